@@ -148,6 +148,18 @@ describe('the codecs', () => {
     expect(Array.from(bytes.slice(0, 5))).toEqual([0, 1, 2, 3, id & 0xff]);
   });
 
+  test.each(['intent', 'trigger', 'lookup'] as const)(
+    'write a %s of a sending job so that a reader without the field reads the rest of it',
+    (kind) => {
+      const withoutField = (_name: string, value: unknown): unknown =>
+        Array.isArray(value) ? value.filter((field: { name?: string } | null) => field?.name !== 'sent_by') : value;
+      const earlier = JSON.stringify(JSON.parse(RECORD_SCHEMAS[kind].current, withoutField));
+      expect(earlier).not.toContain('sent_by');
+      expect(incompatibility(earlier, RECORD_SCHEMAS[kind].current)).toBeNull();
+      expect(incompatibility(RECORD_SCHEMAS[kind].current, earlier)).toBeNull();
+    },
+  );
+
   test('keep addresses, ids of people and variables out of everything but the personal part', () => {
     const secret = 'ada@example.com';
     const [sample] = fc.sample(intents, 1);

@@ -3,6 +3,7 @@ import type { Intent } from '@carillon/domain/deliveries';
 import type { EventId, IntentId, TriggerId } from '@carillon/kernel';
 import type { RecordKind } from './record-kind.ts';
 import { objectOf, readPersonal, textOf, textOrNull, wordOf, writePersonal } from './personal.ts';
+import { readSentBy, SENT_BY_FIELD, writeSentBy, type WireSentBy } from './sent-by.ts';
 
 const CHANNELS: Readonly<Record<ChannelName, true>> = { email: true, sms: true, push: true };
 
@@ -26,6 +27,7 @@ type WireIntent = {
   not_after: number;
   traceparent: string | null;
   test_by: string | null;
+  sent_by: WireSentBy | null;
   personal: Buffer;
 };
 
@@ -77,6 +79,7 @@ export const intentRecord = {
         default: null,
         doc: 'Of a test message alone: who asked for it. Then event_id, rule_id and trigger_id name nothing.',
       },
+      SENT_BY_FIELD,
       {
         name: 'personal',
         type: 'bytes',
@@ -104,6 +107,7 @@ export const intentRecord = {
     not_after: intent.notAfter,
     traceparent: intent.traceparent,
     test_by: intent.test?.by ?? null,
+    sent_by: writeSentBy(intent.sentBy),
     personal: writePersonal({
       to: intent.to,
       person: intent.person,
@@ -149,6 +153,7 @@ export const intentRecord = {
           ...(request !== undefined && { request: textOf(request, 'test_request') }),
         },
       }),
+      ...readSentBy(wire.sent_by),
       ...(digestKey !== undefined && { digestKey: textOf(digestKey, 'digest_key') }),
     };
   },

@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '@carillon/kernel';
 import { InvalidRecord } from './codec.ts';
 import type { RecordKind } from './record-kind.ts';
 import { listOf, objectOf, readPersonal, textOf, textOrNull, wordOf, writePersonal } from './personal.ts';
+import { SENT_BY_FIELD } from './sent-by.ts';
 import { personalOfTrigger, readTrigger, writeTriggerFacts, type WireTriggerFacts } from './trigger.ts';
 
 const PROBLEMS: Readonly<Record<LookupProblemKind, true>> = {
@@ -72,6 +73,7 @@ export const lookupRecord = {
               doc: 'Nobody is asked after this, and nothing is sent.',
             },
             { name: 'traceparent', type: ['null', 'string'], default: null },
+            SENT_BY_FIELD,
           ],
         },
       },

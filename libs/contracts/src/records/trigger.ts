@@ -3,6 +3,7 @@ import type { Trigger } from '@carillon/domain/lookups';
 import type { EventId, JsonObject, TriggerId } from '@carillon/kernel';
 import type { RecordKind } from './record-kind.ts';
 import { listOf, objectOf, readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
+import { readSentBy, SENT_BY_FIELD, writeSentBy, type WireSentBy } from './sent-by.ts';
 
 /** A trigger without what is personal in it: the record of its own, and the part of a lookup. */
 export type WireTriggerFacts = {
@@ -22,6 +23,7 @@ export type WireTriggerFacts = {
   caused_at: number;
   not_after: number;
   traceparent: string | null;
+  sent_by: WireSentBy | null;
 };
 type WireTrigger = WireTriggerFacts & { personal: Buffer };
 
@@ -42,6 +44,7 @@ export const writeTriggerFacts = (trigger: Trigger): WireTriggerFacts => ({
   caused_at: trigger.causedAt,
   not_after: trigger.notAfter,
   traceparent: trigger.traceparent,
+  sent_by: writeSentBy(trigger.sentBy),
 });
 
 /** Whom it asks about and what of the event goes with it. */
@@ -70,6 +73,7 @@ export const readTrigger = (wire: WireTriggerFacts, personal: JsonObject): Trigg
   causedAt: wire.caused_at,
   notAfter: wire.not_after,
   traceparent: wire.traceparent,
+  ...readSentBy(wire.sent_by),
   ...(personal['change'] !== undefined && { change: readVisibleChange(objectOf(personal['change'], 'change')) }),
 });
 
@@ -132,6 +136,7 @@ export const triggerRecord = {
         doc: 'Nobody is asked after this, and nothing is sent.',
       },
       { name: 'traceparent', type: ['null', 'string'], default: null },
+      SENT_BY_FIELD,
       {
         name: 'personal',
         type: 'bytes',

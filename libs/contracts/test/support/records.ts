@@ -4,7 +4,7 @@ import { AUDIT_OUTCOMES, type AuditRecord } from '@carillon/domain/audit';
 import type { CohortMessage } from '@carillon/domain/cohorts';
 import { ORIGINS, type ConfigurationRecord } from '@carillon/domain/configuration';
 import type { ConsentEntry } from '@carillon/domain/consent';
-import type { Intent, Outcome } from '@carillon/domain/deliveries';
+import type { Intent, Outcome, SentBy } from '@carillon/domain/deliveries';
 import type { DeadLetter, Evaluation } from '@carillon/domain/events';
 import type { Lookup, Trigger } from '@carillon/domain/lookups';
 import { ACTOR_KINDS } from '@carillon/domain/people';
@@ -59,10 +59,14 @@ const ordinaryIntents: Arbitrary<Intent> = fc.record({
   notAfter: instant,
   traceparent: nullable(text),
 });
-/** Test messages among them. */
+/** Undefined now and then, as in records that no sending job made. */
+const optional = <T>(value: Arbitrary<T>): Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
+const sentBys: Arbitrary<SentBy> = fc.record({ person: text, job: id<SentBy['job']>(), run: id<SentBy['run']>() });
+
+/** Test messages and messages of sending jobs among them. */
 export const intents: Arbitrary<Intent> = fc
-  .tuple(ordinaryIntents, fc.option(fc.record({ by: text }), { nil: undefined }))
-  .map(([intent, test]) => (test ? { ...intent, test } : intent));
+  .tuple(ordinaryIntents, optional(fc.record({ by: text })), optional(sentBys))
+  .map(([intent, test, sentBy]) => ({ ...intent, ...(test && { test }), ...(sentBy && { sentBy }) }));
 
 const visibleChanges: Arbitrary<VisibleChange> = fc.record(
   {
@@ -95,10 +99,10 @@ const plainTriggers: Arbitrary<Trigger> = fc.record({
   traceparent: nullable(text),
 });
 
-/** Of changes among them. */
+/** Triggers of changes and of sending jobs among them. */
 const triggers: Arbitrary<Trigger> = fc
-  .tuple(plainTriggers, fc.option(visibleChanges, { nil: undefined }))
-  .map(([trigger, change]) => (change ? { ...trigger, change } : trigger));
+  .tuple(plainTriggers, optional(sentBys), optional(visibleChanges))
+  .map(([trigger, sentBy, change]) => ({ ...trigger, ...(sentBy && { sentBy }), ...(change && { change }) }));
 
 const problemKind = fc.constantFrom('missing', 'extra', 'duplicate', 'invalid', 'invalid_address', 'not_in_order');
 export const lookups: Arbitrary<Lookup> = fc.record({

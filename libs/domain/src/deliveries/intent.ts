@@ -1,4 +1,4 @@
-import type { EventId, Instant, IntentId, JsonObject, TriggerId } from '@carillon/kernel';
+import type { EventId, Instant, IntentId, JobId, JsonObject, RunId, TriggerId } from '@carillon/kernel';
 import type { DigestContents } from '../digests/contents.ts';
 import type { ChannelName } from '../channels/channel.ts';
 import type { InDoubtPolicy } from '../configuration/resources.ts';
@@ -48,10 +48,21 @@ export type Intent = {
   readonly traceparent: string | null;
   /** Set for a test message alone. No event and no rule stand behind it; its variables came with the request. */
   readonly test?: TestSend;
+  /** Set if a sending job made it, so that a restore does not call it off and a trace names its author. */
+  readonly sentBy?: SentBy;
   /** What `cadence.digest.key` came to; left out: items meet by person. */
   readonly digestKey?: string;
   /** What a digest is made of. The intent of a digest stands on no topic. */
   readonly digest?: DigestContents;
+};
+
+/** The sending job that made an intent or a trigger. */
+export type SentBy = {
+  /** Name of the person who started the job, as the trace of a delivery shows it. */
+  readonly person: string;
+  readonly job: JobId;
+  /** The comparison whose missing messages the job sends. */
+  readonly run: RunId;
 };
 
 export type TestSend = {

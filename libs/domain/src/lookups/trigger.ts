@@ -1,5 +1,6 @@
 import type { DeriveId, EventId, Instant, JsonObject, TriggerId } from '@carillon/kernel';
 import type { VisibleChange } from '../changes/visible-change.ts';
+import type { SentBy } from '../deliveries/intent.ts';
 
 /**
  * "This rule fired for this event", where a partner has to say who is told. It carries what is needed once the answer is
@@ -35,6 +36,8 @@ export type Trigger = {
   /** Nobody is asked after this, and nothing is sent. */
   readonly notAfter: Instant;
   readonly traceparent: string | null;
+  /** Set if a sending job made it. The intents that come of it carry it on. */
+  readonly sentBy?: SentBy;
 };
 
 /** One trigger is one call at most, and a call asks about at most this many ids. */
