@@ -88,8 +88,8 @@ export function digestIntent(
       (digestSettings(notification.body)?.template ?? channelOf(notification.body, slot.channel)?.template)) ??
     newest.intent.template;
   const expires = deliverySettings(notification?.body ?? { channels: {}, rules: {} }).expires;
-  // Whatever an item was collected by is no part of what it caused.
-  const { digestKey: _key, ...cause } = newest.intent;
+  // The key by which an item was collected and the job that sent the item belong to the item only.
+  const { digestKey: _key, sentBy: _sentBy, ...cause } = newest.intent;
   return {
     ...cause,
     id: derive('intent', 'digest', head.id, ...partsOf(naming)) as IntentId,

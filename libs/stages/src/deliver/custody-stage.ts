@@ -41,7 +41,9 @@ export type CustodyPorts = {
 /** The end of each partition of a topic when the backup was made from which the data was restored. */
 export type CalledOff = ReadonlyMap<number, number>;
 
-function isCalledOff({ eventPosition }: Intent, below: CalledOff | undefined): boolean {
+/** Messages of a sending job are exempt: a restore cancels the job, so somebody sent them again on purpose. */
+function isCalledOff({ eventPosition, sentBy }: Intent, below: CalledOff | undefined): boolean {
+  if (sentBy) return false;
   const event = readPosition(eventPosition);
   return event !== undefined && event.offset < (below?.get(event.partition) ?? 0);
 }

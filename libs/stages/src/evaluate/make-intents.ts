@@ -10,7 +10,7 @@ import {
   type NotificationBody,
   type PlacedRule,
 } from '@carillon/domain/configuration';
-import { deliverySettings, type Intent } from '@carillon/domain/deliveries';
+import { deliverySettings, type Intent, type SentBy } from '@carillon/domain/deliveries';
 import { digestSettings } from '@carillon/domain/digests';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import type { Trigger } from '@carillon/domain/lookups';
@@ -32,6 +32,7 @@ export type Cause = {
   readonly causedAt: Instant;
   readonly notAfter: Instant;
   readonly traceparent: string | null;
+  readonly sentBy?: SentBy;
 };
 
 export const causeOfEvent = (event: SourceEvent, { notification }: PlacedRule): Cause => ({
@@ -122,6 +123,7 @@ export function makeIntents(
     sendAt,
     notAfter: cause.notAfter + (sendAt - cause.causedAt),
     traceparent: cause.traceparent,
+    ...(cause.sentBy && { sentBy: cause.sentBy }),
     ...(recipient.digestKey !== null && { digestKey: recipient.digestKey }),
   }));
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Delivery, type Intent, type Outcome, endUnsent } from '@carillon/domain/deliveries';
 import { err, type DeliveryId } from '@carillon/kernel';
 import type { LogRecord, RecordCodec } from '@carillon/ports';
-import { givenIntent } from '@carillon/testing/given';
+import { givenIntent, SENT_BY_ADA } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { createCustodyStage, deliveryIdOf, isLeftOut, publishOutcomes, sweep } from '../../src/index.ts';
 
@@ -73,6 +73,18 @@ describe('taking intents into custody', () => {
     expect(await held(overIt)).toMatchObject({ state: 'CANCELLED', intent: overIt });
     for (const waits of [later, elsewhere]) expect(await held(waits)).toMatchObject({ state: 'WAITING' });
     expect((await told()).map(({ state }) => state)).toContain('CANCELLED');
+  });
+
+  it('keeps messages of a sending job, also of events that a restore called off', async () => {
+    const early = { eventPosition: 'carillon.events/0@41', sentBy: SENT_BY_ADA };
+    const sent = givenIntent('sent', { uniqueId: '1', ...early });
+    const expired = givenIntent('expired', { uniqueId: '2' });
+    const overIt = givenIntent('over it', { uniqueId: '2', ...early });
+    await take(expired);
+    await expire(expired);
+    const stage = createCustodyStage({ ...topology.ports, due: () => undefined, calledOffBelow: new Map([[0, 42]]) });
+    await stage.handle([sent, overIt].map(recordOf), STATE);
+    for (const intent of [sent, overIt]) expect(await held(intent)).toMatchObject({ state: 'WAITING', intent });
   });
 
   it('names the document by a keyed hash, so that a unique_id cannot be read from it', async () => {

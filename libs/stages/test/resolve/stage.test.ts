@@ -8,6 +8,7 @@ import {
   ORDER_PAID,
   ORDERS,
   PAID_MAIL,
+  SENT_BY_ADA,
   stream,
   template,
 } from '@carillon/testing/given';
@@ -86,6 +87,15 @@ it('an answer whose rule its configuration does not have is parked, and the othe
     topics: ['carillon.dead-letters'],
     fates: [{ kind: 'parked', reason: 'rule_gone' }],
   });
+});
+
+it('copies the sending job of a trigger to its intents', async () => {
+  const lookup = answer('ada@example.com');
+  const sent = { ...lookup, trigger: { ...lookup.trigger, sentBy: SENT_BY_ADA } };
+  expect((await resolve(record(sent, 3))).intents).toMatchObject([{ sentBy: SENT_BY_ADA }]);
+  expect((await resolve(record(answer('ada@example.com', 'order-paid.paid'), 3))).intents[0]).not.toHaveProperty(
+    'sentBy',
+  );
 });
 
 describe('an answer that was parked and is redriven', () => {

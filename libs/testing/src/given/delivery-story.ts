@@ -19,9 +19,21 @@ import {
   type CustodyDecision,
   type ProviderResult,
   type ProviderVerdict,
+  type SentBy,
 } from '@carillon/domain/deliveries';
 import { applyReceipt, type Receipt, type ReceiptJudgement } from '@carillon/domain/receipts';
-import type { AttemptId, DeliveryId, Duration, EventId, Instant, IntentId, Result, TriggerId } from '@carillon/kernel';
+import type {
+  AttemptId,
+  DeliveryId,
+  Duration,
+  EventId,
+  Instant,
+  IntentId,
+  JobId,
+  Result,
+  RunId,
+  TriggerId,
+} from '@carillon/kernel';
 import { at, HOUR, MORNING } from './moments.ts';
 
 export const LEASE_SPAN: Duration = 30_000;
@@ -34,6 +46,9 @@ export const PLAIN_SETTINGS: DeliverySettings = {
 };
 
 export type IntentFacts = Partial<Omit<Intent, 'slot'>> & { readonly uniqueId?: string };
+
+/** The sending job of ada. */
+export const SENT_BY_ADA: SentBy = { person: 'ada', job: 'job_sends' as JobId, run: 'run_compares' as RunId };
 
 /** An intent for the slot of order 1 by email; `name` makes ids of its own. */
 export function givenIntent(name: string, facts: IntentFacts = {}): Intent {
