@@ -53,6 +53,7 @@ export function showDelivery(delivery: Delivery): DeliveryBody {
     intent_id: intent.id,
     test: intent.test !== undefined,
     test_by: intent.test?.by ?? null,
+    sent_by: intent.sentBy ? { ...intent.sentBy } : null,
     attempts: delivery.attempts.map((attempt) => ({
       id: attempt.id,
       account: attempt.account,

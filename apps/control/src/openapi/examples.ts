@@ -40,6 +40,7 @@ const DELIVERY = {
   intent_id: 'int_1B7N5XK8C3Z9V4M2Q6W0JHT8RF',
   test: false,
   test_by: null,
+  sent_by: null,
   attempts: [
     {
       id: 'att_9K3B6N0HTR2PD5Q8W2ZC4M1V7X',

@@ -45,6 +45,9 @@ export const deliveryBody = z
     intent_id: z.string(),
     test: z.boolean().describe('Somebody asked for it to see it; it counts nowhere'),
     test_by: z.string().nullable().describe('Who asked for the test message'),
+    sent_by: nullable(z.object({ person: z.string(), job: z.string(), run: z.string() })).describe(
+      'Who sent it as a missing message of a comparison; null of any other message',
+    ),
     attempts: z.array(attemptBody),
     history: z.array(moveBody),
     duplicates: z.int(),

@@ -169,7 +169,7 @@ function originSteps(
       lines: traceLines(traceIdOf(intent.traceparent)),
     }),
     step('trigger', causedAt, `rule ${rule} fired`, { id: triggerId, ...named }),
-    step('intent', causedAt, intentWords(intent, pinned), {
+    step('intent', causedAt, `${intentWords(intent, pinned)}${senderWords(intent)}`, {
       id: intent.id,
       position: intentPosition,
       person,
@@ -187,6 +187,9 @@ const testStep = ({ intent, intentPosition }: Delivery, { by }: TestSend, pinned
     person: intent.person,
     lines: traceLines(traceIdOf(intent.traceparent)),
   });
+
+const senderWords = ({ sentBy }: Intent): string =>
+  sentBy ? `, sent by ${sentBy.person} in ${sentBy.job} of ${sentBy.run}` : '';
 
 /** `pinned`: the configuration that judged the event, where it is at hand. */
 function intentWords(intent: Intent, pinned: Configuration | null): string {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventRow } from '@carillon/ports';
-import { ORDER_PAID, orderShop } from '@carillon/testing/given';
+import { givenIntent, ORDER_PAID, orderShop, SENT_BY_ADA } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { deliveryIdOf, projections } from '@carillon/stages';
 import { traceDelivery, traceEvent, type TraceStep } from '../../src/index.ts';
@@ -120,6 +120,19 @@ describe('the trace of an event', () => {
     expect(told.replaceAll('"person":"ada@example.com"', '')).not.toContain('ada@example.com');
     expect(told).not.toContain('secret wish');
   });
+});
+
+it('the trace of a missing message names its author, job and run', async () => {
+  const intent = givenIntent('sent', { sentBy: SENT_BY_ADA });
+  const { codecs, ids, log } = topology.ports;
+  await log.append([
+    { topic: 'carillon.intents', partition: 0, key: 'k', value: codecs.intent.encode(intent), headers: {} },
+  ]);
+  await settle();
+  const trace = await traceDelivery(deliveryIdOf(intent, ids), topology.tracePorts);
+  expect(trace?.steps.find(({ step }) => step === 'intent')?.text).toBe(
+    'order-paid by email, template order-paid version 1, sent by ada in job_sends of run_compares',
+  );
 });
 
 describe('an event id that is used again', () => {

@@ -141,6 +141,22 @@ function Gates({ delivery }: { readonly delivery: Delivery }): ReactNode {
   );
 }
 
+/** Who sent a missing message, with a link to the comparison. */
+const Sender = ({
+  workspace,
+  sentBy: { person, job, run },
+}: {
+  readonly workspace: string;
+  readonly sentBy: NonNullable<Delivery['sent_by']>;
+}): ReactNode => (
+  <>
+    {person} in {job} of{' '}
+    <Link to="/workspaces/$w/runs/$id" params={{ w: workspace, id: run }}>
+      {run}
+    </Link>
+  </>
+);
+
 function Told({
   delivery,
   trace,
@@ -181,6 +197,7 @@ function Told({
             isDuplicate ? 'Told by' : 'Delivery',
             <IdLink key="id" id={delivery.duplicate_of ?? delivery.id} workspace={workspace} shown={delivery.id} />,
           ],
+          ['Sent by', delivery.sent_by && <Sender key="sender" workspace={workspace} sentBy={delivery.sent_by} />],
           ['Test', delivery.test ? `asked for by ${who(delivery.test_by)}; it counts nowhere` : null],
           [
             'Event',
