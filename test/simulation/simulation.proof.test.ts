@@ -5,8 +5,8 @@ import { shownFailure, simulate } from './simulate.ts';
 import { openShared, type Shared } from './world.ts';
 
 const SEEDS = 2_000;
-/** As many as it may take until a planted bug shows. */
-const SEEDS_OF_A_BUG = 600;
+/** As many as it may take until a planted bug shows. A change of the product may move the seeds that find a rare one. */
+const SEEDS_OF_A_BUG = 5_000;
 
 /** What the seeds have to have been through together, or a green run would say little. */
 const FAULTS = ['crash', 'stop', 'freeze', 'expel', 'outage', 'not_reached', 'no_answer', 'partly', 'late', 'again'];
@@ -85,6 +85,6 @@ describe('the roles over ports in memory, in an order that a seed decides', () =
         if (findings.some((finding) => bug.finds.test(describeFinding(finding)))) return;
       }
       expect.unreachable(`${SEEDS_OF_A_BUG} seeds held every promise that this breaks`);
-    }, 600_000);
+    }, 1_200_000);
   }
 });
