@@ -1,3 +1,4 @@
+import { describeTable } from '@carillon/domain/changes';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { sharedServer } from '../../../../test/support/shared-servers.ts';
@@ -150,13 +151,18 @@ describeWith('postgres', 'tables of a source', () => {
     expect(database.log.rows).toEqual([{ id: 2 }]);
   });
 
-  it('of another owner are not published, with the SQL for the owner', async () => {
+  it('of another owner are not published, with the SQL for an administrator', async () => {
     const { url, role } = await database.database.createRole('REPLICATION');
-    await database.run(`GRANT CREATE ON DATABASE ${database.database.name} TO ${role}`);
+    const { role: owner } = await database.database.createRole();
+    await database.run(
+      `GRANT CREATE ON DATABASE ${database.database.name} TO ${role}; ALTER TABLE good OWNER TO ${owner}`,
+    );
     await database.open(['public.good'], sourcesFor(), targetOf(url));
     const problem = database.log.reports.at(-1)?.tables[0]?.problem;
     const fix = `ALTER PUBLICATION "${database.log.position?.publication}" ADD TABLE ONLY public.good;`;
     expect(problem).toEqual({ reason: 'not_published', detail: null, fix });
+    expect(problem && describeTable('public.good', problem)).toMatch(/administrator of the database/);
+    await expect(database.run(`SET ROLE ${owner}; ${fix}`)).rejects.toThrow('must be owner of publication');
     await database.run(fix);
     await expect.poll(problems).toEqual({ 'public.good': null });
     await database.run('INSERT INTO good VALUES (1)');

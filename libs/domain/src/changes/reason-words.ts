@@ -117,7 +117,7 @@ const POSTGRES: WordsOf<'postgres'> = {
     },
     not_published: {
       what: (table) => `Carillon may not add ${table} to its publication`,
-      end: 'Let the owner of the table run this SQL.',
+      end: 'Let an administrator of the database run this SQL.',
     },
   },
 };
