@@ -49,14 +49,14 @@ function differs(name: string, workspace: string, { before, after }: ComparedCon
 type ChannelAndTemplate = readonly [channel: Parameters<typeof findTemplates>[3], template: string];
 
 /** Templates that messages and digests of a notification are rendered with. */
-const templateNames = ({ body }: Resource<'notification'>): readonly ChannelAndTemplate[] =>
+export const templateNames = ({ body }: Resource<'notification'>): readonly ChannelAndTemplate[] =>
   channelsOf(body).flatMap(([channel]) => {
     const names = new Set([channelOf(body, channel)?.template, digestTemplateOf(body, channel)]);
     return [...names].flatMap((name): readonly ChannelAndTemplate[] => (name === undefined ? [] : [[channel, name]]));
   });
 
 /** The content of a template in all its languages, with layouts and partials put in. Null if there is no template of this name. */
-function templateText(
+export function templateText(
   configuration: Configuration,
   workspace: string,
   name: string,
@@ -66,7 +66,7 @@ function templateText(
   return found ? JSON.stringify(found.variants.map((each) => [each.variant, contentOfTemplate(each)])) : null;
 }
 
-const isSameBody = (a: Pick<Resource, 'body'>, b: Pick<Resource, 'body'>): boolean =>
+export const isSameBody = (a: Pick<Resource, 'body'>, b: Pick<Resource, 'body'>): boolean =>
   a.body === b.body || canonical(a.body) === canonical(b.body);
 
 function differentResources(
