@@ -34,6 +34,7 @@ export const ERRORS = {
   request_begun: { status: 409, title: 'The same request was begun already' },
   wrong_state: { status: 409, title: 'Its state does not allow this' },
   run_unfinished: { status: 409, title: 'The run has not finished' },
+  not_published: { status: 409, title: 'The edit is not published' },
   precondition_failed: { status: 412, title: 'It has changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The media type of the body is not accepted' },

@@ -23,6 +23,8 @@ export type RowDetailPorts = Pick<
   'book' | 'claims' | 'codecs' | 'configuration' | 'ids' | 'log' | 'slice'
 > & { readonly runs: Pick<RoutePorts['runs'], 'edit'> };
 
+export type RunConfigurationPorts = Pick<RowDetailPorts, 'configuration' | 'runs'>;
+
 /** Who a row is about. Both addresses and the person are null if the event is gone. */
 export type RowDetails = { readonly person: string | null } & { readonly [Name in Side]: string | null };
 
@@ -101,9 +103,10 @@ function* messagesBySlotCoroutine(event: SourceEvent, side: Side, context: Compa
   return bySlot;
 }
 
-async function configurationsOf(
+/** Reads both configurations of a run. With its edit applied, `after` may be unpublished. */
+export async function configurationsOf(
   { id, before, published }: Run,
-  { configuration, runs }: Pick<RowDetailPorts, 'configuration' | 'runs'>,
+  { configuration, runs }: RunConfigurationPorts,
 ): Promise<ComparedConfigurations> {
   const changes = await runs.edit(id);
   const base = await configuration.at(published);

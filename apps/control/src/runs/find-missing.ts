@@ -1,0 +1,160 @@
+import { findResource, notificationIdOf, readRuleTitle, type Configuration } from '@carillon/domain/configuration';
+import type { Delivery } from '@carillon/domain/deliveries';
+import { MAX_JOB_ITEMS } from '@carillon/domain/jobs';
+import {
+  MAX_RUN_ROWS,
+  missingStateOf,
+  ROW_DIFFERENCES,
+  type MissingMessage,
+  type MissingSelection,
+  type Row,
+  type Run,
+} from '@carillon/domain/runs';
+import { CarillonError, type DeliveryId, type EventId } from '@carillon/kernel';
+import { deliveryIdOf, unpublishedOf } from '@carillon/stages';
+import { unknownFilter } from '../names.ts';
+import type { RoutePorts } from '../ports.ts';
+import { countMissing, tooManyMissing, type Missing } from './missing.ts';
+import { configurationsOf, createRowReader, type RowDetailPorts, type RunConfigurationPorts } from './row-details.ts';
+import { refuseUnfinished } from './show-run.ts';
+
+export type FindMissingPorts = RowDetailPorts & Pick<RoutePorts, 'clock' | 'jobs' | 'ledger' | 'runs'>;
+
+/** Rows whose slots are asked about at once. A row has two slots at most, and the ledger takes 1,000 ids. */
+const BATCH_SIZE = 500;
+
+/**
+ * Returns the missing messages of a run as the ledger knows them now. A message is missing if *after* wants it and its slot is free,
+ * or was given up and `stopped` is named. Rejects with CarillonError `run_unfinished`, with `not_published` if the edit is not what is
+ * published now, and with `wrong_state` for more rows than a run keeps or more messages than a job takes.
+ */
+export async function findMissing(run: Run, selection: MissingSelection, ports: FindMissingPorts): Promise<Missing> {
+  refuseUnfinished(run, await ports.jobs.get(run.job), ports.clock.now());
+  refuseTooManyRows(run);
+  refuseUnknownRules(run, selection);
+  const published = await ports.configuration.refresh();
+  const { after } = await configurationsOf(run, ports);
+  refuseUnpublished(run, after, published);
+  const slotOf = await createSlotFinder(run, { after, published }, ports);
+  const rows = await rowsOf(run, selection, ports);
+  // Newest first: if there are too many messages, the newest that fit decide about the maximum age.
+  rows.sort((a, b) => b.at - a.at || (a.eventId < b.eventId ? -1 : 1));
+  const messages: MissingMessage[] = [];
+  const tooOld = new Set<EventId>();
+  for (let from = 0; from < rows.length; from += BATCH_SIZE) {
+    for (const message of await missingOf(rows.slice(from, from + BATCH_SIZE), selection, { slotOf, ...ports })) {
+      if (message.row.at < selection.since) tooOld.add(message.row.eventId);
+      else if (messages.length < MAX_JOB_ITEMS) messages.push(message);
+      else throw tooManyMissing(message.row.at, ports.clock.now());
+    }
+    if (ports.slice.isExpired()) await ports.slice.yield();
+  }
+  return countMissing({ messages, lookups: [], tooOld });
+}
+
+function refuseTooManyRows({ id, counts }: Run): void {
+  const rows = ROW_DIFFERENCES.reduce((sum, difference) => sum + (counts?.rows?.differences[difference] ?? 0), 0);
+  if (rows <= MAX_RUN_ROWS) return;
+  throw new CarillonError(
+    'wrong_state',
+    `${id} has ${rows} rows and keeps ${MAX_RUN_ROWS} of them, so some missing messages are unknown: compare again over a shorter time or with fewer notifications`,
+  );
+}
+
+/** Throws `invalid_request` for a rule that the run did not compare, because an empty list would look as if nothing was missing. */
+function refuseUnknownRules({ notifications, counts }: Run, { rules }: MissingSelection): void {
+  for (const rule of rules ?? []) {
+    const notification = readRuleTitle(rule)?.notification;
+    if (notification !== undefined && notifications.includes(notification)) continue;
+    const known = (counts?.rows?.byRule ?? []).map((counted) => counted.rule);
+    throw unknownFilter('rule', 'rule in this comparison with the name', rule, known);
+  }
+}
+
+function refuseUnpublished(
+  { id, notifications, workspace }: Run,
+  after: Configuration,
+  published: Configuration,
+): void {
+  const refs = unpublishedOf({ after, published }, notifications, workspace);
+  if (refs.length === 0) return;
+  const names = refs.map(({ kind, name }) => `${kind} ${name}`).join(', ');
+  const verb = refs.length === 1 ? 'is' : 'are';
+  throw new CarillonError(
+    'not_published',
+    `${names} ${verb} not published as compared in ${id}: publish the edit, or compare again with what is published now`,
+  );
+}
+
+/** Reads the rows of the chosen differences and rules. */
+async function rowsOf(
+  { id }: Run,
+  { differences, rules }: MissingSelection,
+  { runs, slice }: Pick<FindMissingPorts, 'runs' | 'slice'>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const difference of differences.filter((each) => each !== 'needs_lookup')) {
+    let cursor: string | undefined;
+    do {
+      const page = await runs.rows({ run: id, difference }, BATCH_SIZE, cursor);
+      rows.push(...page.items.filter(({ rule }) => rules === null || rules.includes(rule)));
+      cursor = page.next ?? undefined;
+      if (slice.isExpired()) await slice.yield();
+    } while (cursor !== undefined);
+  }
+  return rows;
+}
+
+type SlotFinder = (row: Row) => Promise<DeliveryId>;
+
+/**
+ * Returns a function that finds the slot of a row under the published configuration. The slot contains the id of its notification,
+ * and publishing gives a new notification another id than the comparison did; then the event of the row is evaluated again.
+ */
+async function createSlotFinder(
+  run: Run,
+  { after, published }: { readonly after: Configuration; readonly published: Configuration },
+  ports: RowDetailPorts & RunConfigurationPorts,
+): Promise<SlotFinder> {
+  const idOf = (configuration: Configuration, name: string): string | null => {
+    const found = findResource(configuration, 'notification', run.workspace, name);
+    return found ? notificationIdOf(found) : null;
+  };
+  const newIds = new Map(
+    run.notifications.flatMap((name) => {
+      const id = idOf(published, name);
+      return id !== null && id !== idOf(after, name) ? [[name, id] as const] : [];
+    }),
+  );
+  const read = newIds.size > 0 ? await createRowReader(run, ports) : null;
+  return async (row) => {
+    const notificationId = newIds.get(readRuleTitle(row.rule)?.notification ?? '');
+    if (notificationId === undefined) return row.slot;
+    const message = (await read?.(row))?.after;
+    // The event is gone, so nobody can send its message. The sending job says so.
+    if (!message) return row.slot;
+    const { channel, uniqueId } = message;
+    return deliveryIdOf({ slot: { workspace: run.workspace, notificationId, channel, uniqueId } }, ports.ids);
+  };
+}
+
+/** Returns those of some rows whose messages may be sent. */
+async function missingOf(
+  rows: readonly Row[],
+  { slotStates }: MissingSelection,
+  { slotOf, ledger }: { readonly slotOf: SlotFinder } & Pick<FindMissingPorts, 'ledger'>,
+): Promise<readonly MissingMessage[]> {
+  const messages: MissingMessage[] = [];
+  for (const row of rows) messages.push({ slot: await slotOf(row), row });
+  const slotsOf = ({ slot, row }: MissingMessage): readonly DeliveryId[] =>
+    row.oldSlot === null ? [slot] : [slot, row.oldSlot];
+  const read = async (ids: readonly DeliveryId[]): Promise<readonly Delivery[]> =>
+    ids.length > 0 ? ledger.many(ids) : [];
+  const deliveries = await read([...new Set(messages.flatMap(slotsOf))]);
+  const digests = await read([...new Set(deliveries.flatMap(({ digestedIn }) => digestedIn ?? []))]);
+  const known = new Map([...deliveries, ...digests].map((delivery) => [delivery.id, delivery]));
+  return messages.filter((message) => {
+    const state = missingStateOf(slotsOf(message), known);
+    return state !== null && slotStates.includes(state);
+  });
+}
