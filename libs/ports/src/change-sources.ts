@@ -57,7 +57,7 @@ export type SourceCheck = {
 export type TableReading = {
   /** `schema.table`, or the name of a topic. */
   readonly table: string;
-  /** Since when its changes are read. Null if it is not read, or if it was published before this reader opened: the caller knows. */
+  /** Since when its changes are read. Null if it is not read, or if this reader did not publish it: the caller knows. */
   readonly since: Instant | null;
   readonly problem: SourceProblem<TableReason> | null;
   /** Records of the topic that are not read yet. Absent for a table, and until it is known. */

@@ -12,14 +12,22 @@ type Known = {
 };
 
 /**
- * Returns tables as a reader reports them, with what it cannot know: since when a table is read that was published before it
- * opened, and which changes were not read because the table had left the publication.
+ * Returns tables as a reader reports them, with what it cannot know: since when a table is read that it did not publish itself,
+ * and which changes were not read because the table had left the publication.
  */
 export const readTables = (reported: readonly TableReading[], known: Known): readonly TableReading[] =>
   reported.map((reading) => {
     const before = known.tables.find(({ table }) => table === reading.table);
-    return before === undefined ? reading : continueTable(reading, before, known);
+    const dated = withSince(reading, before, known);
+    return before === undefined ? dated : continueTable(dated, before, known);
   });
+
+/** A table that a person published is read since it was noticed, at the latest. */
+function withSince(reading: TableReading, before: TableReading | undefined, known: Known): TableReading {
+  const since = reading.since ?? before?.since ?? null;
+  const isNewlyRead = !known.areTopics && reading.problem === null && since === null;
+  return isNewlyRead ? { ...reading, since: known.now } : reading;
+}
 
 /** A gap begins with the last report that found the table as it was. */
 function continueTable(

@@ -27,6 +27,19 @@ describe('readTables', () => {
     ]);
   });
 
+  it('dates a table that a person published from the report that finds it, and closes its gap', () => {
+    const entered = { ...ORDERS, entry: '7' };
+    const refused: TableReading = { ...ORDERS, problem: { reason: 'not_published', detail: null, fix: null } };
+    const known = { reportedAt: 1, now: 9, areTopics: false };
+    expect(readTables([entered], { ...known, tables: [] })).toEqual([{ ...entered, since: 9 }]);
+    expect(readTables([entered], { ...known, tables: [refused] })).toEqual([{ ...entered, since: 9 }]);
+    expect(report([ORDERS, refused, entered, entered])).toEqual({
+      ...entered,
+      since: 130,
+      gap: { from: 110, to: 130 },
+    });
+  });
+
   it('keeps the span in which a table was not read, from the last report before it', () => {
     expect(report([ORDERS, NO_KEY, NO_KEY])).toEqual({ ...NO_KEY, gap: { from: 110, to: null } });
     const again = { ...ORDERS, since: 133 };
