@@ -95,7 +95,7 @@ export type FiredRule = {
   readonly fired: CompiledRule;
   readonly placed: PlacedRule;
   readonly outcome: Extract<RuleOutcome, { readonly kind: 'fired' | 'asks' }>;
-  /** Derives the id on its first call. */
+  /** Derives the id of the live trigger on its first call. */
   readonly triggerId: () => TriggerId;
 };
 
@@ -111,7 +111,12 @@ export function* evaluateEventCoroutine(
   derive: DeriveId,
   run: EvaluationRun = LIVE,
 ): Coroutine<readonly EvaluatedRule[]> {
-  const results = yield* evaluateOutcomesCoroutine(event, book.rulesOf(configuration, event.stream), derive, run);
+  const results = yield* evaluateOutcomesCoroutine(
+    event,
+    book.rulesOf(configuration, event.stream),
+    derive,
+    run.states,
+  );
   if (!results.some(isFired)) return results as readonly EvaluatedRule[];
   const making: Making = { configuration, book, derive, runId: run.runId };
   const evaluatedRules: EvaluatedRule[] = [];
@@ -125,13 +130,14 @@ export const isFired = (result: EvaluatedRule | FiredRule): result is FiredRule 
 
 /**
  * Evaluates the rules of a stream for an event as `evaluateEventCoroutine` does, without making messages. It derives an id
- * only for a rule whose `unique_id` is the trigger's.
+ * only for a rule whose `unique_id` is the trigger's. That is the id of the live trigger in every run, so that a message has
+ * the same slot in every run.
  */
 export function* evaluateOutcomesCoroutine(
   event: SourceEvent,
   entries: readonly BookRule[],
   derive: DeriveId,
-  { runId, states }: EvaluationRun = LIVE,
+  states: EvaluationRun['states'] = null,
 ): Coroutine<readonly (EvaluatedRule | FiredRule)[]> {
   const bindings = bindingsOf(event);
   const budget = new EventBudget();
@@ -141,13 +147,13 @@ export function* evaluateOutcomesCoroutine(
     const entry = entries[progress.at];
     if (!entry) return progress.results;
     if (progress.fires && entry.ok) {
-      const triggerId = onceTriggerId(entry.rule.placed, event, { derive, runId });
+      const triggerId = onceTriggerId(entry.rule.placed, event, derive);
       const outcome = yield* fireRule(entry.rule, event, triggerId, bindings, progress.share);
       progress.results.push(resultOf(entry.rule, outcome, triggerId));
       progress.at += 1;
     } else if (entry.ok && entry.rule.memory) {
       const rule = { ...entry.rule, memory: entry.rule.memory };
-      const triggerId = onceTriggerId(rule.placed, event, { derive, runId });
+      const triggerId = onceTriggerId(rule.placed, event, derive);
       const result = states && (yield* step(rule, { event, bindings, triggerId }, budget.nextRule(), states));
       if (result) progress.results.push(result);
       progress.at += 1;
@@ -193,14 +199,10 @@ function evaluateQuietRules(
 /** What intents and triggers of a run are made with. */
 type Making = IntentContext & { readonly runId: string | null };
 
-/** Returns a function that derives the id of a rule's trigger once, when it is needed. */
-function onceTriggerId(
-  placed: PlacedRule,
-  event: SourceEvent,
-  { derive, runId }: Pick<Making, 'derive' | 'runId'>,
-): () => TriggerId {
+/** Returns a function that derives the id of a rule's live trigger once, when it is needed. */
+function onceTriggerId(placed: PlacedRule, event: SourceEvent, derive: DeriveId): () => TriggerId {
   let made: TriggerId | null = null;
-  return () => (made ??= triggerIdOf(derive, ruleIdOf(placed), event.id, { runId }));
+  return () => (made ??= triggerIdOf(derive, ruleIdOf(placed), event.id));
 }
 
 const resultOf = (fired: CompiledRule, outcome: RuleOutcome, triggerId: () => TriggerId): EvaluatedRule | FiredRule =>
@@ -232,7 +234,7 @@ function* step(
 
 /** Makes the intents of a rule whose event names the recipients, or the triggers of a rule that asks a partner. */
 function* makeOutputs(
-  { fired, placed, outcome, triggerId: triggerIdNow }: FiredRule,
+  { fired, placed, outcome, triggerId: liveTriggerId }: FiredRule,
   event: SourceEvent,
   making: Making,
 ): Coroutine<EvaluatedRule> {
@@ -242,7 +244,8 @@ function* makeOutputs(
     return { placed, triggerId: null, outcome, intents: NONE, triggers };
   }
   const cause = causeOfEvent(event, placed);
-  const triggerId = triggerIdNow();
+  const { derive, runId } = making;
+  const triggerId = runId === null ? liveTriggerId() : triggerIdOf(derive, ruleIdOf(placed), event.id, { runId });
   const intents: Intent[] = [];
   for (const who of outcome.recipients) {
     intents.push(...makeIntents(placed, cause, who, triggerId, making));

@@ -1,6 +1,6 @@
 import { ruleTitle, type Configuration } from '@carillon/domain/configuration';
 import { deliverySettings, type Intent } from '@carillon/domain/deliveries';
-import { findRecipientsOf, type Lookup } from '@carillon/domain/lookups';
+import { findRecipientsOf, triggerIdOf, type Lookup, type Trigger } from '@carillon/domain/lookups';
 import type { Dropped, Recipient } from '@carillon/domain/rules';
 import { err, runToCompletion, ok, type DeriveId, type Coroutine, type Instant, type Result } from '@carillon/kernel';
 import { causeOfTrigger, makeIntents } from '../evaluate/make-intents.ts';
@@ -14,6 +14,12 @@ export type Resolution = {
   readonly dropped: readonly Dropped[];
   readonly intents: readonly Intent[];
 };
+
+/** Returns a trigger with its live id. `unique_id: trigger_id` then gives the slots that the live rule gives. */
+const asLive = (trigger: Trigger, derive: DeriveId): Trigger =>
+  trigger.sentBy
+    ? { ...trigger, id: triggerIdOf(derive, trigger.ruleId, trigger.eventId, { part: trigger.part }) }
+    : trigger;
 
 /** Who is told by a recorded answer, without a pause. */
 export function resolveLookup(
@@ -41,7 +47,7 @@ export function* resolveLookupCoroutine(
   const entry = book.ruleOf(configuration, trigger);
   if (!entry) return err(`configuration ${configuration.number} has no rule ${trigger.rule}`);
   if (!entry.ok) return err(entry.error);
-  const { recipients, dropped } = yield* findRecipientsOf(entry.rule, lookup);
+  const { recipients, dropped } = yield* findRecipientsOf(entry.rule, { ...lookup, trigger: asLive(trigger, derive) });
   const { expires } = deliverySettings(entry.placed.notification.body);
   const cause = { ...causeOfTrigger(trigger), ...(redrivenAt !== null && { notAfter: redrivenAt + expires }) };
   const intents: Intent[] = [];
