@@ -105,7 +105,7 @@ describe('an address that the guard refuses', () => {
     expect(await check('db.internal', 'unresolved')).toEqual([
       {
         reason: 'refused_address',
-        detail: 'ADDRESS stands for what the name of the host leads to.',
+        detail: 'its name leads to no address, or to one that is not allowed: write that one for ADDRESS',
         fix: 'allowed_private_addresses: ["ADDRESS"]',
       },
     ]);

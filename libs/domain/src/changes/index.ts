@@ -4,6 +4,7 @@ export * from './debezium/index.ts';
 export * from './exact-values.ts';
 export * from './field-limit.ts';
 export * from './reason-words.ts';
+export * from './refused-address.ts';
 export * from './source-position.ts';
 export * from './source-state.ts';
 export * from './source-words.ts';

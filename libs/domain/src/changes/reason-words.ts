@@ -23,6 +23,9 @@ type WordsOf<Kind extends SourceKind> = ReasonWords<
   (typeof SOURCE_REASONS)[Kind]['stopped'][number]
 >;
 
+const ALLOW_ADDRESS =
+  'Add this line to the carillon.yaml that Carillon starts with, or set CARILLON_ALLOWED_PRIVATE_ADDRESSES to the address, then restart Carillon.';
+
 /** What keeps Carillon itself from reading. */
 const OURS = {
   log_full: { what: 'the log of Carillon has no space', end: 'Free space on the disk of Carillon.' },
@@ -41,7 +44,7 @@ const POSTGRES: WordsOf<'postgres'> = {
     },
     refused_address: {
       what: 'Carillon may not connect to the address of the database',
-      end: 'Allow it with this line and restart Carillon, or use another address.',
+      end: ALLOW_ADDRESS,
     },
     refused_certificate: {
       what: 'the certificate of the database is not trusted',
@@ -131,7 +134,7 @@ const KAFKA: WordsOf<'kafka'> = {
     },
     refused_address: {
       what: 'Carillon may not connect to the address of a broker',
-      end: 'Allow it with this line and restart Carillon, or use another address.',
+      end: ALLOW_ADDRESS,
     },
     refused_certificate: {
       what: 'the certificate of a broker is not trusted',

@@ -1,5 +1,6 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { allowAddress } from '@carillon/domain/changes';
 import type { AddressGuard, TopicTarget } from '@carillon/ports';
 import kafkajs, { type ISocketFactory } from 'kafkajs';
 import brokerClass from 'kafkajs/src/broker/index.js';
@@ -163,11 +164,8 @@ async function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): 
 async function allowedAddress(guard: AddressGuard, host: string, name: string) {
   const resolved = await guard.resolve(host);
   if (!resolved.ok) {
-    if (resolved.error.reason !== 'refused_address') throw waiting('unreachable', `${name}: its name leads nowhere.`);
-    const listed = host === 'localhost' ? '["127.0.0.1", "::1"]' : `["${isIP(host) === 0 ? 'ADDRESS' : host}"]`;
-    const detail =
-      isIP(host) === 0 && host !== 'localhost' ? `${name}; ADDRESS stands for what its name leads to` : name;
-    throw waiting('refused_address', detail, `allowed_private_addresses: ${listed}`);
+    const { detail, fix } = allowAddress(host, isIP(host) === 0);
+    throw waiting('refused_address', detail === null ? name : `${name}: ${detail}`, fix);
   }
   const [first] = resolved.value;
   if (first === undefined) throw waiting('unreachable', `${name}: its name leads nowhere.`);

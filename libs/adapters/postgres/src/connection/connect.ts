@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { allowAddress } from '@carillon/domain/changes';
 import type { AddressGuard, GuardedAddress, SourceTarget } from '@carillon/ports';
 import pg from 'pg';
 import type { Access } from '../access.ts';
@@ -83,11 +84,8 @@ async function findRoutes(guard: AddressGuard, target: SourceTarget, url: Source
 async function allowedAddresses(guard: AddressGuard, host: string): Promise<readonly GuardedAddress[]> {
   const resolved = await guard.resolve(host);
   if (resolved.ok) return resolved.value;
-  const address = resolved.error.reason === 'refused_address' ? host : 'ADDRESS';
-  const listed = host === 'localhost' ? '["127.0.0.1", "::1"]' : `["${address}"]`;
-  const detail =
-    address === 'ADDRESS' && host !== 'localhost' ? 'ADDRESS stands for what the name of the host leads to.' : null;
-  throw waiting('refused_address', detail, `allowed_private_addresses: ${listed}`);
+  const { detail, fix } = allowAddress(host, resolved.error.reason !== 'refused_address');
+  throw waiting('refused_address', detail, fix);
 }
 
 type Wish = { readonly kind: Kind; readonly lockTimeoutMs: number };
