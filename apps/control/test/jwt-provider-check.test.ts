@@ -5,7 +5,14 @@ import type { Control } from '../src/index.ts';
 import { accessOf, openControl, personWith } from './control-fixture.ts';
 import { openResourceFixture, type ResourceFixture } from './resource-fixture.ts';
 
-type Answer = { readonly steps: readonly { readonly step: string; readonly ok: boolean; readonly detail: string }[] };
+type Answer = {
+  readonly steps: readonly {
+    readonly step: string;
+    readonly ok: boolean;
+    readonly detail: string;
+    readonly title?: string;
+  }[];
+};
 
 const SETTINGS = { jwks_url: 'https://auth.example.com/jwks', audience: 'https://events.example.com' };
 
@@ -45,10 +52,10 @@ describe('a check of settings that nobody has published', () => {
   it('fetches the keys of a provider that is not there yet, by the settings as they would count', async () => {
     const { status, body } = await check('shop', { settings: SETTINGS, token: 'a.b.c' });
     expect(status).toBe(200);
-    expect(body.steps.map(({ step, ok }) => [step, ok])).toEqual([
-      ['provider', true],
-      ['key set', true],
-      ['streams', true],
+    expect(body.steps.map(({ step, title, ok }) => [step, title, ok])).toEqual([
+      ['provider', 'What is asked', true],
+      ['key set', 'Public JWK set', true],
+      ['streams', 'Event streams', true],
     ]);
     expect(inspected).toMatchObject([
       [

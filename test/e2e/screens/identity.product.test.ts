@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { withText } from '../../../apps/control/src/routes/configuration/jwt-check-text.ts';
 import { expectAccessible, expectToFit } from '../portal/accessible.ts';
 import type { Call } from './scripted-api.ts';
 import { testScreens } from './test-screens.ts';
@@ -56,7 +57,8 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     api.answer(PROVIDERS, () => ({ items: providers, next: null }));
     api.answer(CHECK, ({ body }: Call) => {
       const { settings } = body as { readonly settings: { readonly jwks_url: string; readonly audience: string } };
-      const step = (name: string, ok = true): object => ({ step: name, ok, detail: ok ? 'is right' : 'is wrong' });
+      const step = (name: string, ok = true): object =>
+        withText({ step: name, ok, detail: ok ? 'is right' : 'is wrong' });
       const isUrl = settings.jwks_url === JWKS;
       if (!isUrl) return { steps: [step('settings', false)] };
       return {

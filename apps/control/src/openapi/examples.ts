@@ -1,5 +1,6 @@
 import { reasonText } from '@carillon/domain/deliveries';
 import { standingOf, storyWordsOf } from '../delivery-words.ts';
+import { withText } from '../routes/configuration/jwt-check-text.ts';
 import { AUDIT_EXAMPLES } from './audit-examples.ts';
 import { CONTENT_EXAMPLES } from './content-examples.ts';
 import { DEAD_LETTER_EXAMPLES } from './dead-letter-examples.ts';
@@ -178,6 +179,7 @@ const API_KEY = {
 };
 
 const steps = (step: string, detail: string) => ({ steps: [{ step, ok: true, detail }] });
+const JWT_CHECK = { steps: [withText({ step: 'signature', ok: true, detail: 'is right, by the key k1' })] };
 
 /** By `operationId`. A test fails where one is missing. */
 export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
@@ -343,7 +345,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       skipped: 0,
     }),
   },
-  checkJwtProvider: { takes: { token: 'eyJhbGciOi…' }, answers: steps('signature', 'is right, by the key k1') },
+  checkJwtProvider: { takes: { token: 'eyJhbGciOi…' }, answers: JWT_CHECK },
   ...TRYING_EXAMPLES,
   ...RESOURCE_EXAMPLES,
 };

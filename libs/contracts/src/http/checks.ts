@@ -7,6 +7,8 @@ export const checkBody = z
     steps: z.array(
       z.object({
         step: z.string(),
+        title: open(z.string()).optional().describe('The step as people read it. Left out if `step` says it'),
+        meaning: open(z.string()).optional().describe('What the step looks at'),
         ok: z.boolean(),
         detail: z.string(),
         fix: open(z.string()).nullable().optional().describe('SQL, command or line to copy'),

@@ -18,6 +18,7 @@ import { KINDS_OF_RESOURCES } from '../../resources/kinds.ts';
 import { planResources } from '../../resources/plan-resources.ts';
 import { schemasOf } from '../../resources/schemas.ts';
 import { notFound, withNameAcross, type ApiServer } from '../app.ts';
+import { withText } from './jwt-check-text.ts';
 
 /** Far longer than what a request may carry, so that a token that is too long is told so step by step. */
 const LONGEST_TOKEN = 100_000;
@@ -56,12 +57,12 @@ export function jwtProviderRoutes(app: ApiServer, ports: ProviderPorts): void {
       if (body?.settings !== undefined) {
         const workspace = oneWorkspace(visibleScopeOf(request));
         const steps = await checkSettings({ workspace, name: params.name, settings: body.settings }, token, ports);
-        return reply.header('cache-control', 'no-store').send({ steps });
+        return reply.header('cache-control', 'no-store').send({ steps: steps.map(withText) });
       }
       const names = namesOf(await ports.configuration.refresh(), 'jwt_provider');
       const workspace = placeOf('JWT provider', params.name, visibleScopeOf(request), names);
       const steps = await checkPublished(workspace, params.name, token, ports);
-      return reply.header('cache-control', 'no-store').send({ steps });
+      return reply.header('cache-control', 'no-store').send({ steps: steps.map(withText) });
     },
   );
 }

@@ -3,7 +3,6 @@ import { cls } from '../../../ui/class-names.ts';
 import { Quiet } from '../../../ui/page.tsx';
 import { Lamp } from '../../../ui/state.tsx';
 import styles from '../settings.module.css';
-import { checkWords } from './check-words.ts';
 import type { Step } from './queries.ts';
 
 /** What a check found, step by step, each with what it means. */
@@ -17,20 +16,17 @@ export function Checks({ steps }: { readonly steps: readonly Step[] }): ReactNod
           : `${failed} of ${steps.length} steps failed. Mend the first one and check again.`}
       </p>
       <ol className={cls(styles.steps)}>
-        {steps.map(({ step, ok, detail }, at) => {
-          const { name, meaning } = checkWords(step);
-          return (
-            <li key={`${step}-${at}`} className={cls(styles.step)}>
-              <Lamp tone={ok ? 'good' : 'bad'} name={ok ? 'passed' : 'failed'}>
-                {ok ? 'Passed' : 'Failed'}
-              </Lamp>
-              <div>
-                <strong>{name}</strong>: {detail}
-              </div>
-              <Quiet>{meaning}</Quiet>
-            </li>
-          );
-        })}
+        {steps.map(({ step, title, meaning, ok, detail }, at) => (
+          <li key={`${step}-${at}`} className={cls(styles.step)}>
+            <Lamp tone={ok ? 'good' : 'bad'} name={ok ? 'passed' : 'failed'}>
+              {ok ? 'Passed' : 'Failed'}
+            </Lamp>
+            <div>
+              <strong>{title ?? step}</strong>: {detail}
+            </div>
+            {meaning !== undefined && <Quiet>{meaning}</Quiet>}
+          </li>
+        ))}
       </ol>
     </section>
   );

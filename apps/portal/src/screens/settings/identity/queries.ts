@@ -3,7 +3,7 @@ import { api, bodyOf, type Schemas } from '../../../api/client.ts';
 
 export type ApiKey = Schemas['ApiKey'];
 export type JwtProvider = Schemas['JwtProvider'];
-export type Step = { readonly step: string; readonly ok: boolean; readonly detail: string };
+export type Step = Schemas['Checks']['steps'][number];
 
 export const API_KEYS = '/v1/workspaces/{workspace}/api-keys';
 export const apiKeysQuery = (workspace: string) =>
