@@ -80,16 +80,15 @@ export const readTables = (
 
 /** Looks at a database as the engine would, and says what keeps it from being read. Changes nothing there. */
 export async function checkDatabase(
-  ref: SourceRef,
   body: DatabaseIntegration,
-  configuration: Configuration,
+  ref: SourceRef & { readonly configuration: Configuration },
   ports: Pick<ControlPorts, 'secrets' | 'changeSources' | 'sources'>,
 ): Promise<Check[]> {
   const steps = [kindStep(body)];
   const found = await findTarget(ref, body, ports);
   if ('missing' in found) return [...steps, ...found.missing.map(secretStep)];
   const changeSources = await ports.changeSources();
-  const streams = streamsReading(ref, configuration);
+  const streams = streamsReading(ref, ref.configuration);
   const names = [...new Set(streams.flatMap((stream) => tablesOf(stream).map(({ table }) => table)))];
   const slots = (await ports.sources.list()).flatMap(({ position }) => postgresPosition(position)?.slot ?? []);
   const deadline = AbortSignal.timeout(CHECK_PATIENCE);

@@ -45,15 +45,14 @@ export const readTopics = (
 
 /** Looks at a Kafka cluster as the engine would, and says what keeps its topics from being read. Changes nothing there. */
 export async function checkTopics(
-  ref: SourceRef,
   body: TopicsIntegration,
-  configuration: Configuration,
+  ref: SourceRef & { readonly configuration: Configuration },
   ports: Pick<ControlPorts, 'secrets' | 'topicSources'>,
 ): Promise<Check[]> {
   const found = await findTopicTarget(ref, body, ports);
   if ('missing' in found) return [kindStep(body), ...found.missing.map(secretStep)];
   const topicSources = await ports.topicSources();
-  const named = streamsReading(ref, configuration).flatMap((stream) => topicsOf(stream).map(({ topic }) => topic));
+  const named = streamsReading(ref, ref.configuration).flatMap((stream) => topicsOf(stream).map(({ topic }) => topic));
   const deadline = AbortSignal.timeout(CHECK_PATIENCE);
   const checking = topicSources.check(found.target, [...new Set(named)], deadline);
   const checked = await before(deadline, checking, UNANSWERED);

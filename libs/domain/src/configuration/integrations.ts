@@ -1,4 +1,4 @@
-import { integrationGroupOf, integrationKindOf } from '@carillon/shapes/integrations';
+import { integrationGroupOf, integrationKindOf, type IntegrationRole } from '@carillon/shapes/integrations';
 import type {
   CohortIntegration,
   DatabaseIntegration,
@@ -9,6 +9,20 @@ import type {
   TopicsIntegration,
   WebhookIntegration,
 } from './resources.ts';
+
+export type { IntegrationRole };
+
+/** The body of an integration of each role. */
+export type BodyOfRole = {
+  readonly partner: LookupIntegration;
+  readonly cohort_webhook: WebhookIntegration;
+  readonly cohort_api: PolledIntegration;
+  readonly database: DatabaseIntegration;
+  readonly topics: TopicsIntegration;
+};
+
+/** Returns the role of an integration. */
+export const integrationRoleOf = (body: IntegrationBody): IntegrationRole => integrationKindOf(body).role;
 
 /** Returns the names of the secrets of an integration, in the order in which they are tried. */
 export const integrationSecrets = (body: IntegrationBody): readonly string[] =>

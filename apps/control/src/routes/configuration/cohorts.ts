@@ -86,23 +86,23 @@ export type PlatformCheckPorts = Pick<ControlPorts, 'secrets' | 'cohorts' | 'coh
 
 /** What can be known of a platform without its help: where it has to send, whether its secret is set, what it sent. */
 export async function checkPlatform(
-  workspace: string,
-  name: string,
-  integration: CohortIntegration,
-  { eventsUrl }: Pick<ControlConfig, 'eventsUrl'>,
+  body: CohortIntegration,
+  {
+    workspace,
+    integration: name,
+    eventsUrl,
+  }: { readonly workspace: string; readonly integration: string } & Pick<ControlConfig, 'eventsUrl'>,
   ports: PlatformCheckPorts,
 ): Promise<Check[]> {
-  const { kind } = integration;
   const address = `${eventsUrl.replace(/\/events$/, '')}/cohorts/${workspace}/${name}`;
-  const where = isPolled(integration) ? integration.url : `it has to send to ${address}`;
+  const where = isPolled(body) ? body.url : `it has to send to ${address}`;
   const signal = AbortSignal.timeout(CHECK_PATIENCE);
-  const steps: Check[] = [{ step: 'integration', ok: true, detail: `kind ${kind}, ${where}` }];
-  for (const secret of integrationSecrets(integration)) {
+  const steps: Check[] = [{ step: 'integration', ok: true, detail: `kind ${body.kind}, ${where}` }];
+  for (const secret of integrationSecrets(body)) {
     const value = await ports.secrets.resolve(workspace, secret);
     const detail = value === null ? await missingSecret(workspace, secret, ports.secrets) : `${secret} is set`;
     steps.push({ step: 'secret', ok: value !== null, detail });
-    if (isPolled(integration) && value !== null)
-      steps.push(...(await askForCohorts(integration, value, signal, ports)));
+    if (isPolled(body) && value !== null) steps.push(...(await askForCohorts(body, value, signal, ports)));
   }
   const { items } = await ports.cohorts.list(workspace, name, 1);
   const [newest] = items;
