@@ -140,6 +140,21 @@ const CASES: Readonly<Record<string, Case>> = {
     rule: 'carillon(kind-name)',
     says: 'a topic by its name',
   },
+  'a job by its name': {
+    bad: {
+      'apps/control/src/jobs/compared.ts':
+        "export const is = (job: { action: string }) => job.action === 'resend_deliveries';\n",
+      'apps/portal/src/screens/jobs/named.ts': "export const names = { cancel: 'cancel_deliveries' };\n",
+    },
+    good: {
+      'apps/control/src/jobs/kinds/row.ts':
+        "export const row = {\n  action: 'resend_deliveries',\n};\nexport const other = {\n  action: 'cancel_deliveries',\n};\n",
+      'apps/control/src/openapi/shown-job.ts': "export const shown = { action: 'resend_deliveries' };\n",
+      'apps/control/src/jobs/origin.ts': "export const origin = 'promote';\n",
+    },
+    rule: 'carillon(kind-name)',
+    says: 'a job by its name',
+  },
   'an interface': {
     bad: { 'apps/control/src/page.ts': 'export interface Page {\n  readonly size: number;\n}\n' },
     good: {

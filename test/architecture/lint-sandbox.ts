@@ -16,6 +16,7 @@ const CONFIGURATION = [
   'libs/shapes/src/providers',
   'libs/shapes/src/integrations',
   'libs/contracts/src/records',
+  'apps/control/src/jobs/kinds',
 ];
 
 export type Finding = {

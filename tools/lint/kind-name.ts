@@ -25,18 +25,19 @@ type Row = {
 };
 
 /** Returns the names that the files of a folder define under `key`, so that a new kind needs no row here. */
-function namesIn(folder: string, key: 'kind' | 'topic'): readonly string[] {
+function namesIn(folder: string, key: 'action' | 'kind' | 'topic'): readonly string[] {
   const path = join(root, folder);
   if (!existsSync(path)) return [];
-  return readdirSync(path).flatMap((file) => {
-    const [, name] = new RegExp(`^ {2}${key}: '([\\w.-]+)',$`, 'm').exec(readFileSync(join(path, file), 'utf8')) ?? [];
-    return name === undefined ? [] : [name];
-  });
+  const declaration = new RegExp(`^ {2}${key}: '([\\w.-]+)',$`, 'gm');
+  return readdirSync(path).flatMap((file) =>
+    [...readFileSync(join(path, file), 'utf8').matchAll(declaration)].flatMap(([, name]) => name ?? []),
+  );
 }
 
 const PROVIDERS = 'libs/shapes/src/providers/';
 const INTEGRATIONS = 'libs/shapes/src/integrations/';
 const RECORDS = 'libs/contracts/src/records/';
+const JOBS = 'apps/control/src/jobs/kinds/';
 /**
  * Rooms that treat all providers and integrations alike. Their adapters, examples of the API and CLI commands name them, and so do the
  * positions and states of sources.
@@ -78,6 +79,14 @@ const ROWS: readonly Row[] = [
     rooms: /^libs\/(?:contracts|ports|stores)\/src\//,
     home: RECORDS,
     advice: `take it from the list of records in ${RECORDS}log-records.ts`,
+  },
+  {
+    kind: 'a job',
+    // A publication by promotion has the origin `promote`.
+    names: namesIn(JOBS, 'action').filter((name) => name !== 'promote'),
+    rooms: /^(?:apps\/(?!control\/src\/openapi\/)|libs\/(?!testing\/))/,
+    home: JOBS,
+    advice: `add what differs between kinds of jobs to jobKind in ${JOBS}`,
   },
 ];
 
