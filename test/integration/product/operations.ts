@@ -186,6 +186,7 @@ const MESSAGES: Calls = {
   [`GET ${WORKSPACE}/runs/{id}/rows`]: {},
   [`GET ${WORKSPACE}/runs/{id}/rows/export`]: {},
   [`GET ${WORKSPACE}/runs/{id}/rows/{slot}`]: {},
+  [`GET ${WORKSPACE}/runs/{id}/missing`]: {},
   'POST /v1/backups': { body: { file: '{folder}/job.carillon' } },
   [`GET ${WORKSPACE}/jobs`]: {},
   [`GET ${WORKSPACE}/jobs/{id}`]: {},

@@ -135,6 +135,21 @@ const ROW_CONTENT = {
   },
 };
 
+const MISSING = {
+  run: DONE.id,
+  count: 33,
+  checksum: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+  since: '2026-11-22T09:00:00.000Z',
+  messages: 33,
+  people: 33,
+  by_rule: [{ rule: 'order-paid.paid', messages: 33, people: 33 }],
+  needs_lookup: { events: 0, user_ids: 0 },
+  oldest: '2026-11-23T08:12:00.000Z',
+  newest: ROW.at,
+  too_old: 4,
+  rows: [ROW],
+};
+
 /** Examples of comparisons, by operation. */
 export const RUN_EXAMPLES = {
   startRun: { takes: { drafts: true, last: '30d' }, answers: STARTED },
@@ -142,6 +157,7 @@ export const RUN_EXAMPLES = {
   readRun: { answers: DONE },
   listRunRows: { answers: page(ROW) },
   readRunRow: { answers: ROW_CONTENT },
+  findMissingMessages: { answers: MISSING },
   exportRunRows: {
     answers:
       '"difference","slot_state","rule","channel","event","at","person","before","after","delivery_id","slot"\r\n"added","none","order-paid.paid","email","evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD","2026-11-28T17:20:00.000Z","ada@example.com","","ada@example.com","","dlv_37G5398XK2YK0SPEA59673M7JP"\r\n',

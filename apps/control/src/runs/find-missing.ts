@@ -153,8 +153,9 @@ async function missingOf(
   const deliveries = await read([...new Set(messages.flatMap(slotsOf))]);
   const digests = await read([...new Set(deliveries.flatMap(({ digestedIn }) => digestedIn ?? []))]);
   const known = new Map([...deliveries, ...digests].map((delivery) => [delivery.id, delivery]));
-  return messages.filter((message) => {
+  return messages.flatMap((message) => {
     const state = missingStateOf(slotsOf(message), known);
-    return state !== null && slotStates.includes(state);
+    if (state === null || !slotStates.includes(state.slotState)) return [];
+    return { slot: message.slot, row: { ...message.row, ...state } };
   });
 }

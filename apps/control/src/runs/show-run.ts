@@ -1,9 +1,10 @@
-import type { ActorBody, RunBody, RunCountsBody, RunRowBody } from '@carillon/contracts';
+import type { ActorBody, RunBody, RunCountsBody, RunMissingBody, RunRowBody } from '@carillon/contracts';
 import { JOBS_KEPT, type Job, type JobCancelCause } from '@carillon/domain/jobs';
 import { slotToLookUp, type Row, type Run, type RunCounts } from '@carillon/domain/runs';
 import { CarillonError, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import { describeRun, describeRunNotes, describeRunWarning, describeSlotState } from '@carillon/insight';
 import type { Actor } from '@carillon/domain/people';
+import type { Missing } from './missing.ts';
 import type { RowDetails } from './row-details.ts';
 
 /** The start of a run stores its job within this time, or never: the process ended between the two writes. */
@@ -111,4 +112,24 @@ export const showRow = (row: Row, { person, before, after }: RowDetails): RunRow
   person,
   before,
   after,
+});
+
+/** Returns the body of a look. `rows` is null for a caller who may not see names. */
+export const showMissing = (
+  { id }: Pick<Run, 'id'>,
+  { count, messages, people, byRule, needsLookup, oldest, newest, tooOld, checksum }: Missing,
+  { since, rows }: { readonly since: Instant; readonly rows: RunMissingBody['rows'] },
+): RunMissingBody => ({
+  run: id,
+  count,
+  checksum,
+  since: formatInstant(since),
+  messages: messages.length,
+  people,
+  by_rule: byRule.map((counted) => ({ ...counted })),
+  needs_lookup: { events: needsLookup.events, user_ids: needsLookup.userIds },
+  oldest: oldest === null ? null : formatInstant(oldest),
+  newest: newest === null ? null : formatInstant(newest),
+  too_old: tooOld,
+  rows,
 });

@@ -183,3 +183,27 @@ export const runRowContentBody = z
   })
   .meta({ id: 'RunRowContent' });
 export type RunRowContentBody = z.infer<typeof runRowContentBody>;
+
+export const runMissingBody = z
+  .object({
+    run: z.string(),
+    count: count.describe('What a send has to name: messages, and rules of events that need a lookup'),
+    checksum: open(z.string()).describe('What a send has to name: SHA-256 over the slots'),
+    since: time.describe('Earlier events are too old. A send that names it means the same events'),
+    messages: count.describe('Messages that are sent'),
+    people: count.describe('People who get them'),
+    by_rule: z.array(z.object({ rule: z.string(), messages: count, people: count })),
+    needs_lookup: z
+      .object({ events: count, user_ids: count })
+      .describe(
+        'Events whose partner is asked, and user ids that it is asked about; zero unless `needs_lookup` is named',
+      ),
+    oldest: nullable(time).describe('When the first of their events came; null: no message is missing'),
+    newest: nullable(time).describe('When the last of their events came; null: no message is missing'),
+    too_old: count.describe('Events with missing messages that came before `since`'),
+    rows: nullable(z.array(runRowBody)).describe(
+      'Up to ten messages, newest event first, with the slot state of now; null: your role sees no names',
+    ),
+  })
+  .meta({ id: 'RunMissing' });
+export type RunMissingBody = z.infer<typeof runMissingBody>;

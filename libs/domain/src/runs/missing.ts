@@ -2,10 +2,11 @@ import type { DeliveryId, Duration, EventId, Instant } from '@carillon/kernel';
 import { givesSlotAway } from '../deliveries/custody.ts';
 import type { Delivery } from '../deliveries/delivery.ts';
 import type { Row } from './row.ts';
+import { slotStateOf } from './slot-state.ts';
 
 /**
- * What can be sent after publishing. `removed` is not among them, because *after* wants no message. `needs_lookup` has no rows: it
- * stands for events whose recipients only a partner knows.
+ * Differences whose messages can be sent after publishing. `removed` is none of them, because *after* wants no message.
+ * `needs_lookup` has no rows: it selects events whose recipients only a partner knows.
  */
 export const MISSING_DIFFERENCES = ['added', 'changed', 'new_unique_id', 'needs_lookup'] as const;
 export type MissingDifference = (typeof MISSING_DIFFERENCES)[number];
@@ -31,6 +32,7 @@ export type MissingSelection = {
 export type MissingMessage = {
   /** Id of its delivery under the published configuration. It differs from the row's slot if publishing gave the notification another id. */
   readonly slot: DeliveryId;
+  /** With the slot state that the ledger has now. */
   readonly row: Row;
 };
 
@@ -47,30 +49,34 @@ export type MissingLookup = {
   readonly userIds: number;
 };
 
-type Holder = Pick<Delivery, 'state' | 'clean'>;
+type Holder = Pick<Delivery, 'state' | 'clean' | 'reason' | 'digestedIn'>;
+/** Slot state and reason of a message that may be sent. */
+type OpenState = { readonly slotState: MissingSlotState; readonly slotReason: Row['slotReason'] };
 
-/**
- * Returns `none` if a slot is free, `stopped` if its holder gives the slot to a new intent, and null if a message may not be sent.
- * `digest` is the delivery that `digestedIn` of the holder names.
- */
-function openStateOf(holder: Holder | undefined, digest: Holder | undefined): MissingSlotState | null {
-  if (!holder) return 'none';
-  return givesSlotAway(holder, digest ?? null) ? 'stopped' : null;
+const FREE: OpenState = { slotState: 'none', slotReason: null };
+
+/** Returns the state of a slot that is free or that its holder gives to a new intent. Null: its message may not be sent. */
+function openStateOf(holder: Holder | undefined, digest: Holder | undefined): OpenState | null {
+  if (!holder) return FREE;
+  if (!givesSlotAway(holder, digest ?? null)) return null;
+  return { slotState: 'stopped', slotReason: slotStateOf(holder, digest).slotReason };
 }
 
 /**
  * Returns the slot state of a message that may be sent, or null if it may not. `slots` are the message's own slot and, if its `unique_id`
- * changed, its old slot: one that was notified forbids the message.
+ * changed, its old slot: a notified old slot forbids the message.
  */
 export function missingStateOf(
   slots: readonly DeliveryId[],
-  ledger: ReadonlyMap<DeliveryId, Holder & Pick<Delivery, 'digestedIn'>>,
-): MissingSlotState | null {
-  const states = slots.map((slot) => {
+  ledger: ReadonlyMap<DeliveryId, Holder>,
+): OpenState | null {
+  const states: OpenState[] = [];
+  for (const slot of slots) {
     const holder = ledger.get(slot);
     const digest = holder?.digestedIn === undefined ? undefined : ledger.get(holder.digestedIn);
-    return openStateOf(holder, digest);
-  });
-  if (states.includes(null)) return null;
-  return states.includes('stopped') ? 'stopped' : 'none';
+    const state = openStateOf(holder, digest);
+    if (state === null) return null;
+    states.push(state);
+  }
+  return states.find(({ slotState }) => slotState === 'stopped') ?? FREE;
 }

@@ -3,11 +3,22 @@ import type { DeliveryId } from '@carillon/kernel';
 import { DELIVERY_STATES, type DeliveryState } from '../../src/deliveries/index.ts';
 import { missingStateOf } from '../../src/runs/index.ts';
 
-type Holder = { readonly state: DeliveryState; readonly clean: boolean; readonly digestedIn?: DeliveryId };
+type Holder = {
+  readonly state: DeliveryState;
+  readonly clean: boolean;
+  readonly reason: 'capped';
+  readonly digestedIn?: DeliveryId;
+};
 const id = (name: string) => name as DeliveryId;
-const holder = (state: DeliveryState, more: Partial<Holder> = {}): Holder => ({ state, clean: true, ...more });
-const stateOf = (slots: readonly string[], ledger: Readonly<Record<string, Holder>>) =>
+const holder = (state: DeliveryState, more: Partial<Holder> = {}): Holder => ({
+  state,
+  clean: true,
+  reason: 'capped',
+  ...more,
+});
+const openStateOf = (slots: readonly string[], ledger: Readonly<Record<string, Holder>>) =>
   missingStateOf(slots.map(id), new Map(Object.entries(ledger).map(([name, delivery]) => [id(name), delivery])));
+const stateOf = (...args: Parameters<typeof openStateOf>) => openStateOf(...args)?.slotState ?? null;
 
 describe('the slot state of a missing message', () => {
   it('is none for a free slot', () => {
@@ -19,6 +30,13 @@ describe('the slot state of a missing message', () => {
     expect(states).toEqual(['SUPPRESSED', 'FAILED', 'EXPIRED']);
     const others = DELIVERY_STATES.filter((state) => stateOf(['a'], { a: holder(state) }) === null);
     expect([...states, ...others].toSorted()).toEqual(DELIVERY_STATES.toSorted());
+  });
+
+  it('has the reason of a stopped message, also of a digest', () => {
+    const known = { a: holder('DIGESTED', { digestedIn: id('digest') }), digest: holder('EXPIRED') };
+    expect(openStateOf(['digest'], known)?.slotReason).toBe('capped');
+    expect(openStateOf(['a'], known)?.slotReason).toBe('capped');
+    expect(openStateOf(['free'], known)?.slotReason).toBeNull();
   });
 
   it('is null for a holder that was in doubt', () => {

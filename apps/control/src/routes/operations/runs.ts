@@ -1,6 +1,6 @@
 import { runBody, runPage, runRequest, runRowContentBody, runRowPage } from '@carillon/contracts';
 import { ROW_DIFFERENCES, SLOT_STATES, type Run } from '@carillon/domain/runs';
-import { csvLine, type DeliveryId, type RunId } from '@carillon/kernel';
+import { csvLine, type DeliveryId } from '@carillon/kernel';
 import { serializeByKey } from '@carillon/stages';
 import { z } from 'zod';
 import type { Permission } from '../../access/permission.ts';
@@ -10,9 +10,11 @@ import type { RoutePorts } from '../../ports.ts';
 import { showingActors } from '../../resources/shown.ts';
 import { explainRow, type ExplainRowPorts } from '../../runs/explain-row.ts';
 import { createRowDetails } from '../../runs/row-details.ts';
+import { findRun } from '../../runs/find-run.ts';
 import { refuseUnfinished, showRow, showRun } from '../../runs/show-run.ts';
 import { startRun, type StartRunPorts } from '../../runs/start-run.ts';
 import { inWorkspace, notFound, oneOfWords, paging, withId, type ApiServer } from '../app.ts';
+import { missingRoute } from './missing.ts';
 
 /** A folder is larger than other bodies. */
 const FOLDER_LIMIT = 16 * 1024 * 1024;
@@ -27,7 +29,7 @@ const rowFilters = {
 };
 type RowFilters = z.infer<z.ZodObject<typeof rowFilters>>;
 
-type RunPorts = StartRunPorts & ExplainRowPorts & Pick<RoutePorts, 'people' | 'runs' | 'jobs'>;
+type RunPorts = StartRunPorts & ExplainRowPorts & Pick<RoutePorts, 'people' | 'runs' | 'jobs' | 'ledger'>;
 
 /** Runs: comparisons of two configurations over the log. */
 export function runRoutes(app: ApiServer, ports: RunPorts): void {
@@ -37,6 +39,7 @@ export function runRoutes(app: ApiServer, ports: RunPorts): void {
   rowsRoute(app, ports);
   exportRoute(app, ports);
   contentRoute(app, ports);
+  missingRoute(app, ports);
 }
 
 function startRoute(app: ApiServer, ports: RunPorts): void {
@@ -228,9 +231,3 @@ const filterOf = (run: Run, { difference, slot, rule, day }: RowFilters) => ({
 
 const show = async (run: Run, ports: RunPorts) =>
   showRun(run, await ports.jobs.get(run.job), ports.clock.now(), showingActors(ports));
-
-async function findRun({ workspace, id }: z.infer<typeof withId>, { runs }: RunPorts): Promise<Run> {
-  const run = await runs.get(id as RunId);
-  if (run?.workspace === workspace) return run;
-  throw notFound(`run ${id} in workspace ${workspace}`);
-}

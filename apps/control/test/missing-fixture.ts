@@ -1,0 +1,138 @@
+import { openDelivery, type DeliveryState } from '@carillon/domain/deliveries';
+import { foldConfiguration, type NotificationBody } from '@carillon/domain/configuration';
+import { newJob, type JobState } from '@carillon/domain/jobs';
+import { OWNER_ACTOR } from '@carillon/domain/people';
+import { noRowCounts, NO_READ_COUNTS, type Line, type Run } from '@carillon/domain/runs';
+import type { DeliveryId, JobId, RunId } from '@carillon/kernel';
+import {
+  compareEventCoroutine,
+  compareForChecksum,
+  deliveryIdOf,
+  joinSlots,
+  narrowRuleBook,
+  readSourceRecord,
+  runYielding,
+} from '@carillon/stages';
+import { freshName } from '@carillon/testing';
+import {
+  changesOf,
+  givenIntent,
+  neverYield,
+  notification,
+  ORDER_PAID,
+  orderShop,
+  workspaceSettings,
+} from '@carillon/testing/given';
+import { openTopology } from '@carillon/testing/topology';
+
+const rule = ORDER_PAID.rules['paid'];
+if (!rule) throw new Error('there is a rule');
+export const PAID = rule;
+
+/** `order-paid` with ids of this name. */
+export const withIds = (name: string, when = 'event.total > 80'): NotificationBody => ({
+  ...ORDER_PAID,
+  id: `ntf_${name}`,
+  rules: { paid: { ...PAID, id: `rul_${name}`, when } },
+});
+
+const RULE = 'order-paid.paid';
+
+/** A shop that notifies about orders above 100, and runs over its events. */
+export async function openMissingFixture() {
+  const topology = await openTopology({ partitions: 1 });
+  topology.clock.standStill();
+  await topology.publish(workspaceSettings({}), ...orderShop(withIds('old', 'event.total > 100')));
+  const { runs } = topology.data;
+
+  /** Id of the delivery of an order. */
+  const slotOf = (id: string, notificationId = 'ntf_old'): DeliveryId =>
+    deliveryIdOf({ slot: { workspace: 'shop', notificationId, channel: 'email', uniqueId: id } }, topology.ids);
+
+  async function storeJob({ id, job, createdAt }: Run, state: JobState): Promise<void> {
+    const from = { address: '127.0.0.1', userAgent: null };
+    const work = { action: 'compare_history', run: id };
+    const by = { by: OWNER_ACTOR, byName: 'owner', from, requestId: 'req_1' };
+    const stored = newJob({ ...by, id: job, workspace: 'shop', work, of: 1 }, createdAt);
+    await topology.ports.jobs.insert({ ...stored, state, endedAt: state === 'done' ? createdAt : null }, [id]);
+  }
+
+  /** Compares an edit of `order-paid` over all events, as the child process does, and stores the run with its rows. */
+  async function compare(body: NotificationBody, state: JobState = 'done'): Promise<Run> {
+    const { ports } = topology;
+    const base = ports.configuration.current();
+    const changes = changesOf(base, [notification('order-paid', body)]);
+    const after = foldConfiguration(base, { changes }, base.number + 1).configuration;
+    const context = {
+      configurations: { before: base, after },
+      book: narrowRuleBook(ports.book, () => true),
+      ids: topology.ids,
+      findAnswer: () => undefined,
+    };
+    const lines: Line[] = [];
+    for (const record of await topology.records('carillon.events')) {
+      const read = readSourceRecord(record, ports.log.logId);
+      if (!read.ok || read.value.kind !== 'event') continue;
+      lines.push(...(await runYielding(compareEventCoroutine(read.value.event, context), neverYield)).lines);
+    }
+    const bySlot = (a: Line, b: Line): number =>
+      a.slot === b.slot ? compareForChecksum(a, b) : a.slot < b.slot ? -1 : 1;
+    const slots = [...joinSlots(lines.toSorted(bySlot), () => RULE)];
+    const differences = { ...noRowCounts().differences };
+    for (const { difference } of slots) differences[difference] += 1;
+    const now = topology.clock.now();
+    const run: Run = {
+      id: freshName('run_') as RunId,
+      workspace: 'shop',
+      kind: 'compare',
+      by: OWNER_ACTOR,
+      from: 0,
+      to: now,
+      logStartsAt: null,
+      logId: ports.log.logId,
+      offsets: [],
+      before: base.number,
+      published: base.number,
+      changes: [],
+      notifications: ['order-paid'],
+      notCompared: [],
+      leftOut: [],
+      progress: { read: 0, total: 0 },
+      counts: {
+        read: NO_READ_COUNTS,
+        rows: { ...noRowCounts(), differences, byRule: [{ rule: RULE, ...differences }] },
+      },
+      checksum: null,
+      job: freshName('job_') as JobId,
+      createdAt: now,
+      version: 1,
+    };
+    await runs.insert(run, changes);
+    await runs.addRows(
+      slots.flatMap(({ difference, ...slot }) =>
+        difference === 'unchanged' ? [] : [{ ...slot, difference, run: run.id, slotState: 'none', slotReason: null }],
+      ),
+    );
+    await storeJob(run, state);
+    return run;
+  }
+
+  return {
+    topology,
+    compare,
+    slotOf,
+    /** The ports of the control role. */
+    ports: () => ({ ...topology.ports, slice: neverYield, runs }),
+    /** Receives an order. */
+    order: (id: string, total: number) =>
+      topology.event({ order_id: id, total, customer: { name: 'Ada', email: `${id}@example.com` } }),
+    publish: (body: NotificationBody | null) => topology.publish(notification('order-paid', body)),
+    /** Stores a delivery in a slot. */
+    async hold(slot: DeliveryId, state: DeliveryState, clean = true): Promise<void> {
+      const moment = { now: topology.clock.now(), derive: topology.ids.derive };
+      const delivery = openDelivery(givenIntent(slot, { uniqueId: slot }), 'carillon.intents/0@0', slot, moment);
+      await topology.ports.ledger.insert([{ ...delivery, state, clean, nextAt: null }]);
+    },
+  };
+}
+export type MissingFixture = Awaited<ReturnType<typeof openMissingFixture>>;
