@@ -46,10 +46,14 @@ describe('the URL of a database', () => {
     'postgres://me:canary@h:port/d',
     'postgres://me:canary@h1:1,h2:2/d',
     'postgres://me:canary@h/d?sslmode=canary',
-  ])('is refused as %s, without quoting it', (text) => {
+  ])('is refused as %s, without quoting it', async (text) => {
     const problem = readSourceUrl(text);
     expect(problem).toMatch(/^The URL .*\.$/);
     expect(problem).not.toContain('canary');
+    const guard: AddressGuard = { resolve: () => Promise.reject(new Error('no connection is made')) };
+    const target = { workspace: 'a', integration: 'b', url: text, ca: null };
+    const { problems } = await createPostgresSources({ guard }).check(target, []);
+    expect(problems).toEqual([{ reason: 'wrong_url', detail: problem, fix: null }]);
   });
 });
 
@@ -141,7 +145,7 @@ describe('a public address that the deployment lists', () => {
     const url = 'postgres://me:canary@db.test:1/d?sslmode=disable';
     const target = { workspace: 'a', integration: 'b', url, ca: null };
     const { problems } = await createPostgresSources({ guard }).check(target, []);
-    expect(problems).toMatchObject([{ reason: 'refused_certificate' }]);
+    expect(problems).toMatchObject([{ reason: 'wrong_url' }]);
   });
 });
 

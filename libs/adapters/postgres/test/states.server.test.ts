@@ -158,7 +158,7 @@ describeWith('postgres', 'states of a source', () => {
       expect(await ended(database.log.position)).toMatchObject({ kind: 'stopped', reason: 'publication_gone' });
     });
 
-    it('is refused_login for a wrong password, an unknown role and an unknown database', async () => {
+    it('is refused_login for a wrong password and an unknown role, and wrong_url for an unknown database', async () => {
       const { url } = await database.database.createRole('REPLICATION');
       const wrong = new URL(url);
       wrong.password = 'canary-4711';
@@ -170,7 +170,7 @@ describeWith('postgres', 'states of a source', () => {
       const other = new URL(database.database.url);
       other.pathname = '/no_such_database';
       expect(await ended(null, other.href)).toMatchObject({
-        reason: 'refused_login',
+        reason: 'wrong_url',
         detail: 'There is no database of the name in the URL.',
       });
     });

@@ -23,6 +23,7 @@ type WordsOf<Kind extends SourceKind> = ReasonWords<
   (typeof SOURCE_REASONS)[Kind]['stopped'][number]
 >;
 
+const STORE_URL = 'Store the right URL in the secret that the integration names.';
 const ALLOW_ADDRESS =
   'Add this line to the carillon.yaml that Carillon starts with, or set CARILLON_ALLOWED_PRIVATE_ADDRESSES to the address, then restart Carillon.';
 
@@ -38,9 +39,13 @@ const OURS = {
 const POSTGRES: WordsOf<'postgres'> = {
   waiting: {
     unreachable: { what: 'the database does not answer', end: 'Carillon retries until it answers.' },
+    wrong_url: {
+      what: 'Carillon cannot use the URL of the database',
+      end: STORE_URL,
+    },
     refused_login: {
       what: 'the database refuses user or password',
-      end: 'Store the right URL in the secret that the integration names.',
+      end: STORE_URL,
     },
     refused_address: {
       what: 'Carillon may not connect to the address of the database',

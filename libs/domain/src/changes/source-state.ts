@@ -10,6 +10,7 @@ export const SOURCE_REASONS = {
     table: ['no_table', 'is_view', 'is_partition', 'no_identity', 'not_published'],
     waiting: [
       'unreachable',
+      'wrong_url',
       'refused_login',
       'refused_address',
       'refused_certificate',

@@ -56,7 +56,7 @@ export async function connect(
   beside: Connection | null = null,
 ): Promise<Connection> {
   const url = readSourceUrl(target.url);
-  if (typeof url === 'string') throw waiting('unreachable', url);
+  if (typeof url === 'string') throw waiting('wrong_url', url);
   const routes = beside === null ? await findRoutes(guard, target, url) : [beside.route];
   let error: unknown;
   for (const route of routes) {

@@ -46,7 +46,7 @@ export function failureOf(error: unknown, url: SourceUrl): SourceFailure {
   if (ABOUT_TLS.test(code)) {
     return waiting('refused_certificate', CERTIFICATES[code] ?? `Its check ended with ${code}.`);
   }
-  if (NO_PASSWORD.test(messageOf(error))) return waiting('refused_login', 'The URL has no password.');
+  if (NO_PASSWORD.test(messageOf(error))) return waiting('wrong_url', 'The URL has no password.');
   if (messageOf(error) === LATE_CONNECTION || isLateAnswer(error)) return waiting('unreachable', NETWORK['ETIMEDOUT']);
   if (isNetworkError(error)) return waiting('unreachable', NETWORK[code] ?? 'The connection broke.');
   return serverFailure(code, messageOf(error), url);
@@ -67,7 +67,7 @@ function serverFailure(code: string, message: string, url: SourceUrl): SourceFai
         ? waiting('refused_login', 'pg_hba.conf has no line that lets this role connect from here.')
         : waiting('refused_login');
     case '3D000':
-      return waiting('refused_login', 'There is no database of the name in the URL.');
+      return waiting('wrong_url', 'There is no database of the name in the URL.');
     case '08P01':
       // PgBouncer and others name the startup parameter that they do not pass on.
       return /startup parameter/.test(message)

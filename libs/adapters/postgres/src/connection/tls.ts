@@ -14,7 +14,7 @@ export type TlsWish =
  */
 export function chooseTls(url: SourceUrl, ca: string | null, isPrivate: boolean): TlsWish {
   if (!isPrivate && url.sslMode === 'disable') {
-    throw waiting('refused_certificate', '`sslmode=disable` is for private addresses only. Remove it from the URL.');
+    throw waiting('wrong_url', '`sslmode=disable` is for private addresses only. Remove it from the URL.');
   }
   const mode = modeOf(url, ca, isPrivate);
   if (mode === 'disable') return { use: 'never' };
