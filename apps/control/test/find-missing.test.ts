@@ -93,6 +93,24 @@ describe('the missing messages of a run', () => {
     expect((await look(again, { differences: ['added', 'changed'] })).messages).toEqual([]);
   });
 
+  it('have the slots that publishing gives to a new rule whose unique_id is the trigger', async () => {
+    for (const id of ['a', 'b']) await fixture.order(id, 90);
+    const late = (name: string): NotificationBody => {
+      const body = withIds('old', 'event.total > 100');
+      const recipients = { ...PAID.recipients, unique_id: 'trigger_id' } as typeof PAID.recipients;
+      return {
+        ...body,
+        rules: { ...body.rules, late: { ...PAID, id: `rul_${name}`, when: 'event.total == 90', recipients } },
+      };
+    };
+    const base = topology.ports.configuration.current();
+    const run = await fixture.compare(late('proposed'));
+    await fixture.publish(late('published'));
+    const same = await look(await fixture.compare(late('published'), { base }));
+    expect(same.count).toBe(2);
+    expect(await look(run)).toMatchObject({ count: 2, checksum: same.checksum });
+  });
+
   it('with a new unique_id are missing only if neither the old nor the new one was notified', async () => {
     for (const id of ['a', 'b', 'c']) await fixture.order(id, 200);
     const body = withIds('old', 'event.total > 100');
@@ -117,7 +135,7 @@ describe('the missing messages of a run', () => {
 describe('a look at the missing messages', () => {
   it('is refused for a run that has not finished', async () => {
     await fixture.order('a', 90);
-    const run = await fixture.compare(withIds('old'), 'running');
+    const run = await fixture.compare(withIds('old'), { state: 'running' });
     expect(await refusalOf(look(run))).toMatch(/^run_unfinished: run_\S+ is running/);
   });
 

@@ -1,5 +1,12 @@
 import { openDelivery, type DeliveryState } from '@carillon/domain/deliveries';
-import { foldConfiguration, type NotificationBody } from '@carillon/domain/configuration';
+import {
+  foldConfiguration,
+  ruleIdOf,
+  ruleTitle,
+  streamTable,
+  type Configuration,
+  type NotificationBody,
+} from '@carillon/domain/configuration';
 import { newJob, type JobState } from '@carillon/domain/jobs';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import { noRowCounts, NO_READ_COUNTS, type Line, type Run } from '@carillon/domain/runs';
@@ -36,7 +43,11 @@ export const withIds = (name: string, when = 'event.total > 80'): NotificationBo
   rules: { paid: { ...PAID, id: `rul_${name}`, when } },
 });
 
-const RULE = 'order-paid.paid';
+/** What a comparison starts from, and the state of its job. */
+type Given = { readonly base?: Configuration; readonly state?: JobState };
+
+const titlesOf = (configuration: Configuration): readonly (readonly [id: string, title: string])[] =>
+  [...streamTable(configuration).rules.values()].flat().map((placed) => [ruleIdOf(placed), ruleTitle(placed)]);
 
 /** A shop that notifies about orders above 100, and runs over its events. */
 export async function openMissingFixture() {
@@ -58,9 +69,9 @@ export async function openMissingFixture() {
   }
 
   /** Compares an edit of `order-paid` over all events, as the child process does, and stores the run with its rows. */
-  async function compare(body: NotificationBody, state: JobState = 'done'): Promise<Run> {
+  async function compare(body: NotificationBody, given: Given = {}): Promise<Run> {
+    const { base = topology.ports.configuration.current(), state = 'done' } = given;
     const { ports } = topology;
-    const base = ports.configuration.current();
     const changes = changesOf(base, [notification('order-paid', body)]);
     const after = foldConfiguration(base, { changes }, base.number + 1).configuration;
     const context = {
@@ -69,6 +80,7 @@ export async function openMissingFixture() {
       ids: topology.ids,
       findAnswer: () => undefined,
     };
+    const titles = new Map([...titlesOf(base), ...titlesOf(after)]);
     const lines: Line[] = [];
     for (const record of await topology.records('carillon.events')) {
       const read = readSourceRecord(record, ports.log.logId);
@@ -77,7 +89,7 @@ export async function openMissingFixture() {
     }
     const bySlot = (a: Line, b: Line): number =>
       a.slot === b.slot ? compareForChecksum(a, b) : a.slot < b.slot ? -1 : 1;
-    const slots = [...joinSlots(lines.toSorted(bySlot), () => RULE)];
+    const slots = [...joinSlots(lines.toSorted(bySlot), (ruleId) => titles.get(ruleId) ?? ruleId)];
     const differences = { ...noRowCounts().differences };
     for (const { difference } of slots) differences[difference] += 1;
     const now = topology.clock.now();
@@ -100,7 +112,7 @@ export async function openMissingFixture() {
       progress: { read: 0, total: 0 },
       counts: {
         read: NO_READ_COUNTS,
-        rows: { ...noRowCounts(), differences, byRule: [{ rule: RULE, ...differences }] },
+        rows: { ...noRowCounts(), differences, byRule: [{ rule: 'order-paid.paid', ...differences }] },
       },
       checksum: null,
       job: freshName('job_') as JobId,

@@ -1,4 +1,4 @@
-import { findResource, notificationIdOf, readRuleTitle, type Configuration } from '@carillon/domain/configuration';
+import { readRuleTitle, type Configuration } from '@carillon/domain/configuration';
 import type { Delivery } from '@carillon/domain/deliveries';
 import { MAX_JOB_ITEMS } from '@carillon/domain/jobs';
 import {
@@ -11,12 +11,13 @@ import {
   type Run,
 } from '@carillon/domain/runs';
 import { CarillonError, type DeliveryId, type EventId } from '@carillon/kernel';
-import { deliveryIdOf, unpublishedOf } from '@carillon/stages';
+import { unpublishedOf } from '@carillon/stages';
 import { unknownFilter } from '../names.ts';
 import type { RoutePorts } from '../ports.ts';
 import { countMissing, tooManyMissing, type Missing } from './missing.ts';
-import { configurationsOf, createRowReader, type RowDetailPorts, type RunConfigurationPorts } from './row-details.ts';
+import { configurationsOf, type RowDetailPorts } from './row-details.ts';
 import { refuseUnfinished } from './show-run.ts';
+import { createSlotFinder } from './slot-finder.ts';
 
 export type FindMissingPorts = RowDetailPorts & Pick<RoutePorts, 'clock' | 'jobs' | 'ledger' | 'runs'>;
 
@@ -105,44 +106,11 @@ async function rowsOf(
   return rows;
 }
 
-type SlotFinder = (row: Row) => Promise<DeliveryId>;
-
-/**
- * Returns a function that finds the slot of a row under the published configuration. The slot contains the id of its notification,
- * and publishing gives a new notification another id than the comparison did; then the event of the row is evaluated again.
- */
-async function createSlotFinder(
-  run: Run,
-  { after, published }: { readonly after: Configuration; readonly published: Configuration },
-  ports: RowDetailPorts & RunConfigurationPorts,
-): Promise<SlotFinder> {
-  const idOf = (configuration: Configuration, name: string): string | null => {
-    const found = findResource(configuration, 'notification', run.workspace, name);
-    return found ? notificationIdOf(found) : null;
-  };
-  const newIds = new Map(
-    run.notifications.flatMap((name) => {
-      const id = idOf(published, name);
-      return id !== null && id !== idOf(after, name) ? [[name, id] as const] : [];
-    }),
-  );
-  const read = newIds.size > 0 ? await createRowReader(run, ports) : null;
-  return async (row) => {
-    const notificationId = newIds.get(readRuleTitle(row.rule)?.notification ?? '');
-    if (notificationId === undefined) return row.slot;
-    const message = (await read?.(row))?.after;
-    // The event is gone, so nobody can send its message. The sending job says so.
-    if (!message) return row.slot;
-    const { channel, uniqueId } = message;
-    return deliveryIdOf({ slot: { workspace: run.workspace, notificationId, channel, uniqueId } }, ports.ids);
-  };
-}
-
 /** Returns those of some rows whose messages may be sent. */
 async function missingOf(
   rows: readonly Row[],
   { slotStates }: MissingSelection,
-  { slotOf, ledger }: { readonly slotOf: SlotFinder } & Pick<FindMissingPorts, 'ledger'>,
+  { slotOf, ledger }: { readonly slotOf: (row: Row) => Promise<DeliveryId> } & Pick<FindMissingPorts, 'ledger'>,
 ): Promise<readonly MissingMessage[]> {
   const messages: MissingMessage[] = [];
   for (const row of rows) messages.push({ slot: await slotOf(row), row });

@@ -1,0 +1,88 @@
+import {
+  listResources,
+  notificationIdOf,
+  ruleIdFrom,
+  ruleTitle,
+  type Configuration,
+} from '@carillon/domain/configuration';
+import type { Row, Run } from '@carillon/domain/runs';
+import type { DeliveryId } from '@carillon/kernel';
+import { deliveryIdOf, runYielding, wantedMessagesCoroutine, type Wanted } from '@carillon/stages';
+import { createRowReader, type RowDetailPorts, type RowMessages } from './row-details.ts';
+
+/** The edited configuration of a run, and the published configuration with the same bodies. */
+type Publication = { readonly after: Configuration; readonly published: Configuration };
+type SlotFinder = (row: Row) => Promise<DeliveryId>;
+
+/**
+ * Returns a function that finds the slot of a row under the published configuration. A slot contains the id of its notification, and
+ * its `unique_id` may contain the trigger's id, which follows from the id of the rule. Publishing gives new notifications and rules
+ * other ids than a comparison of drafts did. The event of such a row is evaluated by both configurations, and their messages are paired.
+ */
+export async function createSlotFinder(run: Run, sides: Publication, ports: RowDetailPorts): Promise<SlotFinder> {
+  const renamed = rulesWithOtherIds(run, sides);
+  if (renamed.size === 0) return async ({ slot }) => slot;
+  const read = await createRowReader(run, ports);
+  let last: { readonly event: string; readonly slots: ReadonlyMap<DeliveryId, DeliveryId> } | null = null;
+  return async (row) => {
+    if (!renamed.has(row.rule)) return row.slot;
+    const event = `${row.position} ${row.eventId}`;
+    if (last?.event !== event) last = { event, slots: await publishedSlots(await read(row), sides, ports) };
+    // If the event is gone, its message cannot be sent. The sending job says so.
+    return last.slots.get(row.slot) ?? row.slot;
+  };
+}
+
+/** Returns the rules, as `notification.rule`, whose own id or whose notification's id is another one after publishing. */
+function rulesWithOtherIds({ workspace, notifications }: Run, { after, published }: Publication): ReadonlySet<string> {
+  const idsOf = (configuration: Configuration): ReadonlyMap<string, string> =>
+    new Map(
+      listResources(configuration, 'notification', workspace)
+        .filter(({ ref }) => notifications.includes(ref.name))
+        .flatMap((notification) =>
+          Object.entries(notification.body.rules).map(([name, body]) => [
+            `${notification.ref.name}.${name}`,
+            `${notificationIdOf(notification)} ${ruleIdFrom(workspace, notification.ref.name, name, body)}`,
+          ]),
+        ),
+    );
+  const current = idsOf(published);
+  return new Set([...idsOf(after)].flatMap(([rule, ids]) => (current.get(rule) === ids ? [] : [rule])));
+}
+
+/** Returns the published slot of each slot of an event. Both configurations have the same bodies, so rules give their messages in the same order. */
+async function publishedSlots(
+  messages: RowMessages | null,
+  { after, published }: Publication,
+  { ids, slice }: Pick<RowDetailPorts, 'ids' | 'slice'>,
+): Promise<ReadonlyMap<DeliveryId, DeliveryId>> {
+  if (!messages) return new Map();
+  const { event } = messages;
+  const context = { ...messages.context, configurations: { before: after, after: published } };
+  const edited = await runYielding(wantedMessagesCoroutine(event, 'before', context), slice);
+  const current = byRule(await runYielding(wantedMessagesCoroutine(event, 'after', context), slice));
+  const slotOf = ({ placed, channel, uniqueId }: Wanted): DeliveryId =>
+    deliveryIdOf(
+      {
+        slot: {
+          workspace: placed.workspace,
+          notificationId: notificationIdOf(placed.notification),
+          channel,
+          uniqueId,
+        },
+      },
+      ids,
+    );
+  const slots = new Map<DeliveryId, DeliveryId>();
+  for (const [rule, wanted] of byRule(edited)) {
+    for (const [index, message] of wanted.entries()) {
+      const same = current.get(rule)?.[index];
+      const slot = slotOf(message);
+      if (same && !slots.has(slot)) slots.set(slot, slotOf(same));
+    }
+  }
+  return slots;
+}
+
+const byRule = (wanted: readonly Wanted[]): ReadonlyMap<string, readonly Wanted[]> =>
+  Map.groupBy(wanted, ({ placed }) => ruleTitle(placed));
