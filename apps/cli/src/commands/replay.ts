@@ -8,6 +8,7 @@ import { runnable } from '../runnable.ts';
 import { answer, command, pageText } from './api-command.ts';
 import { readFolder } from './configuration.ts';
 import { exportFile } from './csv-files.ts';
+import { missingCommand } from './replay-missing.ts';
 import { DIFFERENCES, ROW_COLUMNS, rowCells, RUN_COLUMNS, runCells, runProgressText, runText } from './replay-text.ts';
 
 /** Listed here, because the command line starts without loading the domain. */
@@ -41,11 +42,12 @@ const POLL_INTERVAL_MS = 500;
 export function replayCommands(program: Command): void {
   const replay = program
     .command('replay')
-    .description('compare an edit with what is published, over past events: diff, list, show, rows, cancel');
+    .description('compare an edit with what is published, over past events: diff, list, show, rows, missing, cancel');
   diffCommand(replay);
   listCommand(replay);
   showCommand(replay);
   rowsCommand(replay);
+  missingCommand(replay, pathOf);
   cancelCommand(replay);
 }
 
