@@ -21,8 +21,16 @@ describeWith('postgres', 'states of a source', () => {
     await reader.close();
     const { position } = database.log;
     if (position === null) throw new Error('no position was saved');
+    await untilSlotIsFree();
     return position;
   }
+  /** The server notices a moment later that a reader has closed its connection. */
+  const untilSlotIsFree = (): Promise<unknown> =>
+    expect
+      .poll(() => database.run('SELECT 1 FROM pg_replication_slots WHERE database = current_database() AND active'), {
+        timeout: 30_000,
+      })
+      .toEqual([]);
   const ended = (
     from: PostgresPosition | null,
     url = database.database.url,
