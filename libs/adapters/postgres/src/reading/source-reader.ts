@@ -17,7 +17,8 @@ import { startStream } from './start-stream.ts';
 import type { ReplicationStream } from './replication-stream.ts';
 
 const BATCH_BYTES = 1024 * 1024;
-const BATCH_CHANGES = 1000;
+/** With 1,000 a bulk update holds up messages of other streams for 200 ms (test/integration/product/large-transaction.proof.test.ts). */
+const BATCH_CHANGES = 300;
 /** Ends of the WAL that are remembered until the stream reaches them. */
 const MAX_SAMPLES = 100;
 

@@ -1,0 +1,68 @@
+import { untilFound } from '@carillon/testing';
+import { createPostgresDatabase, type PostgresDatabase } from '@carillon/testing/services';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { sharedServer } from '../../support/shared-servers.ts';
+import { BLOG_FILES, expectFair, openBystander, ruleFile, templateFiles, type Figures } from './fairness-bystander.ts';
+import { openShop, type Shop } from './shop.ts';
+
+const ROWS = Number(process.env['CARILLON_ROWS'] ?? 1_000_000);
+const MINUTES = 60_000;
+
+const FILES = {
+  'carillon.yaml': 'backend: embedded\n',
+  'workspaces/shop/workspace.yaml': 'name: Shop\n',
+  'workspaces/shop/integrations/shop-db.yaml': 'kind: postgres\nurl: { secret: SHOP_DB }\n',
+  'workspaces/shop/streams/wide.yaml': 'from: { integration: shop-db, tables: { public.wide: event.id } }\n',
+  'workspaces/shop/notifications/wide.yaml': ruleFile(
+    'wide',
+    '      to: { email: event.note }\n      unique_id: event_id',
+  ).replace('has(event.order_id)', 'changed(event.note)'),
+  ...templateFiles('shop', 'wide', '<p>Hello.</p>\n'),
+  ...BLOG_FILES,
+};
+
+describeWith('postgres', `While the product reads a transaction of ${ROWS.toLocaleString('en')} rows`, () => {
+  let database: PostgresDatabase;
+  let shop: Shop & { close(): Promise<void> };
+  beforeAll(async () => {
+    database = await createPostgresDatabase((await sharedServer('postgres')).url);
+    await database.run('CREATE TABLE wide (id int PRIMARY KEY, note text); ALTER TABLE wide REPLICA IDENTITY FULL');
+    const env = { CARILLON_SECRET_SHOP__SHOP_DB: database.url, CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1' };
+    shop = await openShop({ files: FILES, env });
+  }, 2 * MINUTES);
+  afterAll(async () => {
+    await shop.close();
+    await database.drop();
+  }, MINUTES);
+
+  /** Bytes of WAL that the reader has not acknowledged. */
+  async function unread(): Promise<number | undefined> {
+    const [row] = await database.run(
+      `SELECT (pg_current_wal_flush_lsn() - confirmed_flush_lsn)::float8 AS bytes FROM pg_replication_slots
+       WHERE database = current_database() AND confirmed_flush_lsn IS NOT NULL`,
+    );
+    return row === undefined ? undefined : Number(row['bytes']);
+  }
+  const isRead = async (): Promise<true | undefined> => ((await unread()) === 0 ? true : undefined);
+
+  it(
+    'it answers events of another stream and sends their messages within twice the p95 of before and 50 ms',
+    async () => {
+      const blog = await openBystander(shop);
+      await untilFound('the source reads', isRead);
+      const before = await blog.measure();
+      await database.run(`INSERT INTO wide SELECT i, repeat('x', 200) FROM generate_series(1, ${ROWS}) i`);
+      const during: Figures[] = [];
+      // The last one may have begun at the end of the transaction.
+      const written = (await unread()) ?? 0;
+      const isUnderWay = async (): Promise<boolean> => ((await unread()) ?? 0) > written / 20;
+      while (await isUnderWay()) during.push(await blog.measure());
+      const measured = during.slice(0, -1);
+      console.info(JSON.stringify({ before, during }));
+      expect(measured.length).toBeGreaterThan(0);
+      for (const figures of measured) expectFair(before, figures);
+    },
+    15 * MINUTES,
+  );
+});
