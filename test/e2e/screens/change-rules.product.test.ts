@@ -9,6 +9,7 @@ const CHECK = 'POST /v1/workspaces/{workspace}/expressions/check';
 const NOTIFICATION = 'GET /v1/workspaces/{workspace}/notifications/{name}';
 const SAVE = 'PUT /v1/workspaces/{workspace}/{kind}/{name}/draft';
 const DISCARD = 'DELETE /v1/workspaces/{workspace}/{kind}/{name}/draft';
+const EVENTS = 'GET /v1/workspaces/{workspace}/events';
 const FIELDS = 'GET /v1/workspaces/{workspace}/streams/{name}/fields';
 const TABLES = 'GET /v1/workspaces/{workspace}/integrations/{name}/tables';
 const SAMPLE = 'GET /v1/workspaces/{workspace}/rules/{name}/sample';
@@ -23,14 +24,14 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
   const condition = { kind: 'compare', path: ['event', 'status'], op: '==', value: 'paid' };
 
   /** Serves the form of the rule. A change of it replaces its only condition. */
-  function serveRule(): void {
+  function serveRule(when = SOURCE): void {
     serveReadStream(api);
     serveSources(api, sourceWith(api, {}));
     const resource = api.example(NOTIFICATION) as { readonly body: { readonly rules: object } };
     const rules = {
       paid: {
         stream: 'orders',
-        when: SOURCE,
+        when,
         recipients: { from: 'event', to: { email: 'event.email' }, unique_id: 'event_id' },
       },
     };
@@ -92,6 +93,23 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
       .poll(() => changes().at(-1)?.condition)
       .toEqual({ kind: 'changed', path: ['event', 'status'], not: false });
     expect(await main(page).getByLabel('Value of condition 1').count()).toBe(0);
+  });
+
+  it('says with the SQL that it cannot fire on a table that sends no row before', async () => {
+    const [event] = api.example(EVENTS)['items'] as readonly object[];
+    const change = { op: 'update', table: 'public.orders', fields: [], more: 0, unknown: [], before_known: false };
+    api.answer(EVENTS, { items: [{ ...event, change }], next: null });
+    serveRule('changedTo(event.status, "paid")');
+    const page = await open(`${RULE}?view=expression`);
+    const when = main(page).getByRole('region', { name: 'When' });
+    await when.getByText('ALTER TABLE public.orders REPLICA IDENTITY FULL;').waitFor();
+    await expectAccessible(page, 'a rule that needs the row before');
+    await expectToFit(page, 390);
+    await when.locator('.cm-content').click();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('Delete');
+    await page.keyboard.type('event.id > 1');
+    await expect.poll(() => when.getByRole('note').count()).toBe(0);
   });
 
   it('completes the columns of its tables before the first change', async () => {

@@ -87,6 +87,23 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     await expectAccessible(page, 'changes of a stream');
   });
 
+  it('has the SQL to copy for each table whose newest update came without the row before', async () => {
+    serveReadStream(api);
+    serveChanges(
+      { table: 'public.payments' },
+      { before_known: false },
+      { table: 'public.payments', before_known: false },
+      { table: 'public.people', op: 'create', before_known: false },
+    );
+    const page = await open(AT);
+    const changes = region(page, 'Newest changes');
+    const sql = changes.getByRole('group', { name: 'the SQL for the row before of public.orders' });
+    expect(await sql.textContent()).toBe('ALTER TABLE public.orders REPLICA IDENTITY FULL;');
+    expect(await changes.getByRole('note').count()).toBe(1);
+    await expectAccessible(page, 'changes without the row before');
+    await expectToFit(page, 390);
+  });
+
   /** Serves the fields seen of `public.orders`, whose card number is left out. */
   function serveFields(...items: readonly object[]): void {
     const tables = [{ table: 'public.orders', key: 'event.id', without: ['card_number'] }];

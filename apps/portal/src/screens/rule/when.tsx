@@ -8,6 +8,7 @@ import { Card } from '../../ui/page.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { Id } from '../../ui/text.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
+import { NoRowsBefore } from '../sources/row-before.tsx';
 import { useOrigin } from '../streams/use-origin.ts';
 import { completeExpression, withField } from './completion.ts';
 import { ExpressionFormView } from './form.tsx';
@@ -27,6 +28,8 @@ const ROOTS = ['event', 'event_id', 'time'];
 /** Names that a rule sees on a stream of changes. */
 const CHANGE_ROOTS = [...ROOTS, 'op', 'previous', 'source'];
 
+const READS_ROW_BEFORE = /\b(?:previous|changed(?:To|FromTo)?)\b/;
+
 /** In milliseconds. */
 const PAUSE = 250;
 
@@ -40,7 +43,7 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
   // Warnings need a stream that is there.
   const { fields: seen, isKnown } = useSeenFields({ draft, name, rule, stream });
   const known = isKnown ? stream : undefined;
-  const { hasChanges, hasSnapshots } = useOrigin(workspace, rule.stream);
+  const { from, hasChanges, hasSnapshots } = useOrigin(workspace, rule.stream);
   const check = useQuery(checkQuery(workspace, asked, 'when', known));
   const complete = useMemo(() => completeExpression(seen, hasChanges ? CHANGE_ROOTS : ROOTS), [seen, hasChanges]);
   const write = (text: string): void =>
@@ -118,6 +121,9 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
         />
       )}
       <Warnings check={said} source={source} onWrite={write} />
+      {from?.tables && stream !== undefined && READS_ROW_BEFORE.test(source) && (
+        <NoRowsBefore workspace={workspace} stream={stream} />
+      )}
     </Card>
   );
 }

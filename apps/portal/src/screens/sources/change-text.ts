@@ -28,10 +28,7 @@ export function valueText(json: string | null): string {
 /** Which values the database did not send, in a sentence. Null if it sent all. */
 export function unknownText({ op, unknown, before_known: isKnown }: Omit<ChangeFacts, 'table' | 'fields' | 'more'>) {
   const names = unknown.length === 0 ? '' : `Unknown: ${unknown.join(', ')}.`;
-  const before =
-    op === 'update' && !isKnown
-      ? 'The row before is unknown. REPLICA IDENTITY FULL on the table makes PostgreSQL send it.'
-      : '';
+  const before = op === 'update' && !isKnown ? 'The row before is unknown.' : '';
   const words = [before, names].filter((text) => text !== '').join(' ');
   return words === '' ? null : words;
 }

@@ -2,13 +2,13 @@ import type { ReactNode } from 'react';
 import { cls } from '../../ui/class-names.ts';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Quiet } from '../../ui/page.tsx';
-import { Code } from '../../ui/text.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { counted } from '../drafts/change-words.ts';
 import type { ChoiceRowProps } from './choice-card.tsx';
 import { ChoiceRow } from './choice-row.tsx';
 import type { DatabaseTable } from './queries.ts';
-import { fullSql, keyColumnOf, keyPathOf, type ChosenTable } from './stream-drafts.ts';
+import { NoRowBefore } from './row-before.tsx';
+import { keyColumnOf, keyPathOf, type ChosenTable } from './stream-drafts.ts';
 import styles from './sources.module.css';
 
 /** A table to choose; a chosen one with its key and columns. */
@@ -30,7 +30,7 @@ export function TableRow({
     >
       {chosen !== null && (
         <>
-          {identity !== 'full' && <NotFull table={name} />}
+          {identity !== 'full' && <NoRowBefore table={name} />}
           <NativeSelect
             label="Key"
             note="Changes with one key are evaluated in order. It cannot be changed later."
@@ -42,19 +42,6 @@ export function TableRow({
         </>
       )}
     </ChoiceRow>
-  );
-}
-
-function NotFull({ table }: { readonly table: string }): ReactNode {
-  return (
-    <div className={cls(styles.problem)}>
-      <p>
-        PostgreSQL sends the key of the row before an update, and not its other columns. Rules see the new values only:
-        <i> changed</i>, <i>changed to</i> and <i>previous</i> fail. This statement makes PostgreSQL send the whole row.
-        It then writes more WAL for each update and delete.
-      </p>
-      <Code text={fullSql(table)} what={`the SQL for the row before of ${table}`} />
-    </div>
   );
 }
 

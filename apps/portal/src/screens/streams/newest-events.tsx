@@ -9,6 +9,7 @@ import { Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CameIn } from '../deliveries/contents.tsx';
 import { ChangeLine } from '../sources/change-line.tsx';
+import { NoRowsBefore } from '../sources/row-before.tsx';
 import { newestEventsQuery } from '../rule/queries.ts';
 import type { From } from './from-settings.tsx';
 import styles from './streams.module.css';
@@ -52,6 +53,7 @@ export function NewestEvents({
           </p>
         </>
       )}
+      {from?.tables && <NoRowsBefore workspace={workspace} stream={path} />}
       {data && data.items.length > 0 && (
         <ol aria-label={title} className={cls(styles.events)}>
           {data.items.map(({ id, position, at, bytes, label, change }) => (
