@@ -215,9 +215,6 @@ const PEOPLE_WHO_GET_THEM: Calls = {
   [`POST ${WORKSPACE}/suppressions/remove-many`]: {
     body: { entries: [{ channel: 'email', address: 'a@example.com', source: 'operator' }] },
   },
-  [`POST ${WORKSPACE}/suppressions/add-many`]: {
-    body: { entries: [{ channel: 'email', address: 'a@example.com' }], detail: 'a letter' },
-  },
   [`POST ${WORKSPACE}/suppressions/restore`]: { body: { undo: 'x' } },
   [`POST ${WORKSPACE}/suppressions/import`]: { csv: 'channel,address\nemail,b@example.com\n' },
   [`GET ${WORKSPACE}/suppressions/export`]: {},

@@ -8,7 +8,6 @@ import { allowConsents } from './kinds/consents.ts';
 import { compareHistory } from './kinds/compare-history.ts';
 import { dismissReceipts, redriveDeadLetters } from './kinds/dead-letters.ts';
 import { cancelDeliveries, dismissDeliveries, resendDeliveries } from './kinds/deliveries.ts';
-import { holdAddresses } from './kinds/held-addresses.ts';
 import { promotion } from './kinds/promotion.ts';
 import { removeSuppressions } from './kinds/suppressions.ts';
 
@@ -24,7 +23,6 @@ export const JOB_KINDS: readonly [JobKind, ...JobKind[]] = [
   allowConsents,
   removeSuppressions,
   compareHistory,
-  holdAddresses,
 ];
 
 const [first, ...others] = JOB_KINDS;

@@ -97,10 +97,6 @@ export const JOB_EXAMPLES = {
     takes: { entries: ENTRIES },
     answers: { ...BEGUN, action: 'remove_suppressions', of: 1 },
   },
-  holdAddresses: {
-    takes: { entries: [{ channel: 'email', address: 'bob@example.com' }], detail: 'a letter' },
-    answers: { ...BEGUN, action: 'hold_addresses', of: 1 },
-  },
   countConsents: {
     takes: { filter: { target: 'category', name: 'orders' } },
     answers: { people: 2, words: 3, more: false, ceiling: 10000 },
