@@ -42,8 +42,8 @@ export const CRASH_BUGS = {
       },
       {
         file: 'libs/adapters/embedded/src/stores/delivery-row.ts',
-        from: 'WHERE id = ? AND version = ?`',
-        to: 'WHERE id = ? AND ? >= 0`',
+        from: 'reason = ? WHERE id = ? AND version = ? AND intent_place = ?`',
+        to: 'reason = ? WHERE id = ? AND ? >= 0 AND intent_place = ?`',
       },
     ],
   },
