@@ -131,7 +131,7 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
     expect(api.calls(TABLES)).toHaveLength(1);
   });
 
-  it('begins with a column of the table that holds an address', async () => {
+  it('begins with a column of the table that holds an address, and keeps it when an example is chosen', async () => {
     serveRule();
     const tables = [{ table: 'public.orders', key: 'event.id', without: [] }];
     api.answer(FIELDS, { stream: 'shop/orders', source: { integration: 'shop-db', tables }, items: [], next: null });
@@ -145,6 +145,9 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
     const page = await open('/workspaces/shop/notifications?new=yes&stream=orders');
     const tell = page.getByRole('dialog').getByLabel('tell', { exact: true });
     await expect.poll(() => tell.inputValue()).toBe('event.customer_email');
+    await page.getByRole('button', { name: 'Order paid' }).click();
+    expect(await page.getByRole('dialog').getByLabel('Name', { exact: true }).inputValue()).toBe('Order paid');
+    expect(await tell.inputValue()).toBe('event.customer_email');
   });
 
   it('evaluates the changes that are checked, and creates and updates unless the user says otherwise', async () => {

@@ -119,7 +119,12 @@ export function NewNotification({
     >
       <div className={cls(styles.examples)} role="group" aria-label="Examples to start from">
         {EXAMPLES.map(({ about, ...example }) => (
-          <button key={example.title} type="button" className={cls(styles.example)} onClick={() => set(example)}>
+          <button
+            key={example.title}
+            type="button"
+            className={cls(styles.example)}
+            onClick={() => set({ ...example, tell: null })}
+          >
             <b>{example.title}</b>
             <small>{about}</small>
           </button>

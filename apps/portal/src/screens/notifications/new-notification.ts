@@ -18,26 +18,23 @@ export type Wish = {
 };
 
 /** To begin from; each is whole, and sends to the sandbox as long as no account is there. */
-export const EXAMPLES: readonly (Pick<Wish, 'title' | 'when' | 'tell' | 'by'> & { readonly about: string })[] = [
+export const EXAMPLES: readonly (Pick<Wish, 'title' | 'when' | 'by'> & { readonly about: string })[] = [
   {
     title: 'Order paid',
     about: 'A customer hears that the payment came.',
     when: 'event.status == "paid" && event.total > 0',
-    tell: 'event.customer.email',
     by: 'email',
   },
   {
     title: 'Invoice overdue',
     about: 'Whoever has not paid in time is reminded.',
     when: 'event.status == "overdue" && event.days_late >= 3',
-    tell: 'event.customer.email',
     by: 'email',
   },
   {
     title: 'Parcel on its way',
     about: 'A text message once the parcel has left.',
     when: 'event.status == "shipped" && has(event.tracking_url)',
-    tell: 'event.customer.phone',
     by: 'sms',
   },
 ];
