@@ -55,6 +55,7 @@ export * from './replay/join-slots.ts';
 export type { Wanted } from './replay/lines.ts';
 export * from './replay/offset-at.ts';
 export * from './replay/recorded-answers.ts';
+export * from './replay/sent-messages.ts';
 export * from './replay/unpublished.ts';
 export * from './resolve/resolve-lookup.ts';
 export * from './resolve/stage.ts';

@@ -15,7 +15,9 @@ export type JobKindPorts = PromotePorts &
   Pick<
     ControlPorts,
     | 'backup'
+    | 'checkpoints'
     | 'comparison'
+    | 'compileRule'
     | 'consents'
     | 'drafts'
     | 'ledger'
@@ -58,7 +60,8 @@ export class JobCancelled extends Error {}
  * Works on items and resolves to one result per item, in their order: null for a done item. Repeating an item must change
  * nothing, because a job that lost its runner repeats up to a batch. Rejects while a store or the log is unavailable; the runner
  * then tries the batch again. `stop` is aborted when the job is cancelled, its author lost their rights, or the runner ends. A
- * worker whose items take seconds ignores it; one whose item takes minutes ends the item and rejects.
+ * worker whose items take seconds ignores it, or resolves to the results of the first items; one whose item takes minutes ends the
+ * item and rejects.
  */
 export type JobWorker = (items: readonly string[], stop: AbortSignal) => Promise<readonly (JobFailure | null)[]>;
 
@@ -77,6 +80,8 @@ export type JobKind<Body extends z.ZodType = z.ZodType, Parameters extends z.Zod
    * the workspace. The others wait.
    */
   readonly isInChild?: boolean;
+  /** True if `stop` is aborted within a second of the cancel. Defaults to within 5 s. */
+  readonly endsQuickly?: boolean;
   /** Left out together with `choose` if a route of another file starts the job. */
   readonly start?: {
     readonly path: string;

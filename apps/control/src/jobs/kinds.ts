@@ -9,6 +9,7 @@ import { compareHistory } from './kinds/compare-history.ts';
 import { dismissReceipts, redriveDeadLetters } from './kinds/dead-letters.ts';
 import { cancelDeliveries, dismissDeliveries, resendDeliveries } from './kinds/deliveries.ts';
 import { promotion } from './kinds/promotion.ts';
+import { sendMissing } from './kinds/send-missing.ts';
 import { removeSuppressions } from './kinds/suppressions.ts';
 
 /** All kinds of jobs. */
@@ -23,6 +24,7 @@ export const JOB_KINDS: readonly [JobKind, ...JobKind[]] = [
   allowConsents,
   removeSuppressions,
   compareHistory,
+  sendMissing,
 ];
 
 const [first, ...others] = JOB_KINDS;

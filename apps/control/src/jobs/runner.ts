@@ -19,10 +19,11 @@ import { CHILD_ACTIONS, kindOf, ORDINARY_ACTIONS, workerOf } from './kinds.ts';
 import { JobCancelled, type JobKind, type JobKindPorts, type JobWorker } from './kind.ts';
 import { mayContinue } from './rights.ts';
 
-/** A job in a child process is looked at as often: its cancel ends the child within 2 s. */
-const CHILD_LEASE_RENEWAL: Duration = 1_000;
 /** Another runner takes a job over so long after its holder was last heard of. */
 const LEASE: Duration = 15_000;
+const LEASE_RENEWAL: Duration = LEASE / 3;
+/** Renewal of a job that has to end within 2 s of its cancel. */
+const SHORT_LEASE_RENEWAL: Duration = 1_000;
 /** Items between two writes of a job's progress. A crash repeats at most as many. */
 export const BATCH_SIZE = 40;
 /** Jobs that one process works on at once; any other waits for its turn. */
@@ -110,9 +111,9 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone =
         const { results, job: kept } = await workWithLease(newest, kind, (stop) => work(batch, stop));
         if (!kept) return;
         newest = kept;
-        // The worker was told to stop. The next round of this loop writes why.
+        // The worker was told to stop and says nothing of its items. The next round of this loop writes why.
         if (!results) continue;
-        await audit.recordBatch(kept, kind, { items: batch, results, tellsRefusals });
+        await audit.recordBatch(kept, kind, { items: batch.slice(0, results.length), results, tellsRefusals });
         tellsRefusals &&= !results.some(isRefusal);
         const written = await write(kept, (one) => {
           const at = clock.now();
@@ -159,7 +160,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone =
       .finally(() => settled.abort());
     let held: Job | null = job;
     for (;;) {
-      await Promise.race([working, pause(kind.isInChild ? CHILD_LEASE_RENEWAL : LEASE / 3, settled.signal)]);
+      await Promise.race([working, pause(kind.endsQuickly ? SHORT_LEASE_RENEWAL : LEASE_RENEWAL, settled.signal)]);
       if (settled.signal.aborted) return { results: held && (await working), job: held };
       try {
         held &&= await write(held, (one) => ({ ...one, leaseUntil: clock.now() + LEASE, version: one.version + 1 }));

@@ -2,7 +2,7 @@ import { readPosition, type SourceEvent } from '@carillon/domain/events';
 import { notificationIdOf, ruleIdOf, foldConfiguration } from '@carillon/domain/configuration';
 import { triggerIdOf } from '@carillon/domain/lookups';
 import { slotToLookUp, type Row, type Run, type Side } from '@carillon/domain/runs';
-import type { Coroutine, DeliveryId, EventId } from '@carillon/kernel';
+import type { Coroutine, DeliveryId } from '@carillon/kernel';
 import {
   decodeRecord,
   deliveryIdOf,
@@ -13,6 +13,7 @@ import {
   wantedMessagesCoroutine,
   type CompareContext,
   type ComparedConfigurations,
+  type FindAnswer,
   type RecordedAnswer,
   type Wanted,
 } from '@carillon/stages';
@@ -56,10 +57,9 @@ export async function createRowReader(
   );
 
   async function messagesOf(row: Row): Promise<EventMessages | null> {
-    const event = await readEventAt(row, ports);
-    if (!event) return null;
-    const answers = await readAnswers(event, { configurations, book }, ports);
-    const findAnswer = (ruleId: string, _event: EventId, part: number) => answers.get(`${ruleId} ${part}`);
+    const event = await readEventAt(row.position, ports);
+    if (event?.id !== row.eventId) return null;
+    const findAnswer = await readAnswers(event, { configurations, book }, ports);
     const context = { configurations, book, ids: ports.ids, findAnswer };
     const side = (name: Side) => runYielding(messagesBySlotCoroutine(event, name, context), ports.slice);
     return { event, context, before: await side('before'), after: await side('after') };
@@ -114,21 +114,22 @@ export async function configurationsOf(
   return { before: await configuration.at(before), after };
 }
 
-async function readEventAt({ position, eventId }: Row, { log }: RowDetailPorts): Promise<SourceEvent | null> {
+/** Reads the event at a position. Null: it is gone, or the record is no event. */
+export async function readEventAt(position: string, { log }: Pick<RowDetailPorts, 'log'>): Promise<SourceEvent | null> {
   const place = readPosition(position);
   if (!place) return null;
   const [record] = await log.read('carillon.events', place.partition, place.offset, 1);
   if (record?.offset !== place.offset) return null;
   const read = readSourceRecord(record, log.logId);
-  return read.ok && read.value.kind === 'event' && read.value.event.id === eventId ? read.value.event : null;
+  return read.ok && read.value.kind === 'event' ? read.value.event : null;
 }
 
 /** Reads the answers that were recorded for the live triggers of an event. */
-async function readAnswers(
+export async function readAnswers(
   event: SourceEvent,
   { configurations, book }: Pick<CompareContext, 'configurations' | 'book'>,
-  { claims, codecs, ids, log }: RowDetailPorts,
-): Promise<ReadonlyMap<string, RecordedAnswer>> {
+  { claims, codecs, ids, log }: Pick<RowDetailPorts, 'claims' | 'codecs' | 'ids' | 'log'>,
+): Promise<FindAnswer> {
   const answers = new Map<string, RecordedAnswer>();
   const rules = Object.values(configurations).flatMap((side) => book.rulesOf(side, event.stream));
   const asking = rules.flatMap((entry) => (entry.ok && entry.rule.from === 'lookup' ? [ruleIdOf(entry.placed)] : []));
@@ -142,5 +143,5 @@ async function readAnswers(
       if (record && decoded?.ok) answers.set(`${ruleId} ${part}`, recordedAnswerOf(decoded.value, record.time));
     }
   }
-  return answers;
+  return (ruleId, _event, part) => answers.get(`${ruleId} ${part}`);
 }

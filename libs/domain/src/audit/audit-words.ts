@@ -67,6 +67,7 @@ const VERBS: Readonly<Record<Verb, string>> = {
   send: 'sent',
   set: 'set',
   start: 'started',
+  stop: 'stopped',
   verify: 'verified',
   write: 'wrote',
 };

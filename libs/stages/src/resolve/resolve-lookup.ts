@@ -37,7 +37,7 @@ export function resolveLookup(
  * time as they had at first (docs/internals/delivery-states.md). A pause is offered between recipients.
  */
 export function* resolveLookupCoroutine(
-  lookup: Lookup,
+  lookup: Pick<Lookup, 'trigger' | 'items'>,
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,

@@ -15,6 +15,7 @@ export const compareHistory = jobKind({
   audit: 'run.end',
   parameters: z.object({ run: z.string() }),
   isInChild: true,
+  endsQuickly: true,
   do: (_job, ports) => async (items, stop) => {
     const results = [];
     for (const item of items) {

@@ -1,0 +1,131 @@
+import { operatorCancel, wasDecided, type Delivery } from '@carillon/domain/deliveries';
+import type { JobFailure } from '@carillon/domain/jobs';
+import { CarillonError, parseDuration, type Duration, type Instant, type JobId, type RunId } from '@carillon/kernel';
+import { pause } from '@carillon/runtime';
+import { decideOnDelivery } from '@carillon/stages';
+import { z } from 'zod';
+import { readEventAt } from '../../runs/row-details.ts';
+import { nameOfSendItem, readSendItem } from '../../runs/send-items.ts';
+import { createMissingSender } from '../../runs/send-missing.ts';
+import { eachItem, failureOf, isTransient, jobKind, type JobKindPorts, type JobRun, type JobWorker } from '../kind.ts';
+
+const parameters = z.object({
+  run: z.string(),
+  /** Number of the configuration that events are evaluated by. */
+  configuration: z.string(),
+  /** Duration for which a message is of use, such as `24h`. */
+  expires: z.string(),
+  /** Messages per second. */
+  rate: z.string(),
+});
+type Parameters = z.infer<typeof parameters>;
+
+/** Sends the missing messages of a comparison. Items are messages and lookups, oldest event first. */
+export const sendMissing = jobKind({
+  action: 'send_missing',
+  permission: 'operate',
+  audit: 'message.send',
+  parameters,
+  endsQuickly: true,
+  nameOf: nameOfSendItem,
+  do: (run, ports) => sendEach(run, ports),
+  undo: { audit: 'message.cancel', do: (run, ports) => cancelEach(run, ports) },
+});
+
+function sendEach(
+  { job, parameters: { run, configuration, expires, rate } }: JobRun<Parameters>,
+  ports: JobKindPorts,
+): JobWorker {
+  const nextTurn = createPace(1_000 / Number(rate), ports);
+  const sentBy = { person: job.byName, job: job.id, run: run as RunId };
+  const sending = { sentBy, createdAt: job.createdAt, expires: readExpires(expires) };
+  let sender: ReturnType<typeof createMissingSender> | null = null;
+  return async (items, stop) => {
+    sender ??= createMissingSender(sending, await ports.configuration.at(Number(configuration)), ports);
+    const results: (JobFailure | null)[] = [];
+    for (const item of items) {
+      await nextTurn(stop);
+      if (stop.aborted) break;
+      try {
+        await sender(item);
+        results.push(null);
+      } catch (error) {
+        if (isTransient(error)) throw error;
+        results.push(failureOf(nameOfSendItem(item), error, ports.watch));
+      }
+    }
+    return results;
+  };
+}
+
+function readExpires(text: string): Duration {
+  const expires = parseDuration(text);
+  if (!expires.ok) throw new Error(`expires of a sending job: ${expires.error}`);
+  return expires.value;
+}
+
+/** Returns a function that resolves when the next item may be sent, or at once when `stop` is aborted. */
+function createPace(interval: Duration, { clock }: Pick<JobKindPorts, 'clock'>): (stop: AbortSignal) => Promise<void> {
+  let last: Instant | null = null;
+  return async (stop) => {
+    const elapsed = last === null ? interval : clock.now() - last;
+    if (elapsed < interval) await pause(interval - Math.max(elapsed, 0), stop);
+    last = clock.now();
+  };
+}
+
+/** Cancels those of a job's deliveries that still wait. */
+function cancelEach({ job, by }: JobRun<Parameters>, ports: JobKindPorts): JobWorker {
+  const sender = job.work['undoes'] as JobId;
+  const isOwn = ({ intent }: Delivery): boolean => intent.sentBy?.job === sender;
+  const decided = { ok: true, value: null } as const;
+
+  const deliveriesOf = async (text: string): Promise<readonly Delivery[]> => {
+    const item = readSendItem(text);
+    if (item.kind === 'message') return (await ports.ledger.many([item.slot])).filter(isOwn);
+    const event = await readEventAt(item.position, ports);
+    return event ? (await ports.ledger.byEvent(event.id)).filter(isOwn) : [];
+  };
+  const cancel = async (delivery: Delivery): Promise<void> => {
+    await decideOnDelivery(
+      async () => (await ports.ledger.get(delivery.id)) ?? delivery,
+      (newest) => {
+        const waits = newest.state === 'WAITING' || newest.state === 'COLLECTED';
+        if (!waits || !isOwn(newest) || wasDecided(newest, 'cancel', by)) return decided;
+        return operatorCancel(newest, by, { now: ports.clock.now(), derive: ports.ids.derive });
+      },
+      { ...ports, untold: (error) => ports.watch.trouble('publish', error) },
+    );
+  };
+  const cancelItems = eachItem(
+    ports,
+    async (item) => {
+      for (const delivery of await deliveriesOf(item)) await cancel(delivery);
+    },
+    nameOfSendItem,
+  );
+  let custodyIsComplete = false;
+  return async (items, stop) => {
+    if (!custodyIsComplete) await waitForCustody(ports, stop);
+    custodyIsComplete = true;
+    return cancelItems(items, stop);
+  };
+}
+
+const CUSTODY_POLL: Duration = 50;
+const MAX_CUSTODY_POLLS = 200;
+
+/** Waits until delivery has read all intents that are on the log now. Rejects with a transient error if delivery does not. */
+async function waitForCustody({ log, checkpoints }: JobKindPorts, stop: AbortSignal): Promise<void> {
+  for (let partition = 0; partition < log.partitions('carillon.intents'); partition += 1) {
+    const { end } = await log.bounds('carillon.intents', partition);
+    const isRead = async (): Promise<boolean> =>
+      end === 0 || ((await checkpoints.load('delivery', 'carillon.intents', partition))?.next ?? 0) >= end;
+    for (let polls = 0; !(await isRead()); polls += 1) {
+      if (stop.aborted || polls === MAX_CUSTODY_POLLS) {
+        throw new CarillonError('log_unavailable', 'delivery has not read all intents of the job yet');
+      }
+      await pause(CUSTODY_POLL, stop);
+    }
+  }
+}

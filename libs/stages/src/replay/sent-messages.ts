@@ -1,0 +1,65 @@
+import { ruleIdOf, type Configuration } from '@carillon/domain/configuration';
+import type { Intent, SentBy } from '@carillon/domain/deliveries';
+import type { SourceEvent } from '@carillon/domain/events';
+import type { Trigger } from '@carillon/domain/lookups';
+import type { Coroutine, Duration, Instant } from '@carillon/kernel';
+import { evaluateEventCoroutine } from '../evaluate/evaluate-event.ts';
+import { resolveLookupCoroutine } from '../resolve/resolve-lookup.ts';
+import type { CompareContext } from './compare-event.ts';
+import { itemsFor } from './recorded-answers.ts';
+
+/** The job that sends, and how long its messages are of use. */
+export type SendingJob = {
+  readonly sentBy: SentBy;
+  /** No message is due earlier. Fixed by the job, so that a repeated item makes the same record. */
+  readonly createdAt: Instant;
+  readonly expires: Duration;
+};
+
+export type SendingContext = Pick<CompareContext, 'book' | 'ids' | 'findAnswer'> & {
+  readonly configuration: Configuration;
+  readonly job: SendingJob;
+};
+
+/** The outputs of an event for a sending job. */
+export type SentOutputs = {
+  readonly intents: readonly Intent[];
+  /** Triggers of rules that no recorded answer fits. The engine asks their partner. */
+  readonly triggers: readonly Trigger[];
+};
+
+/**
+ * Evaluates an event for a sending job. Intents have the slots of the live rule and ids of their own; recorded answers of partners are used
+ * as in a comparison. Pure, so that a repeated item makes the same records. Rules with state are left out.
+ */
+export function* sentOutputsCoroutine(event: SourceEvent, context: SendingContext): Coroutine<SentOutputs> {
+  const { book, configuration, findAnswer, ids, job } = context;
+  const { sentBy } = job;
+  const run = { runId: sentBy.job, states: null };
+  const intents: Intent[] = [];
+  const triggers: Trigger[] = [];
+  for (const evaluated of yield* evaluateEventCoroutine(event, configuration, book, ids.derive, run)) {
+    intents.push(...evaluated.intents.map((intent) => ({ ...intent, sentBy })));
+    const ruleId = ruleIdOf(evaluated.placed);
+    const answered = evaluated.triggers.map((trigger) => ({
+      trigger: { ...trigger, sentBy },
+      items: itemsFor(trigger, findAnswer(ruleId, event.id, trigger.part)),
+    }));
+    if (answered.some(({ items }) => items === null)) {
+      triggers.push(...answered.map(({ trigger }) => ({ ...trigger, notAfter: job.createdAt + job.expires })));
+      continue;
+    }
+    for (const { trigger, items } of answered) {
+      const lookup = { trigger, items: items ?? [] };
+      const resolved = yield* resolveLookupCoroutine(lookup, configuration, book, ids.derive);
+      if (resolved.ok) intents.push(...resolved.value.intents);
+    }
+  }
+  return { intents: intents.map((intent) => postponed(intent, job)), triggers };
+}
+
+/** Returns an intent that is due when the job was created, or later if the delay of its notification says so. */
+function postponed(intent: Intent, { createdAt, expires }: SendingJob): Intent {
+  const sendAt = Math.max(intent.sendAt, createdAt);
+  return { ...intent, sendAt, notAfter: sendAt + expires };
+}
