@@ -108,13 +108,17 @@ describe('A job that compares history', () => {
     if (!sent) throw new Error('nothing was delivered');
     const run = await givenRun();
     const slots = [slotOf({ slot: sent.id }), slotOf({}), slotOf({ difference: 'removed' })];
+    const position = 'carillon.events/0@2';
+    const lookup = { eventId: 'evt_2' as EventId, position, at: 0, rule: 'order-paid.asked', userIds: 3 };
     const { comparison, forgotten } = scripted(async (_run, _edit, reports) => {
       // The first process ends after its first slots.
       await reports.begin();
       await reports.slots(slots.slice(0, 2));
+      await reports.lookups([lookup]);
       await reports.begin();
       await reports.progress({ read: 2, total: 3 }, NO_READ_COUNTS);
       await reports.slots(slots);
+      await reports.lookups([lookup]);
       return { ...RESULT, unchanged: [['order-paid.paid', 2]] };
     });
     const runner = runnerWith(comparison);
@@ -137,6 +141,7 @@ describe('A job that compares history', () => {
       [sent.id, 'notified'],
       [slots[2]?.slot, 'none'],
     ]);
+    expect((await fixture.runs.lookups(run.id, 10)).items).toEqual([{ ...lookup, run: run.id }]);
     expect(await stateOf(run)).toBe('done');
     expect(forgotten).toEqual([run.id]);
   });

@@ -1,7 +1,7 @@
 import type { NotificationBody } from '@carillon/domain/configuration';
 import { noRowCounts, NO_READ_COUNTS, type MissingSelection, type Run } from '@carillon/domain/runs';
 import { isCarillonError, type DeliveryId } from '@carillon/kernel';
-import { PAID_MAIL, template } from '@carillon/testing/given';
+import { integration, PAID_MAIL, template } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findMissing } from '../src/runs/find-missing.ts';
 import { refuseChanged } from '../src/runs/missing.ts';
@@ -129,6 +129,40 @@ describe('the missing messages of a run', () => {
     expect((await look(run)).messages).toEqual([]);
     const { messages } = await look(run, { differences: ['new_unique_id'] });
     expect(messages.map(({ slot }) => slot)).toEqual([fixture.slotOf('new-c')]);
+  });
+});
+
+describe('the lookups of a run', () => {
+  const asking = (rule: string): NotificationBody => ({
+    ...withIds('old'),
+    rules: {
+      [rule]: {
+        ...PAID,
+        when: 'true',
+        recipients: { from: 'lookup', integration: 'crm', user_ids: '[event.order_id, "owner"]' },
+      },
+    },
+  });
+
+  it('are found if needs_lookup is named, by rule and age, beside messages', async () => {
+    await fixture.order('a', 90);
+    topology.clock.pass(2 * DAY);
+    await fixture.order('b', 90);
+    const crm = { kind: 'lookup', url: 'https://crm.example.com/people', match: 'id' } as never;
+    await topology.publish(integration('crm', crm));
+    const run = await fixture.compare(asking('watched'));
+    await fixture.publish(asking('watched'));
+    expect(await look(run)).toMatchObject({ count: 0, needsLookup: { events: 0 } });
+    const differences = ['added', 'needs_lookup'] as const;
+    const found = await look(run, { differences });
+    expect(found).toMatchObject({ count: 2, people: 0, needsLookup: { events: 2, userIds: 4 }, tooOld: 0 });
+    expect(found.lookups.map(({ rule }) => rule)).toEqual(['order-paid.watched', 'order-paid.watched']);
+    const since = topology.clock.now() - DAY;
+    const newer = await look(run, { differences, since });
+    expect(newer).toMatchObject({ count: 1, tooOld: 1, oldest: topology.clock.now() });
+    expect(newer.checksum).not.toBe(found.checksum);
+    expect(await look(run, { differences, rules: ['order-paid.watched'] })).toMatchObject({ count: 2 });
+    expect(await refusalOf(look(run, { differences, rules: ['order-paid.late'] }))).toMatch(/^invalid_request: rule/);
   });
 });
 

@@ -7,9 +7,10 @@ import {
   type Configuration,
   type NotificationBody,
 } from '@carillon/domain/configuration';
+import { formatPosition } from '@carillon/domain/events';
 import { newJob, type JobState } from '@carillon/domain/jobs';
 import { OWNER_ACTOR } from '@carillon/domain/people';
-import { noRowCounts, NO_READ_COUNTS, type Line, type Run } from '@carillon/domain/runs';
+import { noRowCounts, NO_READ_COUNTS, type Line, type MissingLookup, type Run } from '@carillon/domain/runs';
 import type { DeliveryId, JobId, RunId } from '@carillon/kernel';
 import {
   compareEventCoroutine,
@@ -82,10 +83,17 @@ export async function openMissingFixture() {
     };
     const titles = new Map([...titlesOf(base), ...titlesOf(after)]);
     const lines: Line[] = [];
+    const lookups: MissingLookup[] = [];
     for (const record of await topology.records('carillon.events')) {
       const read = readSourceRecord(record, ports.log.logId);
       if (!read.ok || read.value.kind !== 'event') continue;
-      lines.push(...(await runYielding(compareEventCoroutine(read.value.event, context), neverYield)).lines);
+      const { event } = read.value;
+      const compared = await runYielding(compareEventCoroutine(event, context), neverYield);
+      lines.push(...compared.lines);
+      for (const { ruleId, userIds } of compared.lookups) {
+        const facts = { eventId: event.id, position: formatPosition(event.position), at: event.appendedAt };
+        lookups.push({ ...facts, rule: titles.get(ruleId) ?? ruleId, userIds });
+      }
     }
     const bySlot = (a: Line, b: Line): number =>
       a.slot === b.slot ? compareForChecksum(a, b) : a.slot < b.slot ? -1 : 1;
@@ -125,6 +133,7 @@ export async function openMissingFixture() {
         difference === 'unchanged' ? [] : [{ ...slot, difference, run: run.id, slotState: 'none', slotReason: null }],
       ),
     );
+    await runs.addLookups(lookups.map((lookup) => ({ ...lookup, run: run.id })));
     await storeJob(run, state);
     return run;
   }

@@ -1,9 +1,10 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
-import type { Row, RowDifference, Run, SlotState } from '@carillon/domain/runs';
+import type { Row, RowDifference, Run, RunLookup, SlotState } from '@carillon/domain/runs';
 import type { DeliveryId, Instant, RunId } from '@carillon/kernel';
 
 export type RunPage = { readonly items: readonly Run[]; readonly next: string | null };
 export type RowPage = { readonly items: readonly Row[]; readonly next: string | null };
+export type RunLookupPage = { readonly items: readonly RunLookup[]; readonly next: string | null };
 
 /** Selects rows of a run. Conditions that are left out match every row. */
 export type RowFilter = {
@@ -34,9 +35,16 @@ export type RunStore = {
   /** Rows of a run, in the order of difference, slot state, rule, day and event id. */
   rows(filter: RowFilter, limit: number, cursor?: string): Promise<RowPage>;
   row(run: RunId, slot: DeliveryId): Promise<Row | null>;
-  /** Removes all rows of a run. Safe to repeat. */
+  /** Writes lookups of a run. A lookup of an event and rule that the run has already stays as it is. */
+  addLookups(lookups: readonly RunLookup[]): Promise<void>;
+  /** Lookups of a run, in the order of their event ids. */
+  lookups(run: RunId, limit: number, cursor?: string): Promise<RunLookupPage>;
+  /** Removes all rows and lookups of a run. Safe to repeat. */
   removeRows(run: RunId): Promise<void>;
-  /** Removes at most `limit` rows of a run. Resolves to the number removed; the run has no more rows if it is less than `limit`. */
+  /**
+   * Removes at most `limit` rows and lookups of a run. Resolves to the number removed; the run has no more of either if it is less than
+   * `limit`.
+   */
   removeSomeRows(run: RunId, limit: number): Promise<number>;
   /** Removes a run after its rows. Safe to repeat. */
   remove(id: RunId): Promise<void>;

@@ -1,5 +1,5 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
-import type { Row, Run } from '@carillon/domain/runs';
+import type { Row, Run, RunLookup } from '@carillon/domain/runs';
 import { integer, text, type Collection, type Documents, type RunStore } from '@carillon/ports';
 import { writeNext } from './documents.ts';
 
@@ -37,17 +37,36 @@ const RUN_ROWS: Collection<Row> = {
   indexes: { filter: { by: ['run', 'difference', 'slotState', 'rule', 'day', 'eventId', '_id'] } },
 };
 
+const RUN_LOOKUPS: Collection<RunLookup> = {
+  name: 'run_lookups',
+  key: ['run', 'eventId', 'rule'],
+  fields: {
+    run: text(({ run }) => run),
+    eventId: text(({ eventId }) => eventId),
+    rule: text(({ rule }) => rule),
+  },
+  indexes: { event: { by: ['run', 'eventId', '_id'] } },
+};
+
 /** Rows that are removed concurrently. */
 const REMOVAL_BATCH_SIZE = 500;
 
 function create(documents: Documents): RunStore {
   const runs = documents.collection(RUNS);
   const rows = documents.collection(RUN_ROWS);
+  const lookups = documents.collection(RUN_LOOKUPS);
+
+  async function removeSomeLookups(run: string, limit: number): Promise<number> {
+    const { items } = await lookups.page({ index: 'event', where: { run } }, limit);
+    await Promise.all(items.map(({ eventId, rule }) => lookups.remove([run, eventId, rule])));
+    return items.length;
+  }
 
   async function removeSomeRows(run: string, limit: number): Promise<number> {
     const { items } = await rows.page({ index: 'filter', where: { run } }, limit);
     await Promise.all(items.map(({ slot }) => rows.remove([run, slot])));
-    return items.length;
+    const rest = limit - items.length;
+    return rest === 0 ? limit : items.length + (await removeSomeLookups(run, rest));
   }
 
   async function removeRows(run: string): Promise<void> {
@@ -80,6 +99,11 @@ function create(documents: Documents): RunStore {
         cursor,
       ),
     row: (run, slot) => rows.get([run, slot]),
+    async addLookups(added) {
+      await Promise.all(added.map((lookup) => lookups.write(lookup, null)));
+    },
+    lookups: (run, limit, cursor) =>
+      lookups.page({ index: 'event', where: { run }, order: 'ascending' }, limit, cursor),
     removeRows,
     removeSomeRows,
     async remove(id) {
@@ -89,4 +113,4 @@ function create(documents: Documents): RunStore {
   };
 }
 
-export const runs = { collections: [RUNS, RUN_ROWS], create };
+export const runs = { collections: [RUNS, RUN_ROWS, RUN_LOOKUPS], create };

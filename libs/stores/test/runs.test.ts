@@ -1,5 +1,5 @@
 import { OWNER_ACTOR } from '@carillon/domain/people';
-import type { Row, Run } from '@carillon/domain/runs';
+import type { Row, Run, RunLookup } from '@carillon/domain/runs';
 import type { DeliveryId, EventId, JobId, LogId, RunId } from '@carillon/kernel';
 import { allPages, freshName } from '@carillon/testing';
 import { createMemoryStores } from '@carillon/testing/memory';
@@ -45,6 +45,15 @@ const rowOf = (run: RunId, facts: Partial<Row> = {}): Row => ({
   slotState: 'none',
   slotReason: null,
   ...facts,
+});
+
+const lookupOf = (run: RunId, event: number, rule = 'order-paid.paid'): RunLookup => ({
+  run,
+  eventId: `evt_${event}` as EventId,
+  position: `carillon.events/0@${event}`,
+  at: event,
+  rule,
+  userIds: 2,
 });
 
 const nothing = async (): Promise<void> => undefined;
@@ -109,6 +118,29 @@ describe('Runs', () => {
     await store.addRows(rows);
     const { items } = await store.rows({ run }, 20);
     expect(items.map(({ eventId }) => eventId)).toEqual(rows.map(({ eventId }) => eventId).toSorted());
+  });
+
+  it('keeps each lookup of an event and rule once, in the order of event ids', async () => {
+    const run = freshName('run') as RunId;
+    const made = [lookupOf(run, 2), lookupOf(run, 1), lookupOf(run, 2, 'order-paid.late')];
+    await store.addLookups(made);
+    await store.addLookups(made);
+    await store.addLookups([lookupOf(freshName('run') as RunId, 1)]);
+    const all = await allPages((cursor) => store.lookups(run, 1, cursor), nothing);
+    expect(all.map(({ eventId }) => eventId)).toEqual(['evt_1', 'evt_2', 'evt_2']);
+    expect(all).toEqual(expect.arrayContaining(made));
+  });
+
+  it('removes rows and lookups up to a limit, and says how many', async () => {
+    const run = freshName('run') as RunId;
+    await store.addRows([rowOf(run), rowOf(run)]);
+    await store.addLookups([lookupOf(run, 1), lookupOf(run, 2)]);
+    expect(await store.removeSomeRows(run, 3)).toBe(3);
+    expect((await store.rows({ run }, 10)).items).toEqual([]);
+    expect((await store.lookups(run, 10)).items).toHaveLength(1);
+    expect(await store.removeSomeRows(run, 3)).toBe(1);
+    expect(await store.removeSomeRows(run, 3)).toBe(0);
+    expect((await store.lookups(run, 10)).items).toEqual([]);
   });
 
   it('removes a run with all of its rows', async () => {

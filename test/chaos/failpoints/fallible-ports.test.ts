@@ -171,6 +171,8 @@ const TABLE: Table = {
     addRows: 'a run writes its own result, and nothing that is sent goes by it',
     rows: 'reads',
     row: 'reads',
+    addLookups: 'a run writes its own result, and nothing that is sent goes by it',
+    lookups: 'reads',
     removeRows: 'a run writes its own result, and nothing that is sent goes by it',
     removeSomeRows: 'a run writes its own result, and nothing that is sent goes by it',
     remove: 'a run writes its own result, and nothing that is sent goes by it',

@@ -23,7 +23,17 @@ function edited(condition: string): Files {
 const EDIT = edited('event.total > 80 && event.name != "Eve"');
 
 /** Tables that a run writes, and those that every call of the management API writes. */
-const WRITTEN = ['runs', 'run_rows', 'jobs', 'audit_seals', 'kept_answers', 'key_uses', 'leases', 'people'];
+const WRITTEN = [
+  'runs',
+  'run_rows',
+  'run_lookups',
+  'jobs',
+  'audit_seals',
+  'kept_answers',
+  'key_uses',
+  'leases',
+  'people',
+];
 
 let closed: () => Promise<void>;
 let shop: Shop;

@@ -39,6 +39,13 @@ function send(message: FromChild): Promise<void> {
   });
 }
 
+/** Resolves when the parent has stored a message. */
+async function sendToStore(message: FromChild): Promise<void> {
+  const answer = new Promise<void>((resolve) => (stored = resolve));
+  await send(message);
+  await answer;
+}
+
 async function follow(order: CompareOrder): Promise<void> {
   try {
     await send({ kind: 'done', ...(await compare(order)) });
@@ -87,11 +94,8 @@ async function compare({ run, edit, dataDir, logId, ledgerKey, scratchFile, page
       },
       {
         progress: (progress, counts) => void send({ kind: 'progress', progress, counts }).catch(() => undefined),
-        async slots(slots) {
-          const answer = new Promise<void>((resolve) => (stored = resolve));
-          await send({ kind: 'slots', slots });
-          await answer;
-        },
+        slots: (slots) => sendToStore({ kind: 'slots', slots }),
+        lookups: (lookups) => sendToStore({ kind: 'lookups', lookups }),
       },
     );
   } finally {

@@ -2,15 +2,17 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventHistory } from '@carillon/adapter-embedded';
 import { ruleIdOf, ruleTitle } from '@carillon/domain/configuration';
-import type { SourceEvent } from '@carillon/domain/events';
+import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import {
   NO_READ_COUNTS,
   ROW_BATCH_SIZE,
   SIDES,
   type Line,
+  type MissingLookup,
   type ReadCounts,
   type Run,
   type RunProgress,
+  type ScratchLookup,
 } from '@carillon/domain/runs';
 import { runToCompletion, type Instant } from '@carillon/kernel';
 import type { LogRecord } from '@carillon/ports';
@@ -39,6 +41,8 @@ export type CompareReports = {
   progress(progress: RunProgress, counts: ReadCounts): void;
   /** Resolves when the slots are stored. */
   slots(slots: readonly ComparedSlot[]): Promise<void>;
+  /** Resolves when the lookups are stored. */
+  lookups(lookups: readonly MissingLookup[]): Promise<void>;
 };
 
 export type CompareResult = {
@@ -76,6 +80,7 @@ export async function compareHistory(parts: CompareParts, reports: CompareReport
   state = await readRange(parts, state, reports);
   reports.progress({ read: state.read, total: run.progress.total }, state.counts);
   const unchanged = await sendSlots(parts, reports);
+  await sendLookups(parts, reports);
   const checksum = checksumOf(scratch.lines(CHECKSUM_FIELDS), createHash('sha256'));
   return { checksum, counts: state.counts, unchanged };
 }
@@ -113,7 +118,7 @@ async function readRange(parts: CompareParts, begun: Checkpoint, reports: Compar
         read: state.read + next - from,
         counts: { ...addCounts(state.counts, page.counts), pastRetention: state.counts.pastRetention + missing },
       };
-      scratch.commit({ lines: page.lines, checkpoint: JSON.stringify(state) });
+      scratch.commit({ lines: page.lines, lookups: page.lookups, checkpoint: JSON.stringify(state) });
       from = next;
       const now = performance.now();
       if (now - reportedAt >= REPORT_EVERY_MS) {
@@ -126,6 +131,13 @@ async function readRange(parts: CompareParts, begun: Checkpoint, reports: Compar
   return state;
 }
 
+/** Lines, lookups and counts of some events. */
+type EvaluatedEvents = {
+  readonly lines: readonly Line[];
+  readonly lookups: readonly ScratchLookup[];
+  readonly counts: ReadCounts;
+};
+
 type PageFacts = {
   readonly context: CompareContext;
   readonly streams: ReadonlySet<string>;
@@ -137,11 +149,9 @@ type PageFacts = {
  * Evaluates the events of a page. Events on streams without a rule of the run are skipped by their headers. An event whose headers name
  * no stream counts as unreadable.
  */
-function evaluatePage(
-  records: readonly LogRecord[],
-  { context, streams, run, logId }: PageFacts,
-): { readonly lines: readonly Line[]; readonly counts: ReadCounts } {
+function evaluatePage(records: readonly LogRecord[], { context, streams, run, logId }: PageFacts): EvaluatedEvents {
   const lines: Line[] = [];
+  const lookups: ScratchLookup[] = [];
   let counts = NO_READ_COUNTS;
   for (const record of records) {
     if (record.headers['kind'] !== 'event' || !isInRange(record.time, run)) continue;
@@ -153,22 +163,26 @@ function evaluatePage(
     } else if (read.value.kind === 'event') {
       const compared = compare(read.value.event, context);
       for (const line of compared.lines) lines.push(line);
+      for (const lookup of compared.lookups) lookups.push(lookup);
       counts = addCounts(counts, compared.counts);
     }
   }
-  return { lines, counts };
+  return { lines, lookups, counts };
 }
 
 /** Partitions are cut at offsets, and the time of a record may step back by the clock of its writer. */
 const isInRange = (at: Instant, { from, to }: Run): boolean => at >= from && at < to;
 
-function compare(
-  event: SourceEvent,
-  context: CompareContext,
-): { readonly lines: readonly Line[]; readonly counts: ReadCounts } {
-  const { lines, needsLookup, noAddress, ruleErrors } = runToCompletion(compareEventCoroutine(event, context));
+function compare(event: SourceEvent, context: CompareContext): EvaluatedEvents {
+  const { lines, lookups, needsLookup, noAddress, ruleErrors } = runToCompletion(compareEventCoroutine(event, context));
   return {
     lines,
+    lookups: lookups.map((lookup) => ({
+      ...lookup,
+      eventId: event.id,
+      position: formatPosition(event.position),
+      at: event.appendedAt,
+    })),
     counts: { ...NO_READ_COUNTS, events: 1, needsLookup: needsLookup ? 1 : 0, noAddress, ruleErrors },
   };
 }
@@ -205,6 +219,19 @@ async function sendSlots(
   }
   if (batch.length > 0) await reports.slots(batch);
   return [...unchanged];
+}
+
+/** Sends events and rules that need a lookup. */
+async function sendLookups({ scratch, comparing }: CompareParts, reports: CompareReports): Promise<void> {
+  const titleOf = titlesOf(comparing);
+  let batch: MissingLookup[] = [];
+  for (const { ruleId, ...lookup } of scratch.lookups()) {
+    batch.push({ ...lookup, rule: titleOf(ruleId) });
+    if (batch.length < ROW_BATCH_SIZE) continue;
+    await reports.lookups(batch);
+    batch = [];
+  }
+  if (batch.length > 0) await reports.lookups(batch);
 }
 
 /** Returns the title of a rule by its id. A renamed rule has the title of the side *after*. */

@@ -7,11 +7,11 @@ import { createIds } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import { CHANGED_BY_OWNER, type Configuration, type ResourceChange } from '@carillon/domain/configuration';
 import { OWNER_ACTOR } from '@carillon/domain/people';
-import type { Run } from '@carillon/domain/runs';
+import type { MissingLookup, Run } from '@carillon/domain/runs';
 import type { JobId, RunId } from '@carillon/kernel';
 import { createConfigurationView, publishConfiguration, type ComparedSlot } from '@carillon/stages';
 import { untilFound } from '@carillon/testing';
-import { changesOf, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
+import { integration, changesOf, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ComparisonResult } from '@carillon/control';
 import { VERSION } from '../version.ts';
@@ -107,6 +107,7 @@ async function newRun(facts: Partial<Run> = {}): Promise<Run> {
 
 type Heard = {
   slots: ComparedSlot[];
+  lookups: MissingLookup[];
   begun: number;
   readAtBegin: number[];
   troubles: string[];
@@ -130,7 +131,7 @@ type Options = { readonly pageRecords?: number; readonly edit?: readonly Resourc
 
 /** Compares with a real child. */
 async function compared(run: Run, { pageRecords, edit = changesOf(configuration, [EDITED]) }: Options = {}) {
-  const heard: Heard = { slots: [], begun: 0, readAtBegin: [], troubles: [], recordsRead: 0, watched: [] };
+  const heard: Heard = { slots: [], lookups: [], begun: 0, readAtBegin: [], troubles: [], recordsRead: 0, watched: [] };
   const stop = new AbortController();
   const trouble = (where: string, error: unknown) => void heard.troubles.push(`${where}: ${String(error)}`);
   const facts = { dataDir: folder, logId: data.log.logId, ledgerKey: KEY, pageRecords, trouble, watch: watchOf(heard) };
@@ -141,6 +142,7 @@ async function compared(run: Run, { pageRecords, edit = changesOf(configuration,
     {
       async begin() {
         heard.slots = [];
+        heard.lookups = [];
         heard.begun += 1;
       },
       async progress({ read }) {
@@ -148,6 +150,9 @@ async function compared(run: Run, { pageRecords, edit = changesOf(configuration,
       },
       async slots(slots) {
         heard.slots.push(...slots);
+      },
+      async lookups(lookups) {
+        heard.lookups.push(...lookups);
       },
     },
     stop.signal,
@@ -183,6 +188,35 @@ describe('A comparison in a child process', () => {
     expect(same.heard.slots).toEqual([]);
     expect(result.unchanged).toEqual([['order-paid.paid', EVENTS / 3]]);
     expect(result.checksum).not.toBe(checksum);
+  });
+
+  it('finds the events of rules that need a lookup, also after its child was killed', async () => {
+    const asking = notification('order-paid', {
+      ...ORDER_PAID,
+      rules: {
+        paid: {
+          stream: 'orders',
+          when: 'event.status == "refunded"',
+          recipients: { from: 'lookup', integration: 'crm', user_ids: '[event.order_id, "owner"]' },
+        },
+      },
+    });
+    const crm = integration('crm', { kind: 'lookup', url: 'https://crm.example.com/people', match: 'id' } as never);
+    const edit = changesOf(configuration, [crm, asking]);
+    const run = await newRun();
+    const { comparing, heard } = await compared(run, { pageRecords: 1, edit });
+    const pid = await untilFound('the child has written a few pages', async () => {
+      const log = await stat(`${scratchFile(run)}-wal`).catch(() => null);
+      return (log?.size ?? 0) > 100_000 ? (await children())[0] : undefined;
+    });
+    process.kill(pid, 'SIGKILL');
+    const { counts } = await comparing;
+    expect(heard.begun).toBe(2);
+    expect(counts.needsLookup).toBe(EVENTS / 3);
+    expect(heard.lookups).toHaveLength(EVENTS / 3);
+    expect(new Set(heard.lookups.map(({ eventId }) => eventId)).size).toBe(EVENTS / 3);
+    const first = heard.lookups.find(({ eventId }) => eventId === 'evt_1');
+    expect(first).toMatchObject({ position: 'carillon.events/1@1', rule: 'order-paid.paid', userIds: 2 });
   });
 
   it('continues from its checkpoint after its child was killed, with the same checksum', async () => {
@@ -252,6 +286,7 @@ describe('A comparison in a child process', () => {
       begin: async () => stop.abort(new Error('cancelled')),
       progress: async () => void (started = true),
       slots: async () => undefined,
+      lookups: async () => undefined,
     };
     await expect(createComparison(facts).compare(await newRun(), [], reports, stop.signal)).rejects.toThrow(
       'cancelled',
@@ -267,7 +302,12 @@ describe('A comparison in a child process', () => {
       trouble: () => undefined,
       watch: watchOf(),
     });
-    const reports = { begin: async () => undefined, progress: async () => undefined, slots: async () => undefined };
+    const reports = {
+      begin: async () => undefined,
+      progress: async () => undefined,
+      slots: async () => undefined,
+      lookups: async () => undefined,
+    };
     await expect(comparison.compare(await newRun(), [], reports, new AbortController().signal)).rejects.toMatchObject({
       code: 'wrong_log',
     });

@@ -162,8 +162,9 @@ async function follow(
         if (message.kind === 'progress') await reports.progress(message.progress, message.counts);
         if (message.kind === 'failed') throw new CarillonError(message.code, message.detail);
         if (message.kind === 'done') result = message;
-        if (message.kind !== 'slots') return;
-        await reports.slots(message.slots);
+        if (message.kind === 'slots') await reports.slots(message.slots);
+        else if (message.kind === 'lookups') await reports.lookups(message.lookups);
+        else return;
         tell({ kind: 'stored' });
       }
     });

@@ -1,5 +1,5 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
-import type { ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
+import type { MissingLookup, ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
 import type { ErrorCode, LogId } from '@carillon/kernel';
 import type { ComparedSlot } from '@carillon/stages';
 
@@ -17,7 +17,7 @@ export type CompareOrder = {
 
 export type ToChild =
   | { readonly kind: 'compare'; readonly order: CompareOrder }
-  /** The slots sent last are stored. */
+  /** The slots or lookups sent last are stored. */
   | { readonly kind: 'stored' };
 
 export type FromChild =
@@ -26,6 +26,8 @@ export type FromChild =
   | { readonly kind: 'progress'; readonly progress: RunProgress; readonly counts: ReadCounts }
   /** Slots that differ. The child waits for `stored` before it sends more. */
   | { readonly kind: 'slots'; readonly slots: readonly ComparedSlot[] }
+  /** Events and rules that need a lookup. The child waits for `stored` before it sends more. */
+  | { readonly kind: 'lookups'; readonly lookups: readonly MissingLookup[] }
   | {
       readonly kind: 'done';
       readonly checksum: string;

@@ -1,5 +1,5 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
-import type { ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
+import type { MissingLookup, ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
 import type { ComparedSlot } from '@carillon/stages';
 
 /** Called while a comparison is under way. */
@@ -10,6 +10,8 @@ export type ComparisonReports = {
   progress(progress: RunProgress, counts: ReadCounts): Promise<void>;
   /** Gets each slot that differs once, some hundreds at a time and in the order of the slots. The comparison waits for it. */
   slots(slots: readonly ComparedSlot[]): Promise<void>;
+  /** Gets each event and rule that needs a lookup once, some hundreds at a time. The comparison waits for it. */
+  lookups(lookups: readonly MissingLookup[]): Promise<void>;
 };
 
 export type ComparisonResult = {

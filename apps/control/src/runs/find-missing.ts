@@ -1,10 +1,11 @@
-import { readRuleTitle, type Configuration } from '@carillon/domain/configuration';
+import { findResource, type Configuration } from '@carillon/domain/configuration';
 import type { Delivery } from '@carillon/domain/deliveries';
 import { MAX_JOB_ITEMS } from '@carillon/domain/jobs';
 import {
   MAX_RUN_ROWS,
   missingStateOf,
   ROW_DIFFERENCES,
+  type MissingLookup,
   type MissingMessage,
   type MissingSelection,
   type Row,
@@ -31,10 +32,10 @@ const BATCH_SIZE = 500;
  */
 export async function findMissing(run: Run, selection: MissingSelection, ports: FindMissingPorts): Promise<Missing> {
   refuseUnfinished(run, await ports.jobs.get(run.job), ports.clock.now());
-  refuseTooManyRows(run);
-  refuseUnknownRules(run, selection);
+  refuseTooManyRows(run, selection);
   const published = await ports.configuration.refresh();
   const { after } = await configurationsOf(run, ports);
+  refuseUnknownRules(run, selection, after);
   refuseUnpublished(run, after, published);
   const slotOf = await createSlotFinder(run, { after, published }, ports);
   const rows = await rowsOf(run, selection, ports);
@@ -50,11 +51,19 @@ export async function findMissing(run: Run, selection: MissingSelection, ports: 
     }
     if (ports.slice.isExpired()) await ports.slice.yield();
   }
-  return countMissing({ messages, lookups: [], tooOld });
+  const lookups: MissingLookup[] = [];
+  for (const lookup of await lookupsOf(run, selection, ports)) {
+    if (lookup.at < selection.since) tooOld.add(lookup.eventId);
+    else if (messages.length + lookups.length < MAX_JOB_ITEMS) lookups.push(lookup);
+    else throw tooManyMissing(lookup.at, ports.clock.now());
+  }
+  return countMissing({ messages, lookups, tooOld });
 }
 
-function refuseTooManyRows({ id, counts }: Run): void {
-  const rows = ROW_DIFFERENCES.reduce((sum, difference) => sum + (counts?.rows?.differences[difference] ?? 0), 0);
+function refuseTooManyRows({ id, counts }: Run, { differences }: MissingSelection): void {
+  const kept = ROW_DIFFERENCES.reduce((sum, difference) => sum + (counts?.rows?.differences[difference] ?? 0), 0);
+  const lookups = differences.includes('needs_lookup') ? (counts?.read.needsLookup ?? 0) : 0;
+  const rows = Math.max(kept, lookups);
   if (rows <= MAX_RUN_ROWS) return;
   throw new CarillonError(
     'wrong_state',
@@ -63,13 +72,19 @@ function refuseTooManyRows({ id, counts }: Run): void {
 }
 
 /** Throws `invalid_request` for a rule that the run did not compare, because an empty list would look as if nothing was missing. */
-function refuseUnknownRules({ notifications, counts }: Run, { rules }: MissingSelection): void {
-  for (const rule of rules ?? []) {
-    const notification = readRuleTitle(rule)?.notification;
-    if (notification !== undefined && notifications.includes(notification)) continue;
-    const known = (counts?.rows?.byRule ?? []).map((counted) => counted.rule);
-    throw unknownFilter('rule', 'rule in this comparison with the name', rule, known);
-  }
+function refuseUnknownRules(
+  { notifications, workspace }: Run,
+  { rules }: MissingSelection,
+  after: Configuration,
+): void {
+  if (rules === null) return;
+  const known = notifications.flatMap((name) =>
+    Object.keys(findResource(after, 'notification', workspace, name)?.body.rules ?? {}).map(
+      (rule) => `${name}.${rule}`,
+    ),
+  );
+  const unknown = rules.find((rule) => !known.includes(rule));
+  if (unknown !== undefined) throw unknownFilter('rule', 'rule in this comparison with the name', unknown, known);
 }
 
 function refuseUnpublished(
@@ -104,6 +119,24 @@ async function rowsOf(
     } while (cursor !== undefined);
   }
   return rows;
+}
+
+/** Reads the lookups of the chosen rules, newest event first. Empty unless `needs_lookup` is chosen. */
+async function lookupsOf(
+  { id }: Run,
+  { differences, rules }: MissingSelection,
+  { runs, slice }: Pick<FindMissingPorts, 'runs' | 'slice'>,
+): Promise<readonly MissingLookup[]> {
+  const lookups: MissingLookup[] = [];
+  if (!differences.includes('needs_lookup')) return lookups;
+  let cursor: string | undefined;
+  do {
+    const page = await runs.lookups(id, BATCH_SIZE, cursor);
+    lookups.push(...page.items.filter(({ rule }) => rules === null || rules.includes(rule)));
+    cursor = page.next ?? undefined;
+    if (slice.isExpired()) await slice.yield();
+  } while (cursor !== undefined);
+  return lookups.toSorted((a, b) => b.at - a.at);
 }
 
 /** Returns those of some rows whose messages may be sent. */

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Line } from '@carillon/domain/runs';
+import type { Line, ScratchLookup } from '@carillon/domain/runs';
 import { CarillonError, messageOf } from '@carillon/kernel';
 import { makeFolder, makePrivateFile } from './data-folder.ts';
 import { statementsOf, type Row } from './statements.ts';
@@ -13,7 +13,7 @@ const PAGE_BYTES = 4096;
 /** Time for which a process waits for another one that commits. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Number of the layout. A file of another layout is not read. */
-const LAYOUT = 2;
+const LAYOUT = 3;
 /** SQLite's code for a disk without room and for a file at its largest size. */
 const SQLITE_FULL = 13;
 
@@ -32,6 +32,13 @@ const SCHEMA = `
     content TEXT NOT NULL,
     person TEXT NOT NULL,
     other_slot TEXT
+  ) STRICT;
+  CREATE TABLE lookups (
+    event_id TEXT NOT NULL,
+    rule_id TEXT NOT NULL,
+    position TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    user_ids INTEGER NOT NULL
   ) STRICT;
 `;
 
@@ -52,6 +59,7 @@ const COLUMNS: Readonly<Record<keyof Line, string>> = {
 /** The content of one commit of a scratch file. An answer replaces another one of its key. */
 export type ScratchPage = {
   readonly lines?: readonly Line[];
+  readonly lookups?: readonly ScratchLookup[];
   readonly answers?: readonly { readonly key: string; readonly answer: string }[];
   /** Left out: the checkpoint stays. */
   readonly checkpoint?: string;
@@ -73,6 +81,8 @@ export type ScratchFile = {
   answer(key: string): string | undefined;
   /** All lines in the order of these fields. */
   lines(order: readonly (keyof Line)[]): IterableIterator<Line>;
+  /** All lookups in the order in which they were written. */
+  lookups(): IterableIterator<ScratchLookup>;
   close(): void;
 };
 
@@ -94,16 +104,23 @@ export function openScratchFile(file: string, identity: string, maxBytes = MAX_S
   const read = (): string | null => (sql.get('SELECT state FROM checkpoint')?.['state'] as string | undefined) ?? null;
   const checkpoint = read();
   let known = checkpoint;
+  function* iterate(query: string): Generator<Row> {
+    const rows = guarded(() => sql.iterate(query));
+    for (let next = guarded(() => rows.next()); !next.done; next = guarded(() => rows.next())) yield next.value;
+  }
   const names = Object.keys(COLUMNS) as (keyof Line)[];
   const insert = `INSERT INTO lines (${names.map((name) => COLUMNS[name]).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
   return {
     checkpoint,
-    commit: ({ lines = [], answers = [], checkpoint: state }) =>
+    commit: ({ lines = [], lookups = [], answers = [], checkpoint: state }) =>
       guarded(() => {
         database.exec('BEGIN IMMEDIATE');
         try {
           if (read() !== known) throw new ScratchFileTaken();
           for (const line of lines) sql.run(insert, ...names.map((name) => line[name]));
+          for (const { eventId, ruleId, position, at, userIds } of lookups) {
+            sql.run('INSERT INTO lookups VALUES (?, ?, ?, ?, ?)', eventId, ruleId, position, at, userIds);
+          }
           for (const { key, answer } of answers) sql.run('INSERT OR REPLACE INTO answers VALUES (?, ?)', key, answer);
           if (state !== undefined) sql.run('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)', state);
           database.exec('COMMIT');
@@ -115,11 +132,11 @@ export function openScratchFile(file: string, identity: string, maxBytes = MAX_S
       }),
     answer: (key) => sql.get('SELECT answer FROM answers WHERE key = ?', key)?.['answer'] as string | undefined,
     *lines(order) {
-      const rows = guarded(() =>
-        sql.iterate(`SELECT * FROM lines ORDER BY ${order.map((name) => COLUMNS[name]).join(', ')}`),
-      );
-      for (let next = guarded(() => rows.next()); !next.done; next = guarded(() => rows.next()))
-        yield lineOf(next.value);
+      const columns = order.map((name) => COLUMNS[name]).join(', ');
+      for (const row of iterate(`SELECT * FROM lines ORDER BY ${columns}`)) yield lineOf(row);
+    },
+    *lookups() {
+      for (const row of iterate('SELECT * FROM lookups ORDER BY rowid')) yield lookupOf(row);
     },
     close: () => database.close(),
   };
@@ -132,6 +149,15 @@ export function removeScratchFile(file: string): void {
 
 const lineOf = (row: Row): Line =>
   Object.fromEntries(Object.entries(COLUMNS).map(([name, column]) => [name, row[column]])) as unknown as Line;
+
+const lookupOf = (row: Row): ScratchLookup =>
+  ({
+    eventId: row['event_id'],
+    ruleId: row['rule_id'],
+    position: row['position'],
+    at: row['at'],
+    userIds: row['user_ids'],
+  }) as ScratchLookup;
 
 /** Returns null if the file is damaged, of another layout, or of another identity. */
 function openKnown(file: string, identity: string): DatabaseSync | null {

@@ -45,6 +45,18 @@ describe('a scratch file', () => {
     expect(statSync(file).mode & 0o077).toBe(0);
   });
 
+  it('keeps lookups in the order in which they were written', () => {
+    const lookupOf = (eventId: string) => ({
+      eventId: eventId as EventId,
+      ruleId: 'rul_1',
+      position: 'carillon.events/0@1',
+      at: 7,
+      userIds: 2,
+    });
+    open().commit({ lookups: [lookupOf('evt_2'), lookupOf('evt_1')], checkpoint: 'page 1' });
+    expect([...open().lookups()]).toEqual([lookupOf('evt_2'), lookupOf('evt_1')]);
+  });
+
   it('is replaced if it belongs to another run or release', () => {
     open().commit({ lines: [lineOf('dlv_1')], checkpoint: 'page 1' });
     expect(open('run_1 of another release').checkpoint).toBeNull();

@@ -1,4 +1,4 @@
-import type { DeliveryId, Duration, EventId, Instant } from '@carillon/kernel';
+import type { DeliveryId, Duration, EventId, Instant, RunId } from '@carillon/kernel';
 import { givesSlotAway } from '../deliveries/custody.ts';
 import type { Delivery } from '../deliveries/delivery.ts';
 import type { Row } from './row.ts';
@@ -36,8 +36,9 @@ export type MissingMessage = {
   readonly row: Row;
 };
 
-/** A rule that fires for an event and has to ask a partner for the recipients. */
-export type MissingLookup = {
+/** A rule that *after* fires for an event, and whose recipients only a partner knows. It has no row. */
+export type RunLookup = {
+  readonly run: RunId;
   readonly eventId: EventId;
   /** Position of the event, as text `topic/partition@offset`. */
   readonly position: string;
@@ -48,6 +49,12 @@ export type MissingLookup = {
   /** Number of user ids that the partner is asked about. */
   readonly userIds: number;
 };
+
+/** A lookup in a scratch file, with the rule's stable id instead of its title. */
+export type ScratchLookup = Omit<RunLookup, 'run' | 'rule'> & { readonly ruleId: string };
+
+/** A lookup that can be sent: the engine then asks the partner. */
+export type MissingLookup = Omit<RunLookup, 'run'>;
 
 type Holder = Pick<Delivery, 'state' | 'clean' | 'reason' | 'digestedIn'>;
 /** Slot state and reason of a message that may be sent. */

@@ -24,11 +24,16 @@ export type CompareContext = {
   readonly findAnswer: FindAnswer;
 };
 
+/** A rule that asks a partner about an event. */
+export type EventLookup = { readonly ruleId: string; readonly userIds: number };
+
 /** What an event comes to on both sides. */
 export type ComparedEvent = {
   readonly lines: readonly Line[];
   /** True if a side asks a partner and no recorded answer says who is notified. */
   readonly needsLookup: boolean;
+  /** Rules by which *after* asks a partner without such an answer. */
+  readonly lookups: readonly EventLookup[];
   /** Messages without a valid address. */
   readonly noAddress: SideCounts;
   /** Rules and recipients whose evaluation ended in an error. */
@@ -38,8 +43,8 @@ export type ComparedEvent = {
 /** The result of a side for an event. */
 type SideResult = {
   readonly wanted: Wanted[];
-  /** Ids of rules that need a lookup. */
-  readonly unanswered: Set<string>;
+  /** Rules that need a lookup: number of user ids by rule id. */
+  readonly unanswered: Map<string, number>;
   noAddress: number;
   ruleErrors: number;
 };
@@ -52,12 +57,13 @@ type SideResult = {
 export function* compareEventCoroutine(event: SourceEvent, context: CompareContext): Coroutine<ComparedEvent> {
   const before = yield* evaluateSide(event, 'before', context);
   const after = yield* evaluateSide(event, 'after', context);
-  const unanswered = before.unanswered.union(after.unanswered);
+  const unanswered = new Set([...before.unanswered.keys(), ...after.unanswered.keys()]);
   const known = ({ placed }: Wanted): boolean => !unanswered.has(ruleIdOf(placed));
   const wanted = { before: before.wanted.filter(known), after: after.wanted.filter(known) };
   return {
     lines: linesOf(event, wanted, context.ids),
     needsLookup: unanswered.size > 0,
+    lookups: [...after.unanswered].map(([ruleId, userIds]) => ({ ruleId, userIds })),
     noAddress: { before: before.noAddress, after: after.noAddress },
     ruleErrors: { before: before.ruleErrors, after: after.ruleErrors },
   };
@@ -82,7 +88,7 @@ type SideWork = CompareContext & { readonly configuration: Configuration; readon
 function* evaluateSide(event: SourceEvent, side: Side, context: CompareContext): Coroutine<SideResult> {
   const { book, configurations, ids } = context;
   const configuration = configurations[side];
-  const result: SideResult = { wanted: [], unanswered: new Set(), noAddress: 0, ruleErrors: 0 };
+  const result: SideResult = { wanted: [], unanswered: new Map(), noAddress: 0, ruleErrors: 0 };
   const work: SideWork = { ...context, configuration, result };
   const rules = book.rulesOf(configuration, event.stream);
   for (const evaluated of yield* evaluateOutcomesCoroutine(event, rules, ids.derive)) {
@@ -113,7 +119,7 @@ function* addAnswered(
     items: itemsFor(trigger, findAnswer(ruleId, event.id, trigger.part)),
   }));
   if (answered.some(({ items }) => items === null)) {
-    result.unanswered.add(ruleId);
+    result.unanswered.set(ruleId, userIds.length);
     return;
   }
   for (const { trigger, items } of answered) {

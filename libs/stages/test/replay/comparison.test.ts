@@ -118,6 +118,15 @@ describe('a rule that asks a partner', () => {
     expect(compareAnswers([])).toEqual({ texts: [], needsLookup: true });
   });
 
+  it('names the rule and the number of user ids if the edited side has to ask', () => {
+    const ids = (change: Partial<Options>, before: Options) =>
+      compareOne(asked, edited(change, before)).lookups.map(({ userIds }) => userIds);
+    expect(ids({ userIds: 'event.watchers' }, asking)).toEqual([2]);
+    expect(compareOne(asked, edited({}, asking), [answerFor(asked)]).lookups).toEqual([]);
+    // The edited rule does not fire, so sending has nobody to ask about.
+    expect(ids({ threshold: 1_000 }, asking)).toEqual([]);
+  });
+
   it('needs a lookup if another integration gave the answer', () => {
     expect(compareAnswers([answerFor(asked, { integration: 'erp' })])).toEqual({ texts: [], needsLookup: true });
   });

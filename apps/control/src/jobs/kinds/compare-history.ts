@@ -59,10 +59,12 @@ async function compare(id: RunId, ports: JobKindPorts, stop: AbortSignal): Promi
   if (run.checksum !== null) return;
   let counter = createRowCounter();
   let kept = 0;
+  let keptLookups = 0;
   const reports: ComparisonReports = {
     async begin() {
       counter = createRowCounter();
       kept = 0;
+      keptLookups = 0;
       await runs.removeRows(id);
     },
     progress: (progress, read) => writeRun(id, runs, { progress, counts: { read, rows: null } }),
@@ -72,6 +74,11 @@ async function compare(id: RunId, ports: JobKindPorts, stop: AbortSignal): Promi
       const fitting = rows.slice(0, MAX_RUN_ROWS - kept);
       await runs.addRows(fitting);
       kept += fitting.length;
+    },
+    async lookups(lookups) {
+      const fitting = lookups.slice(0, MAX_RUN_ROWS - keptLookups);
+      await runs.addLookups(fitting.map((lookup) => ({ ...lookup, run: id })));
+      keptLookups += fitting.length;
     },
   };
   const { checksum, counts: read, unchanged } = await comparison.compare(run, await runs.edit(id), reports, stop);
