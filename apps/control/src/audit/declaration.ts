@@ -10,6 +10,8 @@ declare module 'fastify' {
     readonly audit?: AuditAction | false;
     /** What a change is made to, where a body says it: then the record before the change names it too. */
     readonly auditTarget?: (request: FastifyRequest) => string;
+    /** Returns what is done if that depends on the thing that it is done to. The record before the change says so too. */
+    readonly auditAs?: (request: FastifyRequest) => Promise<AuditAction>;
   }
 }
 

@@ -106,9 +106,10 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
 
   async function begin(request: FastifyRequest): Promise<void> {
     request.setDecorator(CONTENT_READS, contentReads(request));
-    const { audit, auditTarget } = request.routeOptions.config;
+    const { audit, auditTarget, auditAs } = request.routeOptions.config;
     if (audit === undefined || audit === false) return;
     if (auditTarget) audited(request, { target: auditTarget(request) });
+    if (auditAs) audited(request, { what: await auditAs(request) });
     const id = ports.ids.random('audit');
     const auditing: Auditing = {
       id,

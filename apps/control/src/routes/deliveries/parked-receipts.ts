@@ -112,7 +112,13 @@ function dismissParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): v
   app.post(
     '/v1/workspaces/:workspace/receipts/:id/dismiss',
     {
-      config: { permission: 'operate', audit: 'receipt.dismiss', across: true, problems: ['not_found'] },
+      config: {
+        permission: 'operate',
+        audit: 'receipt.dismiss',
+        auditAs: (request) => actionOn(request, ports, 'dismiss'),
+        across: true,
+        problems: ['not_found'],
+      },
       schema: {
         operationId: 'dismissParkedReceipt',
         tags: ['Receipts'],
@@ -126,7 +132,7 @@ function dismissParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): v
     async (request) => {
       const sight = visibleScopeOf(request);
       const { id } = request.params;
-      nameAction(request, await findReceipt(sight, id, ports), 'dismiss');
+      await findReceipt(sight, id, ports);
       await readModels.markDismissed(id, clock.now(), principalOf(request).name);
       // Whoever was first stays the one who did, also where the answer was lost and the call comes again.
       return shown(request, await findReceipt(sight, id, ports));
@@ -139,7 +145,13 @@ function reopenParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): vo
   app.post(
     '/v1/workspaces/:workspace/receipts/:id/reopen',
     {
-      config: { permission: 'operate', audit: 'receipt.reopen', across: true, problems: ['not_found'] },
+      config: {
+        permission: 'operate',
+        audit: 'receipt.reopen',
+        auditAs: (request) => actionOn(request, ports, 'reopen'),
+        across: true,
+        problems: ['not_found'],
+      },
       schema: {
         operationId: 'reopenParkedReceipt',
         tags: ['Receipts'],
@@ -153,7 +165,7 @@ function reopenParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): vo
     async (request) => {
       const sight = visibleScopeOf(request);
       const { id } = request.params;
-      nameAction(request, await findReceipt(sight, id, ports), 'reopen');
+      await findReceipt(sight, id, ports);
       await readModels.markReopened(id);
       return shown(request, await findReceipt(sight, id, ports));
     },
@@ -171,9 +183,16 @@ async function findReceipt(sight: VisibleScope, id: string, ports: ParkedReceipt
   throw notFound(`parked receipt ${id}`);
 }
 
-/** The audit says of a change or a record of a topic that a dead letter was dismissed, because it is no receipt. */
-function nameAction(request: FastifyRequest, { stage }: DeadLetterRow, action: 'dismiss' | 'reopen'): void {
-  if (stage === 'append') audited(request, { what: `dead_letter.${action}` });
+/** Returns what the audit calls it. A change or a record of a topic is no receipt. */
+async function actionOn<Action extends 'dismiss' | 'reopen'>(
+  request: FastifyRequest,
+  { readModels }: ParkedReceiptPorts,
+  action: Action,
+): Promise<`dead_letter.${Action}` | `receipt.${Action}`> {
+  const { id } = request.params as { readonly id: string };
+  const row = await readModels.deadLetter(id);
+  const isChange = row?.stage === 'append' && visibleScopeOf(request).sees(row.workspace);
+  return isChange ? `dead_letter.${action}` : `receipt.${action}`;
 }
 
 /** To whoever operates and does not read messages it is shown without address and words. */
