@@ -50,6 +50,7 @@ describe('a stream that reads a database', () => {
     ['time:', 'cors_origins: [https://a.example]\ntime:', 'changes.yaml:7 cors_origins from_and_setting'],
     ['time:', 'rate: { per_second: 1 }\ntime:', 'changes.yaml:7 rate from_and_setting'],
     ['time:', 'rate_per_credential: { per_second: 1 }\ntime:', 'changes.yaml:7 rate_per_credential from_and_setting'],
+    ['time:', 'format: debezium\ntime:', 'changes.yaml:7 format debezium_and_tables'],
     ['card_number', 'id', 'changes.yaml:6 from.without[0] column_needed'],
     ['card_number', 'updated_at', 'changes.yaml:6 from.without[0] column_needed'],
     ['public.orders.card_number', 'public.people.name', 'changes.yaml:6 from.without[0] column_unknown'],
