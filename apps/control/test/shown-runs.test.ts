@@ -1,0 +1,138 @@
+import type { Run } from '@carillon/domain/runs';
+import type { JobId, RunId } from '@carillon/kernel';
+import { freshName, untilFound } from '@carillon/testing';
+import { neverYield } from '@carillon/testing/given';
+import { createDirectWire } from '@carillon/testing/memory';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deploymentOwner } from '../src/access/principal.ts';
+import type { ComparisonResult, HistoryComparison } from '../src/index.ts';
+import { removeRuns } from '../src/runs/remove-runs.ts';
+import { givenRun, RESULT, scripted, slotOf } from './compare-fixture.ts';
+import { personWith } from './control-fixture.ts';
+import { openJobsFixture, type JobsFixture } from './jobs-fixture.ts';
+
+const DAY = 86_400_000;
+
+let fixture: JobsFixture;
+let owner: Awaited<ReturnType<JobsFixture['as']>>;
+beforeEach(async () => {
+  fixture = await openJobsFixture();
+  owner = await fixture.as(deploymentOwner('session'));
+  await fixture.publishShop(owner);
+});
+afterEach(() => fixture.close());
+
+const given = (): Promise<Run> => givenRun(fixture, owner.clock.now());
+
+const runnerWith = (comparison: HistoryComparison) =>
+  fixture.runner(owner, createDirectWire(), neverYield, { comparison });
+
+describe('The messages of a run', () => {
+  it('are refused until the run is done, as a page, as CSV and one by one', async () => {
+    const run = await given();
+    const { promise: ended, resolve: end } = Promise.withResolvers<ComparisonResult>();
+    const runner = runnerWith(
+      scripted(async (_run, _edit, reports) => {
+        await reports.begin();
+        await reports.slots([slotOf({})]);
+        return ended;
+      }).comparison,
+    );
+    await runner.round();
+    await untilFound('a row is stored', async () => (await fixture.runs.rows({ run: run.id }, 1)).items[0]);
+    const refused = { status: 409, body: { code: 'run_unfinished' } };
+    expect(await owner.ask('GET', `runs/${run.id}/rows`)).toMatchObject(refused);
+    expect(await owner.ask('GET', `runs/${run.id}/rows/export`)).toMatchObject(refused);
+    expect(await owner.ask('GET', `runs/${run.id}/rows/${slotOf({}).slot}`)).toMatchObject(refused);
+    end(RESULT);
+    await runner.idle();
+    const csv = await owner.control.app.inject({ url: `/v1/workspaces/shop/runs/${run.id}/rows/export` });
+    expect(csv.statusCode).toBe(200);
+  });
+
+  it('are opened one by one by people who may see contents only', async () => {
+    const run = await given();
+    const compared = slotOf({});
+    const runner = runnerWith(
+      scripted(async (_run, _edit, reports) => {
+        await reports.begin();
+        await reports.slots([compared]);
+        return RESULT;
+      }).comparison,
+    );
+    await runner.round();
+    await runner.idle();
+    const { slot } = compared;
+    const path = `runs/${run.id}/rows/${slot}`;
+    expect(await owner.ask('GET', path)).toMatchObject({ status: 200, body: { row: { slot }, before: null } });
+    expect(await owner.ask('GET', `runs/${run.id}/rows/dlv_none`)).toMatchObject({ status: 404 });
+    const viewer = await fixture.as(personWith('vera', ['read'], 'shop'));
+    expect(await viewer.ask('GET', path)).toMatchObject({ status: 403 });
+  });
+
+  it('are removed if the run was cancelled after its process was killed', async () => {
+    const run = await given();
+    await fixture.runs.addRows([
+      { ...slotOf({}), difference: 'added', run: run.id, slotState: 'none', slotReason: null },
+    ]);
+    await owner.ask('POST', `jobs/${run.job}/cancel`, {});
+    const { comparison, forgotten } = scripted(async () => RESULT, [run.id]);
+    await removeRuns(owner.clock.now(), { runs: fixture.runs, jobs: fixture.jobs, comparison });
+    expect(forgotten).toEqual([run.id]);
+    expect((await fixture.runs.rows({ run: run.id }, 10)).items).toEqual([]);
+  });
+});
+
+describe('A run whose job was never stored', () => {
+  it('waits for a minute, and then is shown as failed and ended', async () => {
+    const run: Run = { ...(await given()), id: freshName('run_') as RunId, job: freshName('job_') as JobId };
+    await fixture.runs.insert(run, []);
+    const shown = async () => (await owner.ask('GET', `runs/${run.id}`)).body;
+    expect(await shown()).toMatchObject({ state: 'waiting', ended_at: null, reason: null });
+    owner.clock.pass(60_000);
+    expect(await shown()).toMatchObject({
+      state: 'failed',
+      ended_at: new Date(run.createdAt + 60_000).toISOString(),
+      reason: { code: 'internal' },
+    });
+  });
+});
+
+describe('Runs that are kept no longer', () => {
+  it('are removed some hundred rows at a time, so that other jobs begin meanwhile', async () => {
+    const run: Run = { ...(await given()), id: freshName('run_') as RunId, job: freshName('job_') as JobId };
+    await fixture.runs.insert(run, []);
+    const rows = Array.from({ length: 1_100 }, () => slotOf({}));
+    const facts = { run: run.id, difference: 'added', slotState: 'none', slotReason: null } as const;
+    await fixture.runs.addRows(rows.map((row) => ({ ...row, ...facts })));
+    const ports = { runs: fixture.runs, jobs: fixture.jobs, comparison: null };
+    const later = owner.clock.now() + 31 * DAY;
+    const left = async () => (await fixture.runs.rows({ run: run.id }, 2_000)).items.length;
+    expect(await removeRuns(later, ports)).toBe(false);
+    expect(await left()).toBe(600);
+    expect(await removeRuns(later, ports)).toBe(false);
+    expect(await removeRuns(later, ports)).toBe(true);
+    expect(await left()).toBe(0);
+    expect(await fixture.runs.get(run.id)).toBeNull();
+  });
+
+  it('are deleted with their rows after their job, and scratch files after the end of theirs', async () => {
+    const run = await given();
+    await fixture.runs.addRows([
+      { ...slotOf({}), difference: 'added', run: run.id, slotState: 'none', slotReason: null },
+    ]);
+    const { comparison, forgotten } = scripted(async () => RESULT, ['run_gone', run.id]);
+    const ports = { runs: fixture.runs, jobs: fixture.jobs, comparison };
+    const later = owner.clock.now() + 31 * DAY;
+    await removeRuns(later, ports);
+    expect(forgotten).toEqual(['run_gone']);
+    expect(await fixture.runs.get(run.id)).not.toBeNull();
+    const runner = runnerWith(scripted(async () => RESULT).comparison);
+    await runner.round();
+    await runner.idle();
+    expect(await fixture.jobs.removeEnded(later, 10)).toBe(1);
+    await removeRuns(later, ports);
+    expect(await fixture.runs.get(run.id)).toBeNull();
+    expect((await fixture.runs.rows({ run: run.id }, 10)).items).toEqual([]);
+  });
+});
