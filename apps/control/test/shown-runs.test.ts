@@ -99,6 +99,46 @@ describe('A run whose job was never stored', () => {
 });
 
 describe('Runs that are kept no longer', () => {
+  it('are not found and not listed as soon as their job is deleted', async () => {
+    const run = await given();
+    const runner = runnerWith(scripted(async () => RESULT).comparison);
+    await runner.round();
+    await runner.idle();
+    owner.clock.pass(30 * DAY);
+    const list = async () => (await owner.ask('GET', 'runs')).body;
+    expect(await list()).toMatchObject({ items: [{ id: run.id, state: 'done' }] });
+    expect(await fixture.jobs.removeEnded(owner.clock.now() - 30 * DAY + 1, 10)).toBe(1);
+    expect(await list()).toEqual({ items: [], next: null });
+    for (const path of [`runs/${run.id}`, `runs/${run.id}/rows`, `runs/${run.id}/rows/export`]) {
+      expect(await owner.ask('GET', path), path).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    }
+  });
+
+  it('break off a CSV file that is being read', async () => {
+    const run = await given();
+    const { promise: reading, resolve: read } = Promise.withResolvers<void>();
+    const { promise: removed, resolve: remove } = Promise.withResolvers<void>();
+    const runs: typeof fixture.runs = {
+      ...fixture.runs,
+      async rows(...asked) {
+        read();
+        await removed;
+        return fixture.runs.rows(...asked);
+      },
+    };
+    const asker = await fixture.as(deploymentOwner('session'), { runs });
+    await fixture.publishShop(asker);
+    const runner = runnerWith(scripted(async () => RESULT).comparison);
+    await runner.round();
+    await runner.idle();
+    const csv = Promise.resolve(asker.control.app.inject({ url: `/v1/workspaces/shop/runs/${run.id}/rows/export` }));
+    await reading;
+    asker.clock.pass(31 * DAY);
+    await fixture.jobs.removeEnded(asker.clock.now(), 10);
+    remove();
+    await expect(csv).rejects.toThrow();
+  });
+
   it('are removed some hundred rows at a time, so that other jobs begin meanwhile', async () => {
     const run: Run = { ...(await given()), id: freshName('run_') as RunId, job: freshName('job_') as JobId };
     await fixture.runs.insert(run, []);

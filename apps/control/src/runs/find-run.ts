@@ -1,14 +1,30 @@
+import type { Job } from '@carillon/domain/jobs';
 import type { Run } from '@carillon/domain/runs';
 import type { RunId } from '@carillon/kernel';
 import type { RoutePorts } from '../ports.ts';
 import { notFound } from '../routes/app.ts';
+import { isBeingRemoved } from './show-run.ts';
 
-/** Returns the run of a path. Rejects with CarillonError `not_found`, also for a run of another workspace. */
+/** A run with its job. The job is null if it was never stored. */
+export type FoundRun = { readonly run: Run; readonly job: Job | null };
+type FindRunPorts = Pick<RoutePorts, 'clock' | 'jobs' | 'runs'>;
+
+/** Returns a run with its job, or null if the run is kept no longer. */
+export async function withJob(run: Run, { jobs, clock }: FindRunPorts): Promise<FoundRun | null> {
+  const job = await jobs.get(run.job);
+  return isBeingRemoved(run, job, clock.now()) ? null : { run, job };
+}
+
+/**
+ * Returns the run of a path. Rejects with CarillonError `not_found`, also for a run of another workspace and for a run that is kept no
+ * longer.
+ */
 export async function findRun(
   { workspace, id }: { readonly workspace: string; readonly id: string },
-  { runs }: Pick<RoutePorts, 'runs'>,
-): Promise<Run> {
-  const run = await runs.get(id as RunId);
-  if (run?.workspace === workspace) return run;
+  ports: FindRunPorts,
+): Promise<FoundRun> {
+  const run = await ports.runs.get(id as RunId);
+  const found = run?.workspace === workspace ? await withJob(run, ports) : null;
+  if (found) return found;
   throw notFound(`run ${id} in workspace ${workspace}`);
 }

@@ -23,6 +23,10 @@ function statusOf(run: Run, job: Job | null, now: Instant): RunStatus {
   return { state: 'failed', endedAt, reason: { code: 'internal', detail } };
 }
 
+/** Returns true if a run is kept no longer. Its job is deleted first, then its rows in steps, and the run at the end. */
+export const isBeingRemoved = (run: Pick<Run, 'createdAt'>, job: Job | null, now: Instant): boolean =>
+  job === null && now >= run.createdAt + JOBS_KEPT;
+
 const CANCEL_DETAILS: Readonly<Record<JobCancelCause | 'cancelled', string>> = {
   cancelled: 'somebody cancelled the comparison: start it again for a result',
   rights_lost:

@@ -34,7 +34,7 @@ export function missingRoute(app: ApiServer, ports: FindMissingPorts): void {
       },
     },
     async (request) => {
-      const run = await findRun(request.params, ports);
+      const { run } = await findRun(request.params, ports);
       const selection = readSelection(request.query, ports.clock.now());
       const missing = await findMissing(run, selection, ports);
       const principal = principalOf(request);

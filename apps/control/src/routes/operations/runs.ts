@@ -10,7 +10,7 @@ import type { RoutePorts } from '../../ports.ts';
 import { showingActors } from '../../resources/shown.ts';
 import { explainRow, type ExplainRowPorts } from '../../runs/explain-row.ts';
 import { createRowDetails } from '../../runs/row-details.ts';
-import { findRun } from '../../runs/find-run.ts';
+import { findRun, withJob, type FoundRun } from '../../runs/find-run.ts';
 import { refuseUnfinished, showRow, showRun } from '../../runs/show-run.ts';
 import { startRun, type StartRunPorts } from '../../runs/start-run.ts';
 import { inWorkspace, notFound, oneOfWords, paging, withId, type ApiServer } from '../app.ts';
@@ -68,7 +68,7 @@ function startRoute(app: ApiServer, ports: RunPorts): void {
       const { workspace } = request.params;
       const run = await inTurn(workspace, () => startRun(request, workspace, request.body, ports));
       reply.code(202).header('location', `/v1/workspaces/${workspace}/runs/${run.id}`);
-      return show(run, ports);
+      return show({ run, job: await ports.jobs.get(run.job) }, ports);
     },
   );
 }
@@ -90,7 +90,9 @@ function listRoute(app: ApiServer, ports: RunPorts): void {
     async (request) => {
       const { limit, cursor } = request.query;
       const page = await ports.runs.list(request.params.workspace, limit, cursor);
-      return { items: await Promise.all(page.items.map((run) => show(run, ports))), next: page.next };
+      const found = await Promise.all(page.items.map((run) => withJob(run, ports)));
+      const items = found.filter((each) => each !== null).map((each) => show(each, ports));
+      return { items: await Promise.all(items), next: page.next };
     },
   );
 }
@@ -127,9 +129,9 @@ function rowsRoute(app: ApiServer, ports: RunPorts): void {
       },
     },
     async (request) => {
-      const run = await findRun(request.params, ports);
+      const { run, job } = await findRun(request.params, ports);
       audited(request, { workspace: run.workspace, target: run.id });
-      refuseUnfinished(run, await ports.jobs.get(run.job), ports.clock.now());
+      refuseUnfinished(run, job, ports.clock.now());
       const { limit, cursor, ...filters } = request.query;
       const page = await ports.runs.rows(filterOf(run, filters), limit, cursor);
       const detailsOf = await createRowDetails(run, ports);
@@ -172,9 +174,9 @@ function exportRoute(app: ApiServer, ports: RunPorts): void {
       },
     },
     async (request, reply) => {
-      const run = await findRun(request.params, ports);
+      const { run, job } = await findRun(request.params, ports);
       audited(request, { workspace: run.workspace, target: run.id });
-      refuseUnfinished(run, await ports.jobs.get(run.job), ports.clock.now());
+      refuseUnfinished(run, job, ports.clock.now());
       sendCsv(reply, `${run.id}.csv`, csvOf(run, request.query, ports));
       return reply;
     },
@@ -192,6 +194,8 @@ async function* csvOf(run: Run, filters: RowFilters, ports: RunPorts): AsyncGene
     yield await joinLines(shown, (row) => csvLine(COLUMNS.map((column) => row[column] ?? '')), ports.slice);
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);
+  // Rows that were removed meanwhile are missing from the file.
+  await findRun(run, ports);
 }
 
 const withSlot = withId.extend({ slot: z.string().max(200) });
@@ -210,9 +214,9 @@ function contentRoute(app: ApiServer, ports: RunPorts): void {
       },
     },
     async (request) => {
-      const run = await findRun(request.params, ports);
+      const { run, job } = await findRun(request.params, ports);
       audited(request, { workspace: run.workspace, target: run.id });
-      refuseUnfinished(run, await ports.jobs.get(run.job), ports.clock.now());
+      refuseUnfinished(run, job, ports.clock.now());
       const { slot } = request.params;
       const row = await ports.runs.row(run.id, slot as DeliveryId);
       if (!row) throw notFound(`message ${slot} in run ${run.id}`);
@@ -229,5 +233,4 @@ const filterOf = (run: Run, { difference, slot, rule, day }: RowFilters) => ({
   day,
 });
 
-const show = async (run: Run, ports: RunPorts) =>
-  showRun(run, await ports.jobs.get(run.job), ports.clock.now(), showingActors(ports));
+const show = ({ run, job }: FoundRun, ports: RunPorts) => showRun(run, job, ports.clock.now(), showingActors(ports));
