@@ -9,16 +9,30 @@ import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { explainRow } from '../src/runs/explain-row.ts';
 
-type RuleEdit = { readonly when?: string; readonly where?: string; readonly email?: string; readonly stream?: string };
+type RuleEdit = {
+  readonly when?: string;
+  readonly where?: string;
+  readonly email?: string;
+  readonly person?: string;
+  readonly stream?: string;
+  readonly uniqueId?: string;
+};
 const RULE_ID = 'rul_paid';
 /** The notification with a rule that has been edited. */
-function withRule({ when = 'event.total > 100', where, email = 'item', stream: on = 'orders' }: RuleEdit) {
+function withRule({
+  when = 'event.total > 100',
+  where,
+  email = 'item',
+  person = 'item',
+  stream: on = 'orders',
+  uniqueId = 'item',
+}: RuleEdit) {
   const recipients = {
     from: 'event',
     for_each: 'event.guests',
     to: { email },
-    person: 'item',
-    unique_id: 'item',
+    person,
+    unique_id: uniqueId,
   } as const;
   const paid = { id: RULE_ID, stream: on, when, recipients: { ...recipients, ...(where !== undefined && { where }) } };
   return { ...ORDER_PAID, rules: { paid } } as NotificationBody;
@@ -36,8 +50,31 @@ const EDITS: Readonly<Record<string, NotificationBody | null>> = {
   elsewhere: withRule({ when: 'event.total > 80', stream: 'refunds' }),
   disabled: { ...withRule({ when: 'event.total > 80' }), enabled: false },
   failing: withRule({ when: 'event.missing > 80' }),
+  of_one_person: withRule({ when: 'event.total > 80', person: '"ada"' }),
+  of_one_person_without_bob: withRule({
+    when: 'event.total > 80',
+    person: '"ada"',
+    where: 'item != "bob@example.com"',
+  }),
+  other_id_no_address: withRule({
+    when: 'event.total > 80',
+    email: 'item == "bob@example.com" ? "" : item',
+    uniqueId: '"new-" + item',
+  }),
+  other_address: withRule({ when: 'event.total > 80', email: '"new-" + item' }),
+  asking: asking('event.total > 80'),
   removed: null,
 };
+/** Asks a partner whose answers are not kept. */
+function asking(when: string): NotificationBody {
+  const recipients = {
+    from: 'lookup',
+    integration: 'crm',
+    user_ids: 'event.guests',
+    unique_id: 'event_id',
+  } as const;
+  return { ...ORDER_PAID, rules: { paid: { id: RULE_ID, stream: 'orders', when, recipients } } };
+}
 beforeAll(async () => {
   topology = await openTopology({ partitions: 1 });
   await topology.publish(
@@ -47,6 +84,10 @@ beforeAll(async () => {
   for (const [name, body] of Object.entries(EDITS)) {
     numbers[name] = await topology.publish(notification('order-paid', body));
   }
+  const named = { ...withRule({ when: 'event.total > 80' }), id: 'ntf_1' };
+  numbers['named'] = await topology.publish(notification('order-paid', named));
+  const renamed = { ...withRule({}), id: 'ntf_1' };
+  numbers['renamed'] = await topology.publish(notification('order-paid', null), notification('order-settled', renamed));
   await topology.event({
     total: 90,
     order_id: 'A-1',
@@ -75,7 +116,7 @@ const runOf = (before: string, after: string): Run => ({
   before: numbers[before] ?? 0,
   published: numbers[after] ?? 0,
   changes: [],
-  notifications: ['order-paid'],
+  notifications: ['order-paid', 'order-settled'],
   notCompared: [],
   leftOut: [],
   progress: { read: 1, total: 1 },
@@ -86,9 +127,9 @@ const runOf = (before: string, after: string): Run => ({
   version: 1,
 });
 
-/** The row of Bob's message. */
-async function bobsRow(): Promise<Row> {
-  const configuration = await topology.ports.configuration.at(numbers['lower'] ?? 0);
+/** The row of Bob's message, which the configuration of this name wants. */
+async function bobsRow(wanting = 'lower'): Promise<Row> {
+  const configuration = await topology.ports.configuration.at(numbers[wanting] ?? 0);
   const placed = findResource(configuration, 'notification', 'shop', 'order-paid');
   if (!placed) throw new Error('there is a notification');
   const notificationId = notificationIdOf(placed);
@@ -172,6 +213,39 @@ describe('the content of a row', () => {
     const [gate, text] = await stopOf('failing');
     expect(gate).toBe('condition');
     expect(text).toContain('missing');
+  });
+
+  it('does not take another message of the same person for the message of the row', async () => {
+    const { after } = await explain('of_one_person', 'of_one_person_without_bob');
+    const stop = after?.gates.find(({ result }) => result === 'stopped');
+    expect(stop).toMatchObject({ gate: 'recipient', text: 'not among the 1 recipient of the rule' });
+  });
+
+  it('names a missing address also if `unique_id` differs', async () => {
+    expect(await stopOf('other_id_no_address')).toEqual(['address', 'no address for email']);
+  });
+
+  it('finds the rule of a renamed notification on both sides', async () => {
+    const { slot } = await bobsRow('named');
+    const rule = 'order-settled.paid';
+    const there = await explain('named', 'renamed', { slot, rule, difference: 'removed' });
+    expect(there.before?.gates.every(({ result }) => result === 'passed')).toBe(true);
+    expect(there.after?.gates.find(({ result }) => result === 'stopped')?.gate).toBe('condition');
+    const back = await explain('renamed', 'named', { slot });
+    expect(back.before?.gates.find(({ result }) => result === 'stopped')?.gate).toBe('condition');
+  });
+
+  it('says that no recorded answer is left if the rule asks a partner', async () => {
+    const { row, before, after } = await explain('asking', 'asking');
+    expect(row.person).toBeNull();
+    for (const side of [before, after]) {
+      const stop = side?.gates.find(({ result }) => result !== 'passed');
+      expect(stop).toMatchObject({
+        gate: 'recipient',
+        result: 'unknown',
+        text: 'no recorded answer of the partner is left',
+      });
+    }
   });
 
   it('has no sides if the event is gone', async () => {

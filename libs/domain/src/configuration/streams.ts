@@ -163,6 +163,10 @@ export const findRule = (
     (placed) => placed.workspace === workspace && placed.notification.ref.name === notification && placed.name === rule,
   );
 
+/** The rule of an id, whatever it and its notification are called. Rule ids are unique in a workspace. */
+export const findRuleById = (configuration: Configuration, workspace: string, ruleId: string): PlacedRule | undefined =>
+  findPlaced(configuration, (placed) => placed.workspace === workspace && ruleIdOf(placed) === ruleId);
+
 /** The rule that made a trigger or an intent, in the configuration that it was made under. */
 export const findRuleOf = (
   configuration: Configuration,

@@ -1,5 +1,5 @@
 import { canonicalAddress } from '@carillon/domain/channels';
-import { findRuleOf, readRuleTitle, ruleIdOf, type PlacedRule } from '@carillon/domain/configuration';
+import { findRuleById, ruleIdOf, type PlacedRule } from '@carillon/domain/configuration';
 import type { SourceEvent } from '@carillon/domain/events';
 import { findRecipientsOf } from '@carillon/domain/lookups';
 import { bindingsOf, type Dropped, type Recipient } from '@carillon/domain/rules';
@@ -28,7 +28,7 @@ type RowGate = (typeof ROW_GATES)[number];
 /** One side of a row. */
 export type RowSide = {
   readonly event: SourceEvent;
-  readonly row: Pick<Row, 'rule' | 'ruleId' | 'channel'> & { readonly workspace: string };
+  readonly row: Pick<Row, 'ruleId' | 'channel'> & { readonly workspace: string };
   readonly side: Side;
   /** The message that the side wants. Undefined if it wants none. */
   readonly message: Wanted | undefined;
@@ -57,8 +57,7 @@ function* passGates(rowSide: RowSide, context: CompareContext, add: AddGate): Co
   const configuration = context.configurations[side];
   const ruleId = message ? ruleIdOf(message.placed) : row.ruleId;
   add('event', 'passed', `received on ${event.stream}`);
-  const notification = readRuleTitle(row.rule)?.notification ?? row.rule;
-  const placed = findRuleOf(configuration, { workspace: row.workspace, notification, ruleId });
+  const placed = findRuleById(configuration, row.workspace, ruleId);
   const problem = problemOf(placed, event);
   if (!placed || problem !== null) return void add('rule', 'stopped', problem ?? 'there is no such rule');
   add('rule', 'passed', `the rule is on and listens on ${placed.stream}`);
@@ -91,37 +90,49 @@ function problemOf(placed: PlacedRule | undefined, { stream }: SourceEvent): str
 
 /** The gates of a rule that fires without the message. */
 function* passRecipient(rowSide: RowSide, fired: FiredRule, context: CompareContext, add: AddGate): Coroutine<void> {
-  const { other, row, side } = rowSide;
-  const { recipients, dropped } = yield* recipientsOf(rowSide, fired, context);
-  const isThem = ({ recipient }: Named): boolean =>
-    recipient.person === other?.person || recipient.uniqueId === other?.uniqueId;
-  const named = recipients.find(isThem);
-  if (!named) {
-    const count = recipients.length === 1 ? '1 recipient' : `${recipients.length} recipients`;
-    return void add('recipient', 'stopped', `not among the ${count} of the rule`, dropLines('recipient', dropped));
+  const { other } = rowSide;
+  const found = yield* recipientsOf(rowSide, fired, context);
+  if (!found) return void add('recipient', 'unknown', 'no recorded answer of the partner is left');
+  const { recipients, dropped } = found;
+  const isMeant = ({ recipient }: Named): boolean => recipient.uniqueId === other?.uniqueId;
+  // The address may be part of `unique_id`, so a recipient without an address has another one.
+  const isThem = ({ recipient }: Named): boolean => recipient.person === other?.person;
+  for (const named of [...recipients.filter(isMeant), ...recipients.filter(isThem)]) {
+    const problem = addressProblemOf(named, rowSide, fired, context);
+    if (problem === null) continue;
+    add('recipient', 'passed', `recipient of the rule, with unique_id ${named.recipient.uniqueId}`);
+    return void add('address', 'stopped', problem);
   }
-  const { recipient, cause } = named;
-  const configuration = context.configurations[side];
-  const messages = makeMessages(fired.placed, cause, recipient, { configuration, book: context.book });
-  const wanted = messages.find(({ channel }) => channel === row.channel);
-  add('recipient', 'passed', `recipient of the rule, with unique_id ${recipient.uniqueId}`);
-  if (!wanted) return void add('address', 'stopped', `the notification has no channel ${row.channel}`);
-  if (wanted.to === null) return void add('address', 'stopped', `no address for ${row.channel}`);
-  if (canonicalAddress(row.channel, wanted.to) === null) {
-    return void add('address', 'stopped', `the address ${wanted.to} is not valid`);
-  }
-  add('recipient', 'stopped', `the rule notifies them under another unique_id: ${recipient.uniqueId}`);
+  const count = recipients.length === 1 ? '1 recipient' : `${recipients.length} recipients`;
+  add('recipient', 'stopped', `not among the ${count} of the rule`, dropLines('recipient', dropped));
+}
+
+/** Why a recipient gets no message on the channel of the row, or null if they get one. */
+function addressProblemOf(
+  { recipient, cause }: Named,
+  { row: { channel }, side }: RowSide,
+  { placed }: FiredRule,
+  { book, configurations }: CompareContext,
+): string | null {
+  const messages = makeMessages(placed, cause, recipient, { configuration: configurations[side], book });
+  const wanted = messages.find((message) => message.channel === channel);
+  if (!wanted) return `the notification has no channel ${channel}`;
+  if (wanted.to === null) return `no address for ${channel}`;
+  return canonicalAddress(channel, wanted.to) === null ? `the address ${wanted.to} is not valid` : null;
 }
 
 type Named = { readonly recipient: Recipient; readonly cause: Cause };
 type NamedRecipients = { readonly recipients: readonly Named[]; readonly dropped: readonly Dropped[] };
 
-/** Recipients of a rule that fires. A rule that asks a partner has those of the recorded answers. */
+/**
+ * Recipients of a rule that fires. A rule that asks a partner has those of the recorded answers; null if an answer that the run used is
+ * no longer kept.
+ */
 function* recipientsOf(
   { event, side }: RowSide,
   { fired, outcome, placed }: FiredRule,
   { book, configurations, findAnswer, ids }: CompareContext,
-): Coroutine<NamedRecipients> {
+): Coroutine<NamedRecipients | null> {
   if (outcome.kind === 'fired' || fired.from !== 'lookup') {
     const named = outcome.kind === 'fired' ? outcome.recipients : [];
     const cause = causeOfEvent(event, placed);
@@ -132,7 +143,8 @@ function* recipientsOf(
   const dropped: Dropped[] = [...outcome.dropped];
   for (const trigger of makeTriggers(fired, event, outcome.userIds, making)) {
     const items = itemsFor(trigger, findAnswer(ruleIdOf(placed), event.id, trigger.part));
-    const found = yield* findRecipientsOf(fired, { trigger, items: items ?? [] });
+    if (items === null) return null;
+    const found = yield* findRecipientsOf(fired, { trigger, items });
     const cause = causeOfTrigger(trigger);
     recipients.push(...found.recipients.map((recipient) => ({ recipient, cause })));
     dropped.push(...found.dropped);
