@@ -248,6 +248,16 @@ describe('the content of a row', () => {
     }
   });
 
+  it.each([
+    ['shows both messages of a change', 'lower', 'other_address', null],
+    ['says that another event has the message before', 'lower', 'lower', /^Several events want this message/],
+    ['says so also if this event has no message before', 'published', 'lower', /^Several events want this message/],
+  ])('%s', async (_title, before, after, note) => {
+    const { note: shown } = await explain(before, after, { difference: 'changed' });
+    if (note === null) expect(shown).toBeNull();
+    else expect(shown).toMatch(note);
+  });
+
   it('has no sides if the event is gone', async () => {
     expect(await explain('published', 'lower', { eventId: 'evt_gone' as EventId })).toMatchObject({
       row: { person: null },

@@ -52,7 +52,7 @@ export * from './replay/compare-event.ts';
 export * from './replay/count-rows.ts';
 export { asksPartner, editOf, rulesWithState, streamsOf, type Edit } from './replay/edit.ts';
 export * from './replay/join-slots.ts';
-export type { Wanted } from './replay/lines.ts';
+export { isSameContent, type Wanted } from './replay/lines.ts';
 export * from './replay/offset-at.ts';
 export * from './replay/recorded-answers.ts';
 export * from './replay/sent-messages.ts';

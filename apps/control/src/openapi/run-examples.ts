@@ -94,6 +94,7 @@ const PASSED = [
 
 const ROW_CONTENT = {
   row: ROW,
+  note: null,
   before: {
     rule: null,
     gates: [

@@ -3,7 +3,7 @@ import { notificationIdOf, ruleTitle } from '@carillon/domain/configuration';
 import type { Row, Run, Side } from '@carillon/domain/runs';
 import { rowGatesCoroutine } from '@carillon/insight';
 import { stringifyJson } from '@carillon/kernel';
-import { runYielding, type Wanted } from '@carillon/stages';
+import { isSameContent, runYielding, type Wanted } from '@carillon/stages';
 import { showGate } from '../gate-body.ts';
 import type { RoutePorts } from '../ports.ts';
 import { previewMessage } from '../preview.ts';
@@ -22,12 +22,20 @@ export async function explainRow(run: Run, row: Row, ports: ExplainRowPorts): Pr
   const read = await createRowReader(run, ports);
   const messages = await read(row);
   const shown = { row: showRow(row, detailsOf(messages)) };
-  if (!messages) return { ...shown, before: null, after: null };
+  if (!messages) return { ...shown, before: null, after: null, note: null };
   return {
     ...shown,
     before: await explainSide('before', { run, row, messages }, ports),
     after: await explainSide('after', { run, row, messages }, ports),
+    note: noteOf(row, messages),
   };
+}
+
+/** A changed row is shown by the first event of *after*. *Before* may have another first event, and then its message is not shown. */
+function noteOf({ difference }: Row, { before, after, context }: RowMessages): string | null {
+  if (difference !== 'changed' || !after) return null;
+  if (before && !isSameContent(before, after, context.ids)) return null;
+  return 'Several events want this message. Before the change another event is the first of them, and its message is not shown here.';
 }
 
 async function explainSide(

@@ -150,12 +150,14 @@ export const runRowBody = z
     event: z.string(),
     at: time.describe('When the event came; RFC 3339, UTC, milliseconds'),
     day: z.string(),
-    person: nullable(anAddress(z.string())).describe('Null: the event is gone'),
+    person: nullable(anAddress(z.string())).describe(
+      'Null: the event is gone, or no recorded answer of the partner is left',
+    ),
     before: nullable(anAddress(z.string())).describe(
-      'The address that *before* sends to; null: it sends nothing, or the event is gone',
+      'The address that *before* sends to; null: it sends nothing, or it is not known any more',
     ),
     after: nullable(anAddress(z.string())).describe(
-      'The address that *after* sends to; null: it sends nothing, or the event is gone',
+      'The address that *after* sends to; null: it sends nothing, or it is not known any more',
     ),
   })
   .meta({ id: 'RunRow' });
@@ -180,6 +182,7 @@ export const runRowContentBody = z
     row: runRowBody,
     before: nullable(runRowSideBody).describe('Null: the event is gone'),
     after: nullable(runRowSideBody).describe('Null: the event is gone'),
+    note: open(z.string()).nullable().describe('Why the two sides do not show the difference; null: they do'),
   })
   .meta({ id: 'RunRowContent' });
 export type RunRowContentBody = z.infer<typeof runRowContentBody>;

@@ -125,7 +125,8 @@ function link(from: readonly Single[], to: readonly Single[], others: Map<Wanted
 
 const groupOf = ({ placed, channel, person }: Wanted): string => JSON.stringify([ruleIdOf(placed), channel, person]);
 
-const isSameContent = (a: Wanted, b: Wanted, ids: Keyed): boolean =>
+/** Returns true if two messages have the same address, variables and templates. */
+export const isSameContent = (a: Wanted, b: Wanted, ids: Keyed): boolean =>
   a.to === b.to &&
   hashOfTemplate(a.templates.own, ids) === hashOfTemplate(b.templates.own, ids) &&
   hashOfTemplate(a.templates.digest, ids) === hashOfTemplate(b.templates.digest, ids) &&
