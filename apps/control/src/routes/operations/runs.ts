@@ -220,6 +220,7 @@ function contentRoute(app: ApiServer, ports: RunPorts): void {
       const { slot } = request.params;
       const row = await ports.runs.row(run.id, slot as DeliveryId);
       if (!row) throw notFound(`message ${slot} in run ${run.id}`);
+      audited(request, { detail: row.slot });
       return explainRow(run, row, ports);
     },
   );
