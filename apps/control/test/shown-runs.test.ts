@@ -1,4 +1,6 @@
-import type { Run } from '@carillon/domain/runs';
+import { cancelled } from '@carillon/domain/jobs';
+import { OWNER_ACTOR, SYSTEM_ACTOR, type Actor } from '@carillon/domain/people';
+import { NO_READ_COUNTS, noRowCounts, type Run } from '@carillon/domain/runs';
 import type { JobId, RunId } from '@carillon/kernel';
 import { freshName, untilFound } from '@carillon/testing';
 import { neverYield } from '@carillon/testing/given';
@@ -26,6 +28,16 @@ const given = (): Promise<Run> => givenRun(fixture, owner.clock.now());
 
 const runnerWith = (comparison: HistoryComparison) =>
   fixture.runner(owner, createDirectWire(), neverYield, { comparison });
+
+/** Target and detail of each entry of the audit about contents that were read. */
+async function readContents() {
+  const records = await fixture.log.read('carillon.audit', 0, 0, 100);
+  return records.flatMap(({ value }) => {
+    const record = owner.codecs.audit.decode(value);
+    const entry = record.ok && record.value.kind === 'entry' ? record.value : null;
+    return entry?.what === 'content.read' ? [[entry.target, entry.detail]] : [];
+  });
+}
 
 describe('The messages of a run', () => {
   it('are refused until the run is done, as a page, as CSV and one by one', async () => {
@@ -65,7 +77,8 @@ describe('The messages of a run', () => {
     const { slot } = compared;
     const path = `runs/${run.id}/rows/${slot}`;
     expect(await owner.ask('GET', path)).toMatchObject({ status: 200, body: { row: { slot }, before: null } });
-    expect(await owner.ask('GET', `runs/${run.id}/rows/dlv_none`)).toMatchObject({ status: 404 });
+    expect(await owner.ask('GET', `runs/${run.id}/rows/ada@example.com`)).toMatchObject({ status: 404 });
+    expect(await readContents()).toEqual([[run.id, slot]]);
     const viewer = await fixture.as(personWith('vera', ['read'], 'shop'));
     expect(await viewer.ask('GET', path)).toMatchObject({ status: 403 });
   });
@@ -80,6 +93,40 @@ describe('The messages of a run', () => {
     await removeRuns(owner.clock.now(), { runs: fixture.runs, jobs: fixture.jobs, comparison });
     expect(forgotten).toEqual([run.id]);
     expect((await fixture.runs.rows({ run: run.id }, 10)).items).toEqual([]);
+  });
+});
+
+describe('A run that was cancelled', () => {
+  /** A run whose rows were counted before its job was cancelled by this actor. */
+  async function cancelledRun(by: Actor): Promise<Run> {
+    const run = await given();
+    const counts = {
+      read: NO_READ_COUNTS,
+      rows: { ...noRowCounts(), differences: { ...noRowCounts().differences, added: 7 } },
+    };
+    await fixture.runs.replace({ ...run, counts, checksum: RESULT.checksum, version: 2 });
+    const job = await fixture.jobs.get(run.job);
+    const ended = job && cancelled(job, by, owner.clock.now());
+    if (!ended) throw new Error('the job has not ended');
+    await fixture.jobs.replace(ended);
+    return run;
+  }
+
+  it('has no counts of rows, because its rows are deleted', async () => {
+    const run = await cancelledRun(OWNER_ACTOR);
+    expect((await owner.ask('GET', `runs/${run.id}`)).body).toMatchObject({
+      state: 'cancelled',
+      counts: { differences: null, people: null, by_rule: [] },
+      reason: { code: 'cancelled', detail: expect.stringMatching(/^somebody cancelled/) as unknown },
+    });
+  });
+
+  it('names the restore if a restored backup ended it', async () => {
+    const run = await cancelledRun(SYSTEM_ACTOR);
+    expect((await owner.ask('GET', `runs/${run.id}`)).body).toMatchObject({
+      state: 'cancelled',
+      reason: { code: 'cancelled', detail: expect.stringMatching(/^a backup was restored/) as unknown },
+    });
   });
 });
 

@@ -27,16 +27,18 @@ function statusOf(run: Run, job: Job | null, now: Instant): RunStatus {
 export const isBeingRemoved = (run: Pick<Run, 'createdAt'>, job: Job | null, now: Instant): boolean =>
   job === null && now >= run.createdAt + JOBS_KEPT;
 
-const CANCEL_DETAILS: Readonly<Record<JobCancelCause | 'cancelled', string>> = {
+const CANCEL_DETAILS: Readonly<Record<JobCancelCause | 'cancelled' | 'restored', string>> = {
   cancelled: 'somebody cancelled the comparison: start it again for a result',
+  restored: 'a backup was restored that was made before the comparison ended: start it again for a result',
   rights_lost:
     'the person who started the comparison may no longer compare: somebody with the permission has to start it',
 };
 
 /** The one item of the job is the run, so its failure is the reason of the run. */
-function reasonOf({ state, failures: [failure], cancelledBecause }: Job): RunReason | null {
+function reasonOf({ state, failures: [failure], cancelledBecause, cancelledBy }: Job): RunReason | null {
   const code = cancelledBecause ?? 'cancelled';
-  if (state === 'cancelled') return { code, detail: CANCEL_DETAILS[code] };
+  const isRestored = code === 'cancelled' && cancelledBy?.kind === 'system';
+  if (state === 'cancelled') return { code, detail: CANCEL_DETAILS[isRestored ? 'restored' : code] };
   return state === 'failed' && failure ? { code: failure.code, detail: failure.detail } : null;
 }
 
@@ -57,6 +59,8 @@ export async function showRun(
 ): Promise<RunBody> {
   const { state, endedAt, reason } = statusOf(run, job, now);
   const isDone = state === 'done';
+  // A run may be cancelled after its rows were counted. They are deleted then.
+  const counts = run.counts && (isDone ? run.counts : { ...run.counts, rows: null });
   return {
     id: run.id,
     workspace: run.workspace,
@@ -71,10 +75,10 @@ export async function showRun(
     notifications: [...run.notifications],
     not_compared: run.notCompared.map(({ kind, name }) => ({ kind, name })),
     progress: { ...run.progress },
-    counts: run.counts && showCounts(run.counts),
+    counts: counts && showCounts(counts),
     sentence: isDone ? describeRun(run) : null,
     warning: isDone ? describeRunWarning(run) : null,
-    notes: [...describeRunNotes(run)],
+    notes: [...describeRunNotes({ ...run, counts })],
     checksum: isDone ? run.checksum : null,
     reason,
     job: run.job,
