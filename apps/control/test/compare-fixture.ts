@@ -68,15 +68,17 @@ export const slotOf = (facts: Partial<ComparedSlot>): ComparedSlot => ({
   ...facts,
 });
 
-/** A comparison that does what the test says, and the runs that it was asked to forget. */
+/** A comparison that does what the test says, the runs that it was asked to forget, and the results that it counted. */
 export function scripted(compare: HistoryComparison['compare'], known: readonly string[] = []) {
   const forgotten: string[] = [];
+  const ended: string[] = [];
   const comparison: HistoryComparison = {
     compare,
     forget: async ({ id }) => void forgotten.push(id),
     known: async () => known,
+    ended: (result) => void ended.push(result),
   };
-  return { comparison, forgotten };
+  return { comparison, forgotten, ended };
 }
 
 /** Rejects with the reason of `stop` as soon as it is aborted. */

@@ -32,7 +32,7 @@ describe('A job that compares history', () => {
     const slots = [slotOf({ slot: sent.id }), slotOf({}), slotOf({ difference: 'removed' })];
     const position = 'carillon.events/0@2';
     const lookup = { eventId: 'evt_2' as EventId, position, at: 0, rule: 'order-paid.asked', userIds: 3 };
-    const { comparison, forgotten } = scripted(async (_run, _edit, reports) => {
+    const { comparison, forgotten, ended } = scripted(async (_run, _edit, reports) => {
       // The first process ends after its first slots.
       await reports.begin();
       await reports.slots(slots.slice(0, 2));
@@ -66,6 +66,7 @@ describe('A job that compares history', () => {
     expect((await fixture.runs.lookups(run.id, 10)).items).toEqual([{ ...lookup, run: run.id }]);
     expect(await stateOf(run)).toBe('done');
     expect(forgotten).toEqual([run.id]);
+    expect(ended).toEqual(['done']);
   });
 
   it('is taken only while no other one is under way, and takes no place of other jobs', async () => {
@@ -121,7 +122,7 @@ describe('A job that compares history', () => {
 
   it('ends the comparison soon after it was cancelled, and deletes its rows and what it has on the disk', async () => {
     const run = await given();
-    const { comparison, forgotten } = scripted(async (_run, _edit, reports, stop) => {
+    const { comparison, forgotten, ended } = scripted(async (_run, _edit, reports, stop) => {
       await reports.begin();
       await reports.slots([slotOf({})]);
       return untilStopped(stop);
@@ -137,6 +138,7 @@ describe('A job that compares history', () => {
       reason: { code: 'cancelled', detail: expect.stringContaining('start it again') as unknown },
     });
     expect(forgotten).toEqual([run.id]);
+    expect(ended).toEqual(['cancelled']);
     expect((await fixture.runs.rows({ run: run.id }, 10)).items).toEqual([]);
   });
 
@@ -169,7 +171,9 @@ describe('A job that compares history', () => {
 
   it('fails with the reason of the comparison', async () => {
     const run = await given();
-    const { comparison, forgotten } = scripted(() => Promise.reject(new CarillonError('no_room', 'the disk is full')));
+    const { comparison, forgotten, ended } = scripted(() =>
+      Promise.reject(new CarillonError('no_room', 'the disk is full')),
+    );
     const runs: typeof fixture.runs = {
       ...fixture.runs,
       // A full disk takes no write until the scratch file is deleted.
@@ -185,5 +189,6 @@ describe('A job that compares history', () => {
       state: 'failed',
       reason: { code: 'no_room', detail: 'the disk is full' },
     });
+    expect(ended).toEqual(['failed']);
   });
 });

@@ -48,13 +48,16 @@ describe('What is counted', () => {
     const run = comparisons.begin({ workspace: 'shop' });
     run.read(500);
     run.childEnded();
+    // The work fails, and the runner tries the run again.
     run.end('failed', new Error('ada@example.com'));
+    comparisons.begin({ workspace: 'shop' }).end('done');
+    comparisons.ended('done');
     expect([...(await series('carillon_replay'))].toSorted()).toEqual([
       'carillon_replay_child_ends_total 1',
       'carillon_replay_records_total 500',
-      'carillon_replay_runs_total{result="done"} 0',
-      'carillon_replay_runs_total{result="failed"} 1',
-      'carillon_replay_runs_total{result="stopped"} 0',
+      'carillon_replay_runs_total{result="cancelled"} 0',
+      'carillon_replay_runs_total{result="done"} 1',
+      'carillon_replay_runs_total{result="failed"} 0',
     ]);
   });
 

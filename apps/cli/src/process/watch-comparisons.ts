@@ -1,22 +1,22 @@
 import type { Telemetry } from '@carillon/runtime';
 import type { ComparisonWatch } from '../replay/comparison.ts';
 
-/** Counts comparisons, and records a span of each. */
+/** Counts comparisons, and records a span of each piece of work on one. */
 export function watchComparisons({ metrics, spans }: Telemetry): ComparisonWatch {
   const results = {
     done: metrics.replayRuns.with({ result: 'done' }),
     failed: metrics.replayRuns.with({ result: 'failed' }),
-    stopped: metrics.replayRuns.with({ result: 'stopped' }),
+    cancelled: metrics.replayRuns.with({ result: 'cancelled' }),
   };
   for (const result of Object.values(results)) result.inc(0);
   return {
+    ended: (result) => results[result].inc(),
     begin({ workspace }) {
       const span = spans.start('replay.job', { attributes: { 'carillon.workspace': workspace } });
       return {
         read: (records) => metrics.replayRecords.inc(records),
         childEnded: () => metrics.replayChildEnds.inc(),
         end(result, error) {
-          results[result].inc();
           span.setAttribute('carillon.result', result);
           if (error !== undefined) span.fail(error);
           span.end();

@@ -118,6 +118,7 @@ type Heard = {
 };
 
 const watchOf = (heard?: Heard): ComparisonWatch => ({
+  ended: () => undefined,
   begin: () => ({
     read(records) {
       if (heard) heard.recordsRead += records;

@@ -26,14 +26,14 @@ export type ComparisonFacts = {
 };
 
 /** Observes comparisons for metrics and traces. */
-export type ComparisonWatch = {
-  /** Called when a comparison begins in this process. */
+export type ComparisonWatch = Pick<HistoryComparison, 'ended'> & {
+  /** Called when work on a comparison begins in this process. */
   begin(run: Pick<Run, 'workspace'>): {
     /** Records that were read since the last call. */
     read(records: number): void;
     /** A child ended without a result and was not stopped. */
     childEnded(): void;
-    /** Called once. `error` is given for `failed`. `stopped`: the run was cancelled, or this process ends. */
+    /** Called when the work ends. `error` is given for `failed`. `stopped`: the run was cancelled, or this process ends. */
     end(result: 'done' | 'failed' | 'stopped', error?: unknown): void;
   };
 };
@@ -105,6 +105,7 @@ export function createComparison({
 
   return {
     compare,
+    ended: (result) => watch.ended(result),
     async forget({ id }) {
       removeScratchFile(fileOf(id));
     },

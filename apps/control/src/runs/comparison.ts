@@ -25,8 +25,8 @@ export type ComparisonResult = {
 /** Compares two configurations over the log, outside this process. */
 export type HistoryComparison = {
   /**
-   * Evaluates the events of a run, with its edit and without it. A run that was interrupted continues where it stopped. Rejects with CarillonError `no_room`, and with
-   * `internal` if the process keeps ending. Rejects with the reason of `stop` when that is aborted.
+   * Evaluates the events of a run, with its edit and without it. A run that was interrupted continues where it stopped. Rejects with
+   * CarillonError `no_room`, and with `internal` if the process keeps ending. Rejects with the reason of `stop` when that is aborted.
    */
   compare(
     run: Run,
@@ -36,6 +36,8 @@ export type HistoryComparison = {
   ): Promise<ComparisonResult>;
   /** Deletes what a run has on the disk. Safe to repeat. */
   forget(run: Pick<Run, 'id'>): Promise<void>;
+  /** Counts a run for metrics. Called once per run that ended while this process worked on it. */
+  ended(result: 'done' | 'failed' | 'cancelled'): void;
   /** Ids of runs that have something on the disk. */
   known(): Promise<readonly string[]>;
 };

@@ -226,7 +226,7 @@ export const METRICS = {
   replayRuns: {
     name: 'carillon_replay_runs_total',
     type: 'counter',
-    help: 'Comparisons over past events that this process executed, by result: done, failed or stopped.',
+    help: 'Comparisons over past events that ended while this process worked on them, by result: done, failed or cancelled.',
     labels: ['result'],
   },
   replayRecords: {

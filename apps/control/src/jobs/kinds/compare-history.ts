@@ -23,10 +23,14 @@ export const compareHistory = jobKind({
         await compare(item as RunId, ports, stop);
         results.push(null);
       } catch (error) {
-        if (stop.reason instanceof JobCancelled) await discard(item as RunId, ports);
+        if (stop.reason instanceof JobCancelled) {
+          await discard(item as RunId, ports);
+          ports.comparison?.ended('cancelled');
+        }
         if (stop.aborted || isTransient(error)) throw error;
         const failure = failureOf(item, error, ports.watch);
         await discard(item as RunId, ports);
+        ports.comparison?.ended('failed');
         results.push(failure);
       }
       await ports.comparison?.forget({ id: item as RunId });
@@ -89,6 +93,7 @@ async function compare(id: RunId, ports: JobKindPorts, stop: AbortSignal): Promi
     checksum,
     progress: { read: run.progress.total, total: run.progress.total },
   });
+  comparison.ended('done');
 }
 
 /** Adds to slots what the ledger knows about their deliveries. A digested delivery counts as its digest does. */
