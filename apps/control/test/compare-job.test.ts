@@ -191,4 +191,45 @@ describe('A job that compares history', () => {
     });
     expect(ended).toEqual(['failed']);
   });
+
+  it('deletes what it has on the disk if the process that reports it meets the full disk, and begins again', async () => {
+    const run = await given();
+    const full = () => Promise.reject(new CarillonError('store_unavailable', 'the disk is full'));
+    const { comparison, forgotten, ended } = scripted(async (_run, _edit, reports) => {
+      await reports.progress({ read: 1, total: 3 }, NO_READ_COUNTS);
+      return RESULT;
+    });
+    const runs: typeof fixture.runs = {
+      ...fixture.runs,
+      replace: (next) => (forgotten.length === 0 ? full() : fixture.runs.replace(next)),
+    };
+    const runner = fixture.runner(owner, createDirectWire(), neverYield, { comparison, runs });
+    await runner.round();
+    await runner.idle();
+    expect(forgotten).toEqual([run.id]);
+    expect(ended).toEqual([]);
+    await runner.round();
+    await runner.idle();
+    expect(await stateOf(run)).toBe('done');
+    expect(ended).toEqual(['done']);
+  });
+
+  it('deletes what it has on the disk if its lease cannot be renewed', async () => {
+    const run = await given();
+    const { comparison, forgotten } = scripted(async (_run, _edit, _reports, stop) => untilStopped(stop));
+    let isFull = false;
+    const jobs: typeof fixture.jobs = {
+      ...fixture.jobs,
+      async replace(next) {
+        if (isFull) throw new CarillonError('store_unavailable', 'the disk is full');
+        return fixture.jobs.replace(next);
+      },
+    };
+    const runner = fixture.runner(owner, createDirectWire(), neverYield, { comparison, jobs });
+    await runner.round();
+    await untilFound('it is worked on', async () => ((await stateOf(run)) === 'running' ? true : undefined));
+    isFull = true;
+    await runner.idle();
+    expect(forgotten).toEqual([run.id]);
+  });
 });

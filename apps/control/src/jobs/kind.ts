@@ -59,9 +59,9 @@ export class JobCancelled extends Error {}
 /**
  * Works on items and resolves to one result per item, in their order: null for a done item. Repeating an item must change
  * nothing, because a job that lost its runner repeats up to a batch. Rejects while a store or the log is unavailable; the runner
- * then tries the batch again. `stop` is aborted when the job is cancelled, its author lost their rights, or the runner ends. A
- * worker whose items take seconds ignores it, or resolves to the results of the first items; one whose item takes minutes ends the
- * item and rejects.
+ * then tries the batch again. `stop` is aborted when the job is cancelled, its author lost their rights, its lease cannot be renewed, or
+ * the runner ends. A worker whose items take seconds ignores it, or resolves to the results of the first items; one whose item takes
+ * minutes ends the item and rejects. If the lease cannot be renewed, the reason of `stop` is the error of the store.
  */
 export type JobWorker = (items: readonly string[], stop: AbortSignal) => Promise<readonly (JobFailure | null)[]>;
 

@@ -167,7 +167,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone =
         if (!held) stopping.abort();
         else if (await isOver(held, kind, ports)) stopping.abort(new JobCancelled());
       } catch (error) {
-        stopping.abort();
+        stopping.abort(error);
         throw error;
       }
     }

@@ -23,10 +23,13 @@ export const compareHistory = jobKind({
         await compare(item as RunId, ports, stop);
         results.push(null);
       } catch (error) {
-        if (stop.reason instanceof JobCancelled) {
+        const cause: unknown = stop.aborted ? stop.reason : error;
+        if (cause instanceof JobCancelled) {
           await discard(item as RunId, ports);
           ports.comparison?.ended('cancelled');
         }
+        // The scratch file may fill the disk, and then no retry can write until the file is deleted.
+        if (isTransient(cause)) await ports.comparison?.forget({ id: item as RunId });
         if (stop.aborted || isTransient(error)) throw error;
         const failure = failureOf(item, error, ports.watch);
         await discard(item as RunId, ports);
