@@ -1,4 +1,4 @@
-import { CarillonError, type JobId } from '@carillon/kernel';
+import { CarillonError, type EventId, type JobId } from '@carillon/kernel';
 import { NO_READ_COUNTS, type Run } from '@carillon/domain/runs';
 import { untilFound } from '@carillon/testing';
 import { neverYield } from '@carillon/testing/given';

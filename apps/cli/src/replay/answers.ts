@@ -30,12 +30,13 @@ export type LookupPosition = { readonly partition: number; readonly from: number
 
 /**
  * Copies recorded lookups of a run's rules to its scratch file, from the start of the time range until the run was created. Continues at
- * `begun`. `checkpointOf` returns the checkpoint that is committed with each page.
+ * `begun`. `checkpointOf` gets the position behind a page and the number of its records, and returns the checkpoint that is committed
+ * with the page.
  */
 export async function recordAnswers(
   { run, history, scratch, lookups, comparing, pace }: CompareParts,
   begun: LookupPosition,
-  checkpointOf: (next: LookupPosition) => string,
+  checkpointOf: (next: LookupPosition, records: number) => string,
 ): Promise<void> {
   const { configurations, book } = comparing;
   const sides = Object.values(configurations);
@@ -64,7 +65,7 @@ export async function recordAnswers(
       from = (records.at(-1)?.offset ?? end) + 1;
       scratch.commit({
         answers: [...found].map(([key, answer]) => ({ key, answer: stringifyJson(answer) })),
-        checkpoint: checkpointOf({ partition, from }),
+        checkpoint: checkpointOf({ partition, from }, records.length),
       });
       await pace.afterPage(startedAt);
     }

@@ -16,7 +16,7 @@ import { createConfigurationView, createRuleBook, ENGINE_SEMANTICS, narrowRuleBo
 import { VERSION } from '../version.ts';
 import { compareHistory } from './compare-history.ts';
 import { createPace } from './pace.ts';
-import type { CompareOrder, FromChild, ToChild } from './protocol.ts';
+import { SCRATCH_FILE_TAKEN, type CompareOrder, type FromChild, type ToChild } from './protocol.ts';
 
 /** Below the product on a busy machine. At 19 the child starves. */
 const PRIORITY = 10;
@@ -51,7 +51,7 @@ async function follow(order: CompareOrder): Promise<void> {
     await send({ kind: 'done', ...(await compare(order)) });
   } catch (error) {
     // Another child writes the file. The parent, if there is one, starts a child that continues from the newest checkpoint.
-    if (error instanceof ScratchFileTaken) process.exit(1);
+    if (error instanceof ScratchFileTaken) process.exit(SCRATCH_FILE_TAKEN);
     // Words of an unexpected error may hold a value of an event.
     const { code, detail } = isCarillonError(error)
       ? error
@@ -93,7 +93,8 @@ async function compare({ run, edit, dataDir, logId, ledgerKey, scratchFile, page
         },
       },
       {
-        progress: (progress, counts) => void send({ kind: 'progress', progress, counts }).catch(() => undefined),
+        progress: (progress, counts, copied) =>
+          void send({ kind: 'progress', progress, counts, copied }).catch(() => undefined),
         slots: (slots) => sendToStore({ kind: 'slots', slots }),
         lookups: (lookups) => sendToStore({ kind: 'lookups', lookups }),
       },

@@ -38,7 +38,8 @@ const REPORT_EVERY_MS = 1_000;
 const SLOTS_PER_TURN = 10_000;
 
 export type CompareReports = {
-  progress(progress: RunProgress, counts: ReadCounts): void;
+  /** `copied`: recorded lookups that were copied so far. */
+  progress(progress: RunProgress, counts: ReadCounts, copied: number): void;
   /** Resolves when the slots are stored. */
   slots(slots: readonly ComparedSlot[]): Promise<void>;
   /** Resolves when the lookups are stored. */
@@ -55,6 +56,8 @@ export type CompareResult = {
 type Checkpoint = {
   /** The lookups to copy next. Null: all are copied. */
   readonly lookups: LookupPosition | null;
+  /** Recorded lookups that were read so far. */
+  readonly copied: number;
   /** The offset to read next in each range of the run. */
   readonly next: readonly number[];
   readonly read: number;
@@ -68,17 +71,21 @@ type Checkpoint = {
 export async function compareHistory(parts: CompareParts, reports: CompareReports): Promise<CompareResult> {
   const { run, scratch } = parts;
   let state = readCheckpoint(parts);
-  reports.progress({ read: state.read, total: run.progress.total }, state.counts);
+  const { report, reportInTime } = createReporter(run, reports);
+  report(state);
   if (state.lookups) {
-    const begun = state;
     if (asksPartner(parts.comparing.configurations, parts.comparing.book)) {
-      await recordAnswers(parts, state.lookups, (lookups) => JSON.stringify({ ...begun, lookups }));
+      await recordAnswers(parts, state.lookups, (lookups, records) => {
+        state = { ...state, lookups, copied: state.copied + records };
+        reportInTime(state);
+        return JSON.stringify(state);
+      });
     }
     state = { ...state, lookups: null };
     scratch.commit({ checkpoint: JSON.stringify(state) });
   }
-  state = await readRange(parts, state, reports);
-  reports.progress({ read: state.read, total: run.progress.total }, state.counts);
+  state = await readRange(parts, state, reportInTime);
+  report(state);
   const unchanged = await sendSlots(parts, reports);
   await sendLookups(parts, reports);
   const checksum = checksumOf(scratch.lines(CHECKSUM_FIELDS), createHash('sha256'));
@@ -89,18 +96,35 @@ function readCheckpoint({ run, scratch }: CompareParts): Checkpoint {
   if (scratch.checkpoint !== null) return JSON.parse(scratch.checkpoint) as Checkpoint;
   return {
     lookups: { partition: 0, from: 0 },
+    copied: 0,
     next: run.offsets.map(({ first }) => first),
     read: 0,
     counts: NO_READ_COUNTS,
   };
 }
 
-async function readRange(parts: CompareParts, begun: Checkpoint, reports: CompareReports): Promise<Checkpoint> {
+/** `report` reports at once; `reportInTime` reports if the last report is a second old. */
+function createReporter({ progress: { total } }: Run, reports: CompareReports) {
+  let reportedAt = performance.now();
+  function report({ read, counts, copied }: Checkpoint): void {
+    reportedAt = performance.now();
+    reports.progress({ read, total }, counts, copied);
+  }
+  const reportInTime = (state: Checkpoint): void => {
+    if (performance.now() - reportedAt >= REPORT_EVERY_MS) report(state);
+  };
+  return { report, reportInTime };
+}
+
+async function readRange(
+  parts: CompareParts,
+  begun: Checkpoint,
+  reportInTime: (state: Checkpoint) => void,
+): Promise<Checkpoint> {
   const { run, history, scratch, comparing, pace, pageRecords = PAGE_RECORDS } = parts;
   const context: CompareContext = { ...comparing, findAnswer: findRecordedAnswer(scratch) };
   const streams = streamsOf(comparing.configurations, comparing.book);
   let state = begun;
-  let reportedAt = performance.now();
   for (const [index, { partition, end }] of run.offsets.entries()) {
     for (let from = state.next[index] ?? end; from < end;) {
       const startedAt = performance.now();
@@ -113,18 +137,14 @@ async function readRange(parts: CompareParts, begun: Checkpoint, reports: Compar
       const next = Math.min(end, records.at(-1) ? (records.at(-1)?.offset ?? 0) + 1 : end);
       const missing = next - from - records.filter(({ offset }) => offset < end).length;
       state = {
-        lookups: null,
+        ...state,
         next: state.next.with(index, next),
         read: state.read + next - from,
         counts: { ...addCounts(state.counts, page.counts), pastRetention: state.counts.pastRetention + missing },
       };
       scratch.commit({ lines: page.lines, lookups: page.lookups, checkpoint: JSON.stringify(state) });
       from = next;
-      const now = performance.now();
-      if (now - reportedAt >= REPORT_EVERY_MS) {
-        reportedAt = now;
-        reports.progress({ read: state.read, total: run.progress.total }, state.counts);
-      }
+      reportInTime(state);
       await pace.afterPage(startedAt);
     }
   }

@@ -171,6 +171,20 @@ async function children(): Promise<readonly number[]> {
 
 const scratchFile = (run: Run): string => join(folder, 'runs', `${run.id}.scratch`);
 
+/** The state in a scratch file. Undefined until the child has committed for the first time. */
+function checkpointOf(run: Run): { readonly lookups: unknown; readonly copied: number } | undefined {
+  let file: DatabaseSync | null = null;
+  try {
+    file = new DatabaseSync(scratchFile(run), { readOnly: true });
+    const row = file.prepare('SELECT state FROM checkpoint').get();
+    return row && (JSON.parse(String(row['state'])) as ReturnType<typeof checkpointOf>);
+  } catch {
+    return undefined;
+  } finally {
+    file?.close();
+  }
+}
+
 describe('A comparison in a child process', () => {
   it('finds the slots that an edit adds and removes, and nothing for an edit that changes nothing', async () => {
     const run = await newRun();
@@ -312,5 +326,63 @@ describe('A comparison in a child process', () => {
     await expect(comparison.compare(await newRun(), [], reports, new AbortController().signal)).rejects.toMatchObject({
       code: 'wrong_log',
     });
+  });
+});
+
+describe('A child process that keeps ending', () => {
+  it('fails the run after three times without progress, and names what ended it', async () => {
+    // The child of an earlier test may still end.
+    const known = new Set(await children());
+    const { comparing, heard } = await compared(await newRun());
+    const ended = comparing.catch((error: unknown) => error);
+    for (let kills = 0; kills < 3; kills += 1) {
+      const pid = await untilFound('a child', async () => (await children()).find((child) => !known.has(child)));
+      process.kill(pid, 'SIGKILL');
+      known.add(pid);
+    }
+    expect(await ended).toMatchObject({
+      code: 'internal',
+      detail: expect.stringMatching(/ended 3 times in a row.*ended by SIGKILL.*too little memory/) as unknown,
+    });
+    expect(heard.begun).toBe(3);
+  });
+
+  it('does not fail the run while its copy of recorded lookups comes further', async () => {
+    const record = {
+      topic: 'carillon.lookups',
+      partition: 0,
+      key: 'k',
+      headers: {},
+      value: new Uint8Array(1),
+    } as const;
+    for (let page = 0; page < 60; page += 1) await data.log.append(Array.from({ length: 1_000 }, () => record));
+    const recipients = { from: 'lookup', integration: 'crm', user_ids: '["u1"]', unique_id: 'event_id' } as const;
+    const asking = { stream: 'orders', when: 'event.status == "none"', recipients };
+    const edited = notification('order-paid', { ...ORDER_PAID, rules: { paid: asking } });
+    const run = await newRun();
+    const { comparing, heard } = await compared(run, { edit: changesOf(configuration, [edited]) });
+    let [copied, killed] = [0, 0];
+    for (let kills = 0; kills < 4; kills += 1) {
+      const pid = await untilFound('a child has copied more', async () => {
+        const child = (await children()).find((known) => known !== killed);
+        return (checkpointOf(run)?.copied ?? 0) > copied ? child : undefined;
+      });
+      process.kill(pid, 'SIGKILL');
+      copied = checkpointOf(run)?.copied ?? 0;
+      killed = pid;
+    }
+    expect(await comparing).toMatchObject({ counts: { events: (EVENTS / 3) * 2 } });
+    expect(heard.begun).toBe(5);
+  });
+
+  it('is told apart from one that finds another process at its scratch file', async () => {
+    const run = await newRun();
+    const { comparing, heard } = await compared(run, { pageRecords: 1 });
+    await untilFound('the child has committed', async () => checkpointOf(run));
+    const file = new DatabaseSync(scratchFile(run), { timeout: 5_000 });
+    file.exec("UPDATE checkpoint SET state = state || ' '");
+    file.close();
+    expect(await comparing).toEqual(whole);
+    expect(heard.troubles).toEqual([expect.stringMatching(/found its scratch file in use by another process/)]);
   });
 });

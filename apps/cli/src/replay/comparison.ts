@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeScratchFile } from '@carillon/adapter-embedded';
 import type { ComparisonReports, ComparisonResult, HistoryComparison } from '@carillon/control';
-import type { Run } from '@carillon/domain/runs';
+import type { ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
 import { CarillonError, type LogId } from '@carillon/kernel';
-import type { CompareOrder, FromChild, ToChild } from './protocol.ts';
+import { SCRATCH_FILE_TAKEN, type CompareOrder, type FromChild, type ToChild } from './protocol.ts';
 
 /** Heap of the child. A rule that needs more ends the child, and its run fails. */
 const HEAP_MIB = 384;
-/** Children in a row that may end before one of them reads a record. */
+/** Children in a row that may end before one of them comes further. */
 const MAX_FRUITLESS_STARTS = 3;
 const SUFFIX = '.scratch';
 
@@ -33,7 +33,7 @@ export type ComparisonWatch = Pick<HistoryComparison, 'ended'> & {
     read(records: number): void;
     /** A child ended without a result and was not stopped. */
     childEnded(): void;
-    /** Called when the work ends. `error` is given for `failed`. `stopped`: the run was cancelled, or this process ends. */
+    /** Called when the work ends. `error` is given for `failed`; the run may be tried again. `stopped`: the run was cancelled, or this process ends. */
     end(result: 'done' | 'failed' | 'stopped', error?: unknown): void;
   };
 };
@@ -76,31 +76,34 @@ export function createComparison({
     stop: AbortSignal,
     observed: ReturnType<ComparisonWatch['begin']>,
   ): Promise<ComparisonResult> {
-    let read = -1;
-    for (let fruitless = 0; fruitless < MAX_FRUITLESS_STARTS;) {
+    let reached = -1;
+    for (let fruitless = 0; ;) {
       stop.throwIfAborted();
       await reports.begin();
       // A listener that is added after the abort is never called.
       stop.throwIfAborted();
       const child = startChild();
-      const before: number = read;
+      const before: number = reached;
       let last: number | null = null;
       const result = await follow(child, { kind: 'compare', order }, stop, {
         ...reports,
-        async progress(progress, counts) {
+        async progress(progress, counts, copied) {
           // The first report is the checkpoint at which the child begins.
           observed.read(last === null ? 0 : progress.read - last);
           last = progress.read;
-          read = Math.max(read, progress.read);
+          reached = Math.max(reached, progress.read + copied);
           await reports.progress(progress, counts);
         },
       });
       if (result) return result;
       observed.childEnded();
-      trouble(`compare over past events, ${order.run.id}`, new Error(endOf(child)));
-      fruitless = read > before ? 0 : fruitless + 1;
+      const end = endOf(child);
+      trouble(`compare over past events, ${order.run.id}`, new Error(`the process that compares ${end.text}`));
+      fruitless = reached > before ? 0 : fruitless + 1;
+      if (fruitless < MAX_FRUITLESS_STARTS) continue;
+      const times = `the process that compares ended ${fruitless} times in a row before it came further`;
+      throw new CarillonError('internal', `${times}. The last ${end.text}: ${end.fix}`);
     }
-    throw new CarillonError('internal', ENDED);
   }
 
   return {
@@ -125,19 +128,34 @@ const startChild = (): ChildProcess =>
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
 
-const endOf = ({ exitCode, signalCode }: ChildProcess): string =>
-  signalCode === null
-    ? `the process that compares ended with code ${exitCode}`
-    : `the process that compares was ended by ${signalCode}`;
+/** How a child ended without a result, and what to do about it. */
+function endOf({ exitCode, signalCode }: ChildProcess): { readonly text: string; readonly fix: string } {
+  if (exitCode === SCRATCH_FILE_TAKEN) {
+    return { text: 'found its scratch file in use by another process', fix: 'end that process, then compare again' };
+  }
+  // Node aborts when its heap is full.
+  if (signalCode === 'SIGABRT') {
+    const text = `needed more than ${HEAP_MIB} MiB of memory`;
+    return { text, fix: 'compare fewer notifications, or simplify the rule' };
+  }
+  if (signalCode === null) return { text: `ended with code ${exitCode}`, fix: 'compare again' };
+  return {
+    text: `was ended by ${signalCode}`,
+    fix: 'the system ends processes if the machine has too little memory. Find out what ended it, then compare again',
+  };
+}
 
-const ENDED = `the process that compares ended ${MAX_FRUITLESS_STARTS} times before it could go on. A rule may need more than ${HEAP_MIB} MiB of memory: compare fewer notifications, or simplify the rule`;
+type ChildReports = Pick<ComparisonReports, 'lookups' | 'slots'> & {
+  /** `copied`: recorded lookups that were copied so far. */
+  progress(progress: RunProgress, counts: ReadCounts, copied: number): Promise<void>;
+};
 
 /** Resolves to the result of a child, or to null if the child ended without one. Ends the child when `stop` is aborted. */
 async function follow(
   child: ChildProcess,
   order: ToChild,
   stop: AbortSignal,
-  reports: ComparisonReports,
+  reports: ChildReports,
 ): Promise<ComparisonResult | null> {
   const kill = (): void => void child.kill('SIGKILL');
   stop.addEventListener('abort', kill);
@@ -160,7 +178,7 @@ async function follow(
 
       async function handle(message: FromChild): Promise<void> {
         if (message.kind === 'ready') tell(order);
-        if (message.kind === 'progress') await reports.progress(message.progress, message.counts);
+        if (message.kind === 'progress') await reports.progress(message.progress, message.counts, message.copied);
         if (message.kind === 'failed') throw new CarillonError(message.code, message.detail);
         if (message.kind === 'done') result = message;
         if (message.kind === 'slots') await reports.slots(message.slots);

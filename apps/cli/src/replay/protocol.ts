@@ -15,6 +15,9 @@ export type CompareOrder = {
   readonly pageRecords: number | undefined;
 };
 
+/** Exit code of a child whose scratch file another process writes. */
+export const SCRATCH_FILE_TAKEN = 75;
+
 export type ToChild =
   | { readonly kind: 'compare'; readonly order: CompareOrder }
   /** The slots or lookups sent last are stored. */
@@ -23,7 +26,13 @@ export type ToChild =
 export type FromChild =
   /** The child is loaded and takes its order. */
   | { readonly kind: 'ready' }
-  | { readonly kind: 'progress'; readonly progress: RunProgress; readonly counts: ReadCounts }
+  | {
+      readonly kind: 'progress';
+      readonly progress: RunProgress;
+      readonly counts: ReadCounts;
+      /** Recorded lookups that were copied so far. */
+      readonly copied: number;
+    }
   /** Slots that differ. The child waits for `stored` before it sends more. */
   | { readonly kind: 'slots'; readonly slots: readonly ComparedSlot[] }
   /** Events and rules that need a lookup. The child waits for `stored` before it sends more. */
