@@ -26,14 +26,16 @@ export function runText(run: RunBody): string {
     ...block(daysText(run)),
     ...block(run.notes.map(clean).join('\n')),
     '',
-    paint(
-      'dim',
-      `${id} in ${job}, from ${shortTime(run.from)} to ${shortTime(run.to)}, configuration ${run.before} before the edit`,
-    ),
+    paint('dim', `${id} in ${job}, from ${shortTime(run.from)} to ${shortTime(run.to)}, ${sidesText(run)}`),
     ...(keptUntil === null ? [] : [paint('dim', `kept until ${shortTime(keptUntil)}`)]),
     ...(hasRows(run) ? [`The messages: npx carillon replay rows ${id}`] : []),
   ].join('\n');
 }
+
+const sidesText = ({ before, changes, published }: RunBody): string =>
+  changes.length > 0 || before === published
+    ? `configuration ${before} before the edit`
+    : `configuration ${published} compared with configuration ${before}`;
 
 const block = (text: string): readonly string[] => (text === '' ? [] : ['', text]);
 

@@ -16,19 +16,45 @@ const counted = (count: number, noun: string, plural = `${noun}s`): string =>
   count === 1 ? `1 ${noun}` : `${count} ${plural}`;
 const people = (count: number): string => counted(count, 'person', 'people');
 
-type Described = Pick<Run, 'from' | 'to' | 'createdAt' | 'counts' | 'notifications'>;
+type Sides = Pick<Run, 'before' | 'changes' | 'published'>;
+type Described = Sides & Pick<Run, 'from' | 'to' | 'createdAt' | 'counts' | 'notifications'>;
+
+/** Names the sides of a run: an edit and what it was applied to, or two versions of the configuration. */
+function sideNames({ before, changes, published }: Sides) {
+  return changes.length > 0 || before === published
+    ? {
+        after: 'this edit',
+        withoutIt: 'without it',
+        onBoth: 'with the edit and without it',
+        either: 'with or without this edit',
+      }
+    : {
+        after: 'this version',
+        withoutIt: `with configuration ${before}`,
+        onBoth: 'by both versions',
+        either: `with this version or with configuration ${before}`,
+      };
+}
+
+const capitalized = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 /** Returns the result of a run as one text, or null until its rows are counted. API, commands and portal show the same text. */
 export function describeRun(run: Described): string | null {
   const rows = run.counts?.rows;
   if (!rows) return null;
-  if (run.notifications.length === 0) return 'This edit changes no notification, so every message stays as it is.';
-  return [`${rangeText(run)}, ${effectText(rows)}`, unchangedText(rows), notifiedText(rows)]
+  const names = sideNames(run);
+  if (run.notifications.length === 0) {
+    return `${capitalized(names.after)} changes no notification, so every message stays as it is.`;
+  }
+  return [`${rangeText(run)}, ${effectText(rows, names)}`, unchangedText(rows), notifiedText(rows)]
     .filter((sentence) => sentence !== '')
     .join(' ');
 }
 
-function effectText({ people: { added, removed, changed }, differences }: RowCounts): string {
+function effectText(
+  { people: { added, removed, changed }, differences }: RowCounts,
+  { after, either }: ReturnType<typeof sideNames>,
+): string {
   const effects = [
     added > 0 ? `added messages for ${people(added)}` : '',
     removed > 0 ? `removed messages for ${added > 0 ? removed : people(removed)}` : '',
@@ -36,12 +62,12 @@ function effectText({ people: { added, removed, changed }, differences }: RowCou
   ].filter((effect) => effect !== '');
   const last = effects.pop();
   if (last !== undefined) {
-    return `this edit would have ${effects.length === 0 ? last : `${effects.join(', ')} and ${last}`}.`;
+    return `${after} would have ${effects.length === 0 ? last : `${effects.join(', ')} and ${last}`}.`;
   }
-  if (differences.new_unique_id > 0) return 'this edit would have added and removed no other messages.';
+  if (differences.new_unique_id > 0) return `${after} would have added and removed no other messages.`;
   return differences.unchanged > 0
-    ? 'this edit would have changed no message.'
-    : 'no message would have been sent, with or without this edit.';
+    ? `${after} would have changed no message.`
+    : `no message would have been sent, ${either}.`;
 }
 
 function unchangedText({ differences }: RowCounts): string {
@@ -71,18 +97,19 @@ function rangeText({ from, to, createdAt }: Pick<Run, 'from' | 'to' | 'createdAt
 }
 
 /** Returns the warning that precedes all numbers, or null if the edit leaves `unique_id` as it is. */
-export function describeRunWarning({ counts }: Pick<Run, 'counts'>): string | null {
-  const rows = counts?.rows;
+export function describeRunWarning(run: Sides & Pick<Run, 'counts'>): string | null {
+  const rows = run.counts?.rows;
   if (!rows || rows.differences.new_unique_id === 0) return null;
   const notified = rows.notifiedPeople.new_unique_id;
-  if (notified === 0) return 'This edit changes unique_id. Nobody who was already notified would be notified again.';
+  const change = `${capitalized(sideNames(run).after)} changes unique_id.`;
+  if (notified === 0) return `${change} Nobody who was already notified would be notified again.`;
   const who = notified === 1 ? '1 person who was' : `${notified} people who were`;
-  return `This edit changes unique_id. ${who} already notified would be notified again.`;
+  return `${change} ${who} already notified would be notified again.`;
 }
 
 /** Returns sentences about everything that the numbers of a run leave out. Empty if they leave nothing out. */
 export function describeRunNotes(
-  run: Pick<Run, 'logStartsAt' | 'counts' | 'notCompared' | 'leftOut'>,
+  run: Sides & Pick<Run, 'logStartsAt' | 'counts' | 'notCompared' | 'leftOut'>,
 ): readonly string[] {
   const { logStartsAt, counts, notCompared, leftOut } = run;
   const notes: string[] = [];
@@ -93,14 +120,15 @@ export function describeRunNotes(
   }
   if (leftOut.length > 0) notes.push(`Drafts of other people that have mistakes are left out: ${namesOf(leftOut)}.`);
   if (!counts) return notes;
+  const names = sideNames(run);
   const { needsLookup, noAddress, pastRetention, ruleErrors, unreadable } = counts.read;
   if (needsLookup > 0) {
     notes.push(
-      `${counted(needsLookup, 'event')} ${needsLookup === 1 ? 'needs' : 'need'} a lookup: no recorded answer says who is notified with the edit and without it.`,
+      `${counted(needsLookup, 'event')} ${needsLookup === 1 ? 'needs' : 'need'} a lookup: no recorded answer says who is notified ${names.onBoth}.`,
     );
   }
-  notes.push(...sideNotes(noAddress, 'message', 'without a valid address'));
-  notes.push(...sideNotes(ruleErrors, 'evaluation', 'that ended in an error'));
+  notes.push(...sideNotes(noAddress, names, 'message', 'without a valid address'));
+  notes.push(...sideNotes(ruleErrors, names, 'evaluation', 'that ended in an error'));
   if (unreadable > 0) notes.push(`${counted(unreadable, 'event')} cannot be parsed.`);
   if (pastRetention > 0) notes.push(`Retention removed ${counted(pastRetention, 'event')} during the run.`);
   const rows = rowsOf(counts.rows);
@@ -115,8 +143,13 @@ export function describeRunNotes(
 const namesOf = (resources: Run['leftOut']): string =>
   resources.map(({ kind, name }) => (name === '' ? `${kind} settings` : `${kind} ${name}`)).join(', ');
 
-const sideNotes = ({ before, after }: SideCounts, noun: string, what: string): readonly string[] =>
-  before + after === 0 ? [] : [`${counted(after, noun)} ${what} with this edit, ${before} without it.`];
+const sideNotes = (
+  { before, after }: SideCounts,
+  names: ReturnType<typeof sideNames>,
+  noun: string,
+  what: string,
+): readonly string[] =>
+  before + after === 0 ? [] : [`${counted(after, noun)} ${what} with ${names.after}, ${before} ${names.withoutIt}.`];
 
 function rowsOf(rows: RowCounts | null): number {
   if (!rows) return 0;

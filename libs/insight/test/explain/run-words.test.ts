@@ -21,6 +21,9 @@ function runWith(counts: Numbers, notified: Numbers = {}, more: Partial<Run> = {
     to: NOON,
     createdAt: NOON,
     logStartsAt: null,
+    before: 7,
+    published: 7,
+    changes: [],
     notCompared: [],
     leftOut: [],
     notifications: ['order'],
@@ -96,6 +99,31 @@ describe('the sentence of a run', () => {
   it('is not there before the rows are counted', () => {
     expect(describeRun({ ...runWith({}), counts: null })).toBeNull();
     expect(describeRun({ ...runWith({}), counts: { read: NO_READ_COUNTS, rows: null } })).toBeNull();
+  });
+});
+
+describe('the words of a run without an edit', () => {
+  const versions = { before: 6, published: 7 };
+
+  it('name the version instead of an edit', () => {
+    expect(sentence({ added: 2, unchanged: 1 }, {}, versions)).toMatch(
+      /^Over the last 30 days, this version would have added messages for 2 people\./,
+    );
+    expect(sentence({}, {}, versions)).toBe(
+      'Over the last 30 days, no message would have been sent, with this version or with configuration 6.',
+    );
+    expect(sentence({}, {}, { ...versions, notifications: [] })).toMatch(/^This version changes no notification/);
+    expect(describeRunWarning(runWith({ new_unique_id: 1 }, {}, versions))).toMatch(
+      /^This version changes unique_id\./,
+    );
+  });
+
+  it('name the other version in the notes', () => {
+    const read = { needsLookup: 2, noAddress: { before: 3, after: 1 } };
+    expect(describeRunNotes(runWith({ added: 1 }, {}, versions, read))).toEqual([
+      '2 events need a lookup: no recorded answer says who is notified by both versions.',
+      '1 message without a valid address with this version, 3 with configuration 6.',
+    ]);
   });
 });
 
