@@ -8,7 +8,7 @@ const shown = (count: number): string => count.toLocaleString('en');
 
 /** Returns how far a run is, with its counts so far. */
 export function progressText({ counts, progress, state }: Run): string {
-  if (state === 'waiting') return 'Waits for another comparison to end.';
+  if (state === 'waiting') return 'Waits to begin. Comparisons run one at a time.';
   const read = `${shown(progress.read)} of ${shown(progress.total)} records read`;
   return counts === null ? `${read}.` : `${read}, ${shown(counts.events)} events evaluated.`;
 }
