@@ -14,10 +14,14 @@ export type PageList<Item> = {
   readonly hasMore: boolean;
 };
 
-/** A list that is read page by page as somebody goes down in it. `load` is the same function at every call; null: nothing is asked for. */
+/**
+ * A list that is read page by page as somebody goes down in it. `load` is the same function at every call; null: nothing is asked for.
+ * `isReadOnce`: each read has an entry in the audit, so no page is read again when the window gets the focus.
+ */
 export function usePages<Item>(
   queryKey: readonly unknown[],
   load: ((cursor: string | null, signal: AbortSignal) => Promise<Page<Item>>) | null,
+  isReadOnce = false,
 ): PageList<Item> {
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey,
@@ -25,6 +29,7 @@ export function usePages<Item>(
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
     enabled: load !== null,
+    ...(isReadOnce && { staleTime: Infinity }),
   });
   const items = useMemo(() => data?.pages.flatMap((page) => page.items), [data]);
   const more = useCallback(() => {

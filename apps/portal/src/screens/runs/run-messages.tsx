@@ -39,7 +39,7 @@ export function RunMessages(props: Filtering): ReactNode {
 function Rows({ run, filter, onFilter, ...opening }: Filtering): ReactNode {
   const { id, workspace } = run;
   const load = useMemo(() => loadRows(workspace, id, filter), [workspace, id, filter]);
-  const { items, error, retry, more, hasMore } = usePages(rowsKey(workspace, id, filter), load);
+  const { items, error, retry, more, hasMore } = usePages(rowsKey(workspace, id, filter), load, true);
   const set = (name: keyof RowFilter, word: string): void => onFilter(withWord(filter, name, word));
   return (
     <>
