@@ -11,6 +11,7 @@ const START = 'POST /v1/workspaces/{workspace}/runs';
 const VERSIONS = 'GET /v1/workspaces/{workspace}/versions';
 const CANCEL = 'POST /v1/workspaces/{workspace}/jobs/{id}/cancel';
 const AT = '/workspaces/shop/runs/run_1';
+const DEADLINE = { timeout: 30_000 };
 const NONE = { added: 0, removed: 0, changed: 0, new_unique_id: 0 };
 
 testScreens('the page of a comparison', ({ api, guard, open }) => {
@@ -112,12 +113,42 @@ testScreens('the page of a comparison', ({ api, guard, open }) => {
     expect(api.calls(CONTENT).map(({ params }) => params['slot'])).toEqual(['dlv_bob']);
   });
 
-  it('says that the event of a message is gone', async () => {
+  it('says that the event of a message is gone, and that its person is not known any more', async () => {
+    const gone = row('bob', { person: null, before: null, after: null });
     api.answer(READ, done());
-    api.answer(ROWS, { items: [bob()], next: null });
-    api.answer(CONTENT, { row: bob(), before: null, after: null });
+    api.answer(ROWS, { items: [gone], next: null });
+    api.answer(CONTENT, { row: gone, before: null, after: null, note: null });
     const page = await open(`${AT}?open=dlv_bob`);
     await page.getByText('The event is no longer on the log').waitFor();
+    await page.getByText('Not known any more').waitFor();
+  });
+
+  it('says which gates differ, and why two sides look alike', async () => {
+    const note = 'Several events want this message.';
+    api.answer(READ, done());
+    api.answer(ROWS, { items: [bob()], next: null });
+    api.answer(CONTENT, { ...api.example(CONTENT), note });
+    const page = await open(`${AT}?open=dlv_bob`);
+    await page.getByRole('note').getByText(note).waitFor();
+    const before = page.getByRole('region', { name: 'Before' });
+    await before.getByRole('listitem').filter({ hasText: 'Stopped, differs' }).getByText('The rule fired').waitFor();
+  });
+
+  it('reads its messages once, also if the window gets the focus again', async () => {
+    api.answer(READ, done());
+    api.answer(ROWS, { items: [bob()], next: null });
+    const page = await open(AT);
+    await page.getByText('bob@example.com').first().waitFor();
+    const read = api.calls(READ).length;
+    const refocus = "document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))";
+    // The run is read again, at most once in two seconds, and so would be the messages.
+    await expect
+      .poll(async () => {
+        await page.evaluate(refocus);
+        return api.calls(READ).length;
+      }, DEADLINE)
+      .toBeGreaterThan(read + 1);
+    expect(api.calls(ROWS)).toHaveLength(1);
   });
 
   it('shows a viewer the numbers and no messages', async () => {

@@ -27,11 +27,12 @@ function Contents({ run, row }: RowOf): ReactNode {
   const { data, error, refetch } = useQuery(rowContentQuery(workspace, id, row.slot));
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading what="the message" rows={3} />;
-  const { before, after } = data;
+  const { before, after, note } = data;
   if (before === null || after === null)
     return <p>The event is no longer on the log, so its messages cannot be made again.</p>;
   return (
     <>
+      {note !== null && <p role="note">{note}</p>}
       <div className={cls(styles.sides)}>
         <Side title="Before" side={before} other={after} />
         <Side title="After" side={after} other={before} />
@@ -97,7 +98,7 @@ function GateItem({ gate, differs }: { readonly gate: Gate; readonly differs: bo
   const { tone, words } = RESULTS[gate.result];
   return (
     <li data-gate={gate.gate} data-result={gate.result} className={cls(styles.gate, differs && styles.differs)}>
-      <Lamp tone={tone}>{words}</Lamp>
+      <Lamp tone={tone}>{differs ? `${words}, differs` : words}</Lamp>
       <b>{gate.title}</b>
       {gate.text !== '' && <bdi>{gate.text}</bdi>}
       {gate.lines.length > 0 && <pre>{gate.lines.join('\n')}</pre>}

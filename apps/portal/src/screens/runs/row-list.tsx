@@ -76,7 +76,7 @@ export function RowFacts({ row }: { readonly row: RunRow }): ReactNode {
     <span className={cls(styles.facts)}>
       <Lamp tone={DIFFERENCE_TONES[row.difference]}>{differenceText(row.difference)}</Lamp>
       <span className={cls(styles.person)}>
-        <bdi>{row.person ?? 'The event is gone'}</bdi>
+        <bdi>{row.person ?? 'Not known any more'}</bdi>
         <span className={cls(styles.about)}>
           {row.rule} by {row.channel}, to <bdi>{addressText(row)}</bdi>
         </span>
