@@ -29,23 +29,44 @@ export function timestampText(count: bigint, per: PartsPerSecond): string | unde
 
 const DAY_SECONDS = 86_400n;
 /** What a connector writes for `infinity` and `-infinity` of a timestamp: https://debezium.io/documentation/reference/connectors/postgresql.html#postgresql-temporal-types */
-const INFINITIES: ReadonlyMap<bigint, string> = new Map([
-  [9_223_372_036_825_200_000n, 'infinity'],
-  [-9_223_372_036_832_400_000n, '-infinity'],
+const INFINITE_MS: ReadonlyMap<bigint, string> = new Map([
+  [9_223_372_036_825_200n, 'infinity'],
+  [-9_223_372_036_832_400n, '-infinity'],
 ]);
+
+function infinityText(count: bigint, per: PartsPerSecond): string | undefined {
+  const partsPerMs = BigInt(per) / 1000n;
+  return count % partsPerMs === 0n ? INFINITE_MS.get(count / partsPerMs) : undefined;
+}
 
 /** As `timestampText`. Infinity, years before 1 and after 9999 are written as PostgreSQL does, such as `0044-03-15 12:00:00 BC`. */
 export function databaseTimestamp(count: bigint, per: PartsPerSecond): string {
-  const text = INFINITIES.get(count) ?? timestampText(count, per);
+  const text = infinityText(count, per) ?? timestampText(count, per);
   if (text !== undefined) return text;
   const divisor = BigInt(per) * DAY_SECONDS;
   const ofDay = ((count % divisor) + divisor) % divisor;
   return databaseDay((count - ofDay) / divisor, ` ${timeText(ofDay, per)}`);
 }
 
-/** Returns days since 1970 as a date, in the years before 1 and after 9999 as PostgreSQL writes it. */
-export const dateText = (days: bigint): string =>
-  timestampText(days * DAY_SECONDS * 1000n, '1000')?.slice(0, 10) ?? databaseDay(days, '');
+/** What Debezium 3.6.1 writes for `infinity` and `-infinity` of a date: in snapshots and lists, then in changes. */
+const INFINITE_DAYS: ReadonlyMap<bigint, string> = new Map([
+  [-622_191_234n, 'infinity'],
+  [-625_821_272n, '-infinity'],
+  [-2_147_472_692n, 'infinity'],
+  [-2_147_472_691n, '-infinity'],
+]);
+/** 4714-11-24 BC and 5874897-12-31, the first and the last date of PostgreSQL. No other database has further ones. */
+const FIRST_DAY = -2_440_588n;
+const LAST_DAY = 2_145_042_905n;
+
+/**
+ * Returns days since 1970 as a date; infinity and the years before 1 and after 9999 as PostgreSQL writes them. Undefined if no
+ * database has such a date.
+ */
+export function dateText(days: bigint): string | undefined {
+  if (days < FIRST_DAY || days > LAST_DAY) return INFINITE_DAYS.get(days);
+  return timestampText(days * DAY_SECONDS * 1000n, '1000')?.slice(0, 10) ?? databaseDay(days, '');
+}
 
 const DAYS_OF_400_YEARS = 146_097n;
 
@@ -92,6 +113,29 @@ export function zonedTimestampText(text: string): string {
   const utc = Number.isNaN(moment) ? undefined : timestampText(BigInt(moment), '1000');
   return utc === undefined ? text : `${utc}${trimFraction(fraction)}Z`;
 }
+
+/** The same infinities as ISO 8601. */
+const INFINITE_DATES: ReadonlyMap<string, string> = new Map([
+  ['+292278994-08-16Z', 'infinity'],
+  ['+292269055-12-02Z', '-infinity'],
+  ['-5877611-06-21Z', 'infinity'],
+  ['-5877611-06-22Z', '-infinity'],
+]);
+const INFINITE_TIMESTAMPS: ReadonlyMap<string, string> = new Map([
+  ['+294247-01-10T04:00:25.2Z', 'infinity'],
+  ['-290308-12-21T19:59:27.6Z', '-infinity'],
+]);
+const FAR_DATE = /^(0000|[+-]\d{4,9})(-\d{2}-\d{2})Z$/;
+
+/** Returns a date in ISO 8601 without its `Z`; infinity and the years before 1 and after 9999 as PostgreSQL writes them. */
+export function isoDateText(text: string): string {
+  const [, year, day = ''] = FAR_DATE.exec(text) ?? [];
+  return INFINITE_DATES.get(text) ?? (year === undefined ? unzonedText(text) : databaseYear(Number(year), day));
+}
+
+/** The same of a date and time without zone. */
+export const isoTimestampText = (text: string): string =>
+  INFINITE_TIMESTAMPS.get(text) ?? farText(text.replace(/Z$/, '')) ?? unzonedText(text);
 
 const WITHOUT_ZONE = /^((?:\d{4}-\d{2}-\d{2})?T?(?:\d{2}:\d{2}:\d{2})?)(?:\.(\d{1,9}))?Z$/;
 

@@ -6,6 +6,8 @@ import { decimalText } from './decimal-text.ts';
 import {
   dateText,
   databaseTimestamp,
+  isoDateText,
+  isoTimestampText,
   timeText,
   unzonedText,
   zonedTimestampText,
@@ -14,7 +16,8 @@ import {
 
 type TypeName = string;
 
-const INTEGERS: ReadonlyMap<TypeName, (value: bigint) => string> = new Map([
+/** Undefined: the integer is no such value, and stays as it came. */
+const INTEGERS: ReadonlyMap<TypeName, (value: bigint) => string | undefined> = new Map([
   ['io.debezium.time.Date', dateText],
   ['org.apache.kafka.connect.data.Date', dateText],
   ['io.debezium.time.Time', timeOf('1000')],
@@ -29,9 +32,9 @@ const INTEGERS: ReadonlyMap<TypeName, (value: bigint) => string> = new Map([
 
 const TEXTS: ReadonlyMap<TypeName, (text: string) => Json> = new Map([
   ['io.debezium.time.ZonedTimestamp', zonedTimestampText],
-  ['io.debezium.time.IsoDate', unzonedText],
+  ['io.debezium.time.IsoDate', isoDateText],
   ['io.debezium.time.IsoTime', unzonedText],
-  ['io.debezium.time.IsoTimestamp', unzonedText],
+  ['io.debezium.time.IsoTimestamp', isoTimestampText],
   ['io.debezium.data.Json', exactJson],
 ]);
 
