@@ -3,7 +3,7 @@ import type { DatabaseSource } from '@carillon/domain/configuration';
 import { err, ok, type Result } from '@carillon/kernel';
 import type { Secrets, SourceRef, SourceSecrets, SourceTarget } from '@carillon/ports';
 import { prepareChange } from '@carillon/stages';
-import type { OpenedSource } from './opened-source.ts';
+import { prepareEach, type OpenedSource } from './opened-source.ts';
 import type { SourcePorts } from './source-ports.ts';
 
 export const secretsOf = ({ body: { url, tls } }: DatabaseSource): SourceSecrets => ({
@@ -43,7 +43,7 @@ export async function openDatabase(source: DatabaseSource, ports: SourcePorts): 
           take({
             position,
             count: changes.length,
-            prepare: () => changes.flatMap((change) => prepareChange(change, source.streams, ports)),
+            prepare: () => prepareEach(changes, (change) => prepareChange(change, source.streams, ports)),
           }),
         report,
       });

@@ -1,5 +1,5 @@
 import type { SourcePosition, SourceProblem, StoppedReason, WaitingReason } from '@carillon/domain/changes';
-import type { Result } from '@carillon/kernel';
+import type { Coroutine, Result } from '@carillon/kernel';
 import type { ResetRequest, SourceReader, SourceTarget, TableReading, TopicEnd } from '@carillon/ports';
 import type { PreparedRecord } from '@carillon/stages';
 
@@ -8,8 +8,8 @@ export type SourceBatch = {
   readonly position: SourcePosition;
   /** Number of changes or records, with those that are skipped. */
   readonly count: number;
-  /** Returns their records. */
-  readonly prepare: () => readonly PreparedRecord[];
+  /** Makes their records. */
+  readonly prepare: () => Coroutine<readonly PreparedRecord[]>;
 };
 
 export type LagReport = {
@@ -41,3 +41,16 @@ export type OpenedSource = {
   /** The database, whose slot is dropped when the integration is removed. Null for Kafka, which has no slot. */
   readonly database: SourceTarget | null;
 };
+
+/** Makes the records of each change, and may yield after each. */
+export function* prepareEach<Change>(
+  changes: readonly Change[],
+  prepare: (change: Change) => readonly PreparedRecord[],
+): Coroutine<readonly PreparedRecord[]> {
+  const prepared: PreparedRecord[] = [];
+  for (const change of changes) {
+    prepared.push(...prepare(change));
+    yield;
+  }
+  return prepared;
+}

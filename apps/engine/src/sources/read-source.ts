@@ -1,7 +1,7 @@
 import type { ConfiguredSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
 import type { StoredSource, TableReading, TopicEnd } from '@carillon/ports';
-import type { ChangeResult, PreparedRecord } from '@carillon/stages';
+import { runYielding, type ChangeResult, type PreparedRecord } from '@carillon/stages';
 import { secretsToKeep } from './open-source.ts';
 import type { BatchHandlers, LagReport, OpenedSource } from './opened-source.ts';
 import type { SavedSource } from './saved-source.ts';
@@ -46,7 +46,7 @@ function createHandlers(
   ports: SourcePorts,
   failed: (error: unknown) => void,
 ): BatchHandlers {
-  const { clock, watch } = ports;
+  const { clock, slice, watch } = ports;
   const name = nameOf(saved.current());
   const secrets = secretsToKeep(configured);
   let latest: LagReport | null = null;
@@ -54,7 +54,7 @@ function createHandlers(
 
   return {
     async take({ position, count, prepare }) {
-      const prepared = prepare();
+      const prepared = await runYielding(prepare(), slice);
       await paced;
       // The configuration may have changed which columns reach the log.
       if (!isCurrent()) throw new ReadingEnded();

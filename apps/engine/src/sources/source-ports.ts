@@ -5,6 +5,7 @@ import type {
   ChangeSources,
   ConfigurationView,
   EventLog,
+  EventLoopSlice,
   LeaseStore,
   RecordCodecs,
   Secrets,
@@ -63,6 +64,7 @@ export type SourcePorts = ChangePorts & {
   readonly log: Pick<EventLog, 'logId' | 'partitions' | 'bounds'>;
   /** No other process has this store open, so no lease is needed. */
   readonly aloneOnStore?: boolean;
+  readonly slice: EventLoopSlice;
   /** How far this process has evaluated events. */
   readonly progress: Progress;
   readonly watch: SourceWatch;

@@ -4,7 +4,7 @@ import { err, ok, type Result } from '@carillon/kernel';
 import type { RegistryTarget, Secrets, TopicEnd, TopicRecord, TopicTarget } from '@carillon/ports';
 import { prepareTopicRecord } from '@carillon/stages';
 import { createNeededSchemas } from './needed-schemas.ts';
-import type { OpenedSource } from './opened-source.ts';
+import { prepareEach, type OpenedSource } from './opened-source.ts';
 import type { SourcePorts } from './source-ports.ts';
 
 /** Returns the cluster behind a source, or the name of a secret that is not set. */
@@ -66,7 +66,7 @@ export async function openTopics(source: TopicsSource, ports: SourcePorts): Prom
           }
           const { clusterId } = position;
           const origin = { integration: source.name, clusterId, streams: source.streams, schemas: schemas.value };
-          const prepare = () => records.flatMap((record) => prepareTopicRecord(record, origin, ports));
+          const prepare = () => prepareEach(records, (record) => prepareTopicRecord(record, origin, ports));
           await take({ position, count: records.length, prepare });
         },
         report: ({ tables, lagRecords }) =>
