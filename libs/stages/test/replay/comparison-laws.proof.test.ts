@@ -1,5 +1,8 @@
+import { vi } from 'vitest';
 import { declareComparisonLaws } from './declare-comparison-laws.ts';
 import { declareComparisonOracle } from './declare-comparison-oracle.ts';
 
-declareComparisonLaws(3_000);
+vi.setConfig({ testTimeout: 20 * 60_000 });
+
+declareComparisonLaws(10_000);
 declareComparisonOracle(500);
