@@ -138,7 +138,7 @@ export type DocumentCollection<Item> = {
    * with the number of values, not with the number of documents.
    */
   distinct(query: DistinctQuery): Promise<readonly (string | number)[]>;
-  /** Returns a part of a document. */
+  /** Returns a part of a document. Null if there is no document, or if it was written without the part. */
   part(key: Key, name: string): Promise<string | null>;
   /** Removes at most `limit` documents whose expiry is before the instant. Resolves to the number removed. */
   removeExpired(before: Instant, limit: number): Promise<number>;

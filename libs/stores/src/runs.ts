@@ -1,5 +1,5 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
-import type { Row, Run, RunLookup } from '@carillon/domain/runs';
+import type { Row, Run, RunChange, RunLookup } from '@carillon/domain/runs';
 import { integer, text, type Collection, type Documents, type RunStore } from '@carillon/ports';
 import { writeNext } from './documents.ts';
 
@@ -48,6 +48,20 @@ const RUN_LOOKUPS: Collection<RunLookup> = {
   indexes: { event: { by: ['run', 'eventId', '_id'] } },
 };
 
+/** A run as it was stored before its edit stood beside it: with the bodies of the edit, and without the action of each change. */
+type OldRun = { readonly changes: readonly (ResourceChange & Pick<RunChange, 'revision'>)[] };
+
+/** Adds to the changes of an old run what they do. */
+function withActions(run: Run): Run {
+  if (run.changes.every((change) => 'action' in change)) return run;
+  const changes = (run as unknown as OldRun).changes.map(({ ref, based_on: basedOn, body, revision }): RunChange => ({
+    ref,
+    action: body === null ? 'delete' : basedOn === null ? 'create' : 'update',
+    revision,
+  }));
+  return { ...run, changes };
+}
+
 /** Rows that are removed concurrently. */
 const REMOVAL_BATCH_SIZE = 500;
 
@@ -77,14 +91,23 @@ function create(documents: Documents): RunStore {
     async insert(run, edit) {
       return (await runs.write(run, null, { edit: JSON.stringify(edit) })) === 'done' ? 'done' : 'taken';
     },
-    get: (id) => runs.get([id]),
+    async get(id) {
+      const run = await runs.get([id]);
+      return run && withActions(run);
+    },
     async edit(id) {
-      return JSON.parse((await runs.part([id], 'edit')) ?? '[]') as ResourceChange[];
+      const edit = await runs.part([id], 'edit');
+      if (edit !== null) return JSON.parse(edit) as ResourceChange[];
+      const run = (await runs.get([id])) as OldRun | null;
+      return run?.changes.map(({ ref, based_on, body }) => ({ ref, based_on, body })) ?? [];
     },
     async replace(next) {
       return (await writeNext(runs, next)) === 'done' ? 'done' : 'stale';
     },
-    list: (workspace, limit, cursor) => runs.page({ index: 'workspace', where: { workspace } }, limit, cursor),
+    async list(workspace, limit, cursor) {
+      const { items, next } = await runs.page({ index: 'workspace', where: { workspace } }, limit, cursor);
+      return { items: items.map(withActions), next };
+    },
     async createdBefore(before, limit) {
       const where = { createdAt: { before } };
       return (await runs.page({ index: 'created', where, order: 'ascending' }, limit)).items;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { RunId } from '@carillon/kernel';
 import { COLLECTIONS, createStores } from '@carillon/stores';
 import { allPages } from '@carillon/testing';
 import { RELEASED } from '@carillon/testing/given';
@@ -50,6 +51,24 @@ describe('tables of documents that were released', () => {
       const rows = inFile((db) => db.prepare(`SELECT ${Object.keys(row).join(', ')} FROM ${table}`).all());
       expect(rows.map((found) => ({ ...found }))).toContainEqual(row);
     }
+  });
+
+  it('get the column of a part that they lack, and keep their rows', async () => {
+    await withStores(async () => undefined);
+    const ref = { kind: 'notification', workspace: 'shop', name: 'order-paid' };
+    const change = { ref, based_on: 3, body: null, revision: 'rev_1' };
+    const run = { id: 'run_1', version: 1, workspace: 'shop', createdAt: 1, changes: [change] };
+    inFile((db) => {
+      db.exec('ALTER TABLE runs DROP COLUMN edit');
+      const insert = 'INSERT INTO runs (id, version, workspace, created_at, document) VALUES (?, ?, ?, ?, ?)';
+      db.prepare(insert).run('run_1', 1, 'shop', 1, JSON.stringify(run));
+    });
+    await withStores(async ({ runs }) => {
+      const read = { ...run, changes: [{ ref, action: 'delete', revision: 'rev_1' }] };
+      expect(await runs.get('run_1' as RunId)).toEqual(read);
+      expect((await runs.list('shop', 10)).items).toEqual([read]);
+      expect(await runs.edit('run_1' as RunId)).toEqual([{ ref, based_on: 3, body: null }]);
+    });
   });
 
   it('list people who said something first last, in one workspace and in all', async () => {

@@ -223,7 +223,7 @@ function createCollection<Item>(
     },
     async part(key, name) {
       const row = reader.get(`SELECT ${name} AS part FROM ${table} WHERE ${byKey}`, ...key);
-      return row ? String(row['part']) : null;
+      return (row?.['part'] as string | null | undefined) ?? null;
     },
     removeExpired(before, limit) {
       const { expiry } = collection;

@@ -127,7 +127,7 @@ function createCollection<Item>(
     },
     async part(key, name) {
       const found = await attempt(() => stored.findOne<Stored>({ _id: idOf(key) }, { projection: { [name]: 1 } }));
-      return found ? (found[name] as string) : null;
+      return (found?.[name] as string | undefined) ?? null;
     },
     async removeExpired(before, limit) {
       if (expiry === undefined) throw new Error(`${collection.name} has no expiry`);
