@@ -47,7 +47,7 @@ function reasonsOf({ kind, integration, place, head }: Page): string {
   return [
     tableOf(
       'waiting',
-      waiting.map((reason) => row(reason, sentenceOf({ kind: 'waiting', reason, ...NOTHING_MORE }))),
+      waiting.map((reason) => row(reason, sentenceOf({ kind: 'waiting', reason, topic: place, ...NOTHING_MORE }))),
     ),
     tableOf(
       'stopped',

@@ -4,6 +4,7 @@ import type {
   StoppedReason,
   TableReason,
   TopicStart,
+  WaitingProblem,
   WaitingReason,
 } from '@carillon/domain/changes';
 import type { Instant, Result } from '@carillon/kernel';
@@ -88,7 +89,7 @@ export type TopicHandlers = {
 /** Why a reader ended. `closed`: the caller closed it, or `take` rejected. */
 export type TopicEnd =
   | { readonly kind: 'closed'; readonly error: unknown }
-  | ({ readonly kind: 'waiting' } & SourceProblem<WaitingReason>)
+  | ({ readonly kind: 'waiting' } & WaitingProblem)
   /** `lagRecords`: records that the topics held then. Null if that is not known, and for databases. */
   | ({ readonly kind: 'stopped'; readonly lagRecords: number | null } & SourceProblem<StoppedReason>);
 

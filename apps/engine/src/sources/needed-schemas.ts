@@ -3,7 +3,7 @@ import {
   readAvroSchemaText,
   type AvroSchemas,
   type AvroType,
-  type SourceProblem,
+  type WaitingProblem,
   type WaitingReason,
 } from '@carillon/domain/changes';
 import { err, ok, type Result } from '@carillon/kernel';
@@ -14,7 +14,7 @@ const MAX_SCHEMAS = 100;
 
 export type NeededSchemas = {
   /** Returns the schemas that records of Debezium need, or why the source has to wait for one of them. */
-  of(records: readonly TopicRecord[]): Promise<Result<AvroSchemas, SourceProblem<WaitingReason>>>;
+  of(records: readonly TopicRecord[]): Promise<Result<AvroSchemas, WaitingProblem>>;
 };
 
 /** Reads each schema once, because a registry never gives an id to another schema. `registry` is null if the integration names none. */
@@ -24,11 +24,8 @@ export function createNeededSchemas(
 ): NeededSchemas {
   const known = new Map<number, AvroType | null>();
 
-  async function read(
-    id: number,
-    { topic, partition, offset }: TopicRecord,
-  ): Promise<SourceProblem<WaitingReason> | null> {
-    const wait = (reason: WaitingReason, detail: string) => ({ reason, detail, fix: null });
+  async function read(id: number, { topic, partition, offset }: TopicRecord): Promise<WaitingProblem | null> {
+    const wait = (reason: WaitingReason, detail: string) => ({ reason, detail, fix: null, topic });
     const place = `the record ${topic}/${partition} at offset ${offset}`;
     if (registry === null) return wait('schema_unknown', `${place} is Avro, and the integration names no registry`);
     const found = await (await load()).schema(registry, id);

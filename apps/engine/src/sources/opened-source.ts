@@ -28,6 +28,8 @@ export type ResetOrder = {
   readonly from: SourcePosition;
   /** Why it stopped. Null: it waits. */
   readonly reason: StoppedReason | null;
+  /** The only topic that is passed over. Null: all of the source. */
+  readonly topic: string | null;
   readonly request: ResetRequest;
 };
 

@@ -193,7 +193,14 @@ class SourceRun {
     if (end.kind !== 'closed') {
       const { detail, fix } = end;
       if (end.kind === 'waiting') {
-        await this.#enter(saved, source, { kind: 'waiting', reason: end.reason, detail, fix });
+        const { reason, topic } = end;
+        await this.#enter(saved, source, {
+          kind: 'waiting',
+          reason,
+          detail,
+          fix,
+          ...(topic !== undefined && { topic }),
+        });
         return 'retry';
       }
       await this.#enter(saved, source, { kind: 'stopped', reason: end.reason, detail, fix }, end.lagRecords);
@@ -214,7 +221,9 @@ class SourceRun {
       this.#enter(saved, source, { ...state, detail: `The reset waits: ${detail}`, fix });
     const opened = await this.#opened(source, waits);
     if (opened === null || from === null || request === null) return 'retry';
-    const begun = await opened.reset({ from, reason: state.kind === 'stopped' ? state.reason : null, request });
+    const held =
+      state.kind === 'stopped' ? { reason: state.reason, topic: null } : { reason: null, topic: state.topic ?? null };
+    const begun = await opened.reset({ from, ...held, request });
     if (!begun.ok) {
       const { detail, reason, fix } = begun.error;
       await waits({ detail: detail ?? reason, fix });

@@ -1,4 +1,4 @@
-import { kafkaPosition, type SourceProblem, type WaitingReason } from '@carillon/domain/changes';
+import { kafkaPosition, type WaitingProblem } from '@carillon/domain/changes';
 import type { TopicsSource } from '@carillon/domain/configuration';
 import { err, ok, type Result } from '@carillon/kernel';
 import type { RegistryTarget, Secrets, TopicEnd, TopicRecord, TopicTarget } from '@carillon/ports';
@@ -56,7 +56,7 @@ export async function openTopics(source: TopicsSource, ports: SourcePorts): Prom
   return ok({
     database: null,
     open(from, { take, report }) {
-      let missing: SourceProblem<WaitingReason> | null = null;
+      let missing: WaitingProblem | null = null;
       const reader = adapter.open(target.value, topics, kafkaPosition(from), {
         async take({ records, position }) {
           const schemas = await needed.of(records.filter(isEnvelope));
@@ -76,9 +76,13 @@ export async function openTopics(source: TopicsSource, ports: SourcePorts): Prom
         end.kind === 'closed' && missing !== null ? { kind: 'waiting', ...missing } : end;
       return { ended: reader.ended.then(waiting), close: () => reader.close() };
     },
-    async reset({ request }) {
-      const begun = await adapter.reset(target.value, topics, request.start ?? 'oldest');
-      return begun.ok ? ok({ position: begun.value, left: '' }) : begun;
+    async reset({ from, topic, request }) {
+      const passed = topic === null ? topics : topics.filter((name) => name === topic);
+      const begun = await adapter.reset(target.value, passed, request.start ?? 'oldest');
+      if (!begun.ok) return begun;
+      const before = topic === null ? null : kafkaPosition(from);
+      const position = before ? { ...before, topics: { ...before.topics, ...begun.value.topics } } : begun.value;
+      return ok({ position, left: '' });
     },
   });
 }

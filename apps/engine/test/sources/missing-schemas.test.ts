@@ -39,7 +39,10 @@ beforeEach(async () => {
   states = [];
   await topology.publish(
     integration('bus', { kind: 'kafka', brokers: ['kafka:9092'], registry: { url: 'https://registry.example.com' } }),
-    stream('orders', { format: 'debezium', from: { integration: 'bus', topics: { orders: 'event.id' } } }),
+    stream('orders', {
+      format: 'debezium',
+      from: { integration: 'bus', topics: { orders: 'event.id', people: 'event.id' } },
+    }),
   );
   const { sources } = topology.data;
   start({
@@ -89,8 +92,15 @@ describe('A Kafka source whose record has no schema in the registry', () => {
     expect(troubles).toEqual([]);
   });
 
-  it('continues at the end of the topics once a person passes over its unread records', async () => {
-    await missThreeTimes();
+  it('continues at the end of its topic, and reads other topics on, once a person passes over its unread records', async () => {
+    const others = { ...offsetAt(0).topics, people: { id: 'topic-2', partitions: { 0: 5 } } };
+    const first = await reader(1);
+    await first.handlers.take({ records: [], position: { ...offsetAt(0), topics: others } });
+    await meetRecord(first);
+    await untilFound('the missing schema', async () => {
+      const state = (await stored())?.state;
+      return state?.kind === 'waiting' && state.topic === 'orders' ? true : undefined;
+    });
     const request = { reason: 'the schema was deleted', at: 1, from: offsetAt(0), gone: false, start: 'end' } as const;
     await untilFound('the stored request', async () => {
       const { version = 0 } = (await stored()) ?? {};
@@ -104,9 +114,10 @@ describe('A Kafka source whose record has no schema in the registry', () => {
       }
       return bus.readers.find(({ from }) => from?.topics['orders']?.partitions[0] === 9);
     });
-    expect(atEnd.topics).toEqual(['orders']);
-    expect(bus.resets).toEqual(['end']);
-    expect(await stored()).toMatchObject({ position: offsetAt(9), reset: null });
+    expect(atEnd.topics).toEqual(['orders', 'people']);
+    expect(bus.resets).toEqual([[['orders'], 'end']]);
+    const topics = { ...others, ...offsetAt(9).topics };
+    expect(await stored()).toMatchObject({ position: { ...offsetAt(9), topics }, reset: null });
   });
 
   it('runs when the record is gone and no other is left', async () => {

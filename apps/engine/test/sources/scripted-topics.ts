@@ -21,7 +21,7 @@ export const offsetAt = (offset: number): KafkaPosition => ({
 /** A Kafka cluster whose behaviour a test scripts. A reader ends with the error of its `take`, as the real one does. */
 export function createScriptedTopics() {
   const readers: OpenedTopics[] = [];
-  const resets: TopicStart[] = [];
+  const resets: (readonly [topics: readonly string[], start: TopicStart])[] = [];
   const sources: TopicSources = {
     check: async () => ({ server: null, problems: [], topics: [] }),
     topics: async () => ({ ok: true, value: [] }),
@@ -37,8 +37,8 @@ export function createScriptedTopics() {
         },
       };
     },
-    reset: async (_target, _topics, start) => {
-      resets.push(start);
+    reset: async (_target, topics, start) => {
+      resets.push([topics, start]);
       return ok(offsetAt(9));
     },
   };

@@ -64,9 +64,12 @@ export type SourceProblem<Reason extends string> = {
   readonly fix: string | null;
 };
 
+/** Why a source waits. `topic` lacks the schema of a record; a reset may pass over it. Absent: the whole source waits. */
+export type WaitingProblem = SourceProblem<WaitingReason> & { readonly topic?: string };
+
 export type SourceState =
   | { readonly kind: 'running' }
-  | ({ readonly kind: 'waiting' } & SourceProblem<WaitingReason>)
+  | ({ readonly kind: 'waiting' } & WaitingProblem)
   | ({ readonly kind: 'stopped' } & SourceProblem<StoppedReason>)
   /** Its integration was removed or has another kind. `fix` drops slot and publication by hand. */
   | {

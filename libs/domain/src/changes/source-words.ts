@@ -17,6 +17,12 @@ import {
   type WaitingReason,
 } from './source-state.ts';
 
+type DescribedTable = {
+  readonly table: string;
+  readonly problem: SourceProblem<TableReason> | null;
+  readonly lagRecords?: number;
+};
+
 /** A stored source, as far as its words need it. */
 export type DescribedSource = {
   readonly workspace: string;
@@ -24,7 +30,7 @@ export type DescribedSource = {
   readonly kind: SourceKind;
   readonly state: SourceState;
   readonly position: Pick<SourcePosition, 'at'> | null;
-  readonly tables: readonly { readonly problem: SourceProblem<TableReason> | null }[];
+  readonly tables: readonly DescribedTable[];
   readonly reset: { readonly at: Instant } | null;
   /** Unread records. If the source is stopped: records that the topics held then. Absent or null if that is not known. */
   readonly lagRecords?: number | null;
@@ -65,10 +71,25 @@ export function describeSource(source: DescribedSource, now: Instant): SourceWor
 export const canPassOver = ({ state }: Pick<DescribedSource, 'state'>): boolean =>
   state.kind === 'waiting' && state.reason === 'schema_unknown';
 
+/** Returns the only topic that a reset passes over. Null: all of the source. */
+const passedTopic = (state: SourceState): string | null => (state.kind === 'waiting' ? (state.topic ?? null) : null);
+
+/** Returns the unread records of what a reset passes over. */
+function lagOf({ state, tables, lagRecords }: Pick<DescribedSource, 'state' | 'tables' | 'lagRecords'>) {
+  const topic = passedTopic(state);
+  if (topic === null) return { lagRecords };
+  return { lagRecords: tables.find(({ table }) => table === topic)?.lagRecords };
+}
+
+function unreadText({ state }: DescribedSource): string {
+  const topic = passedTopic(state);
+  return topic === null ? 'all unread records' : `the unread records of the topic ${topic}`;
+}
+
 function waitingText(source: DescribedSource, state: SourceProblem<WaitingReason>): string {
   const sentence = describeWaiting(source.kind, state);
   if (!canPassOver(source)) return sentence;
-  return `${sentence} If it is gone for good, \`carillon sources reset ${source.integration} --from end --reason "…"\` passes over all unread records.`;
+  return `${sentence} If it is gone for good, \`carillon sources reset ${source.integration} --from end --reason "…"\` passes over ${unreadText(source)}.`;
 }
 
 /** Returns what a source waits for, as one or two sentences. */
@@ -106,7 +127,10 @@ export function describeSpan(source: DescribedSource, now: Instant, start: Topic
     return 'Carillon forgets this source. If its replication slot still exists, it keeps WAL until the disk of the database is full.';
   }
   if (canPassOver(source) && start === 'end') {
-    return `The topics have ${recordsText(source)} that Carillon has not read. None of them will be read, only those that are written after the reset.`;
+    const topic = passedTopic(state);
+    const [holder, end] =
+      topic === null ? ['The topics have', ''] : [`The topic ${topic} has`, ' Other topics are read on.'];
+    return `${holder} ${recordsText(lagOf(source))} that Carillon has not read. None of them will be read, only those that are written after the reset.${end}`;
   }
   if (state.kind !== 'stopped') return null;
   const continues = resetStart(source);
@@ -125,9 +149,11 @@ export function spanOnAudit(source: SpanOnAudit, now: Instant): string {
   const from = position === null ? 'no position' : positionText(position);
   if (state.kind === 'leaving') return `forgets the position ${from}`;
   if (source.kind === 'kafka') {
+    const topic = passedTopic(state);
     const verb = state.kind === 'stopped' ? 'held' : 'had unread';
-    const start = `${source.start === 'end' ? 'end' : 'oldest record'} of the topics, which ${verb}`;
-    return `read up to ${from}; continues at the ${start} ${recordsText(source)}`;
+    const things = topic === null ? 'the topics' : `the topic ${topic}`;
+    const start = `${source.start === 'end' ? 'end' : 'oldest record'} of ${things}, which ${verb}`;
+    return `read up to ${from}; continues at the ${start} ${recordsText(lagOf(source))}`;
   }
   const start =
     resetStart(source) === 'slot' ? 'the position of that slot' : `a new slot (${formatInstant(now)} or later)`;
@@ -146,7 +172,7 @@ export function describeDoneReset(from: SourcePosition, to: SourcePosition): str
 export const describeLeft = (position: SourcePosition | null): string =>
   position === null ? 'not read at all' : `not read after ${positionText(position)}`;
 
-type SpanOnAudit = Pick<DescribedSource, 'kind' | 'state' | 'lagRecords'> & {
+type SpanOnAudit = Pick<DescribedSource, 'kind' | 'state' | 'tables' | 'lagRecords'> & {
   readonly position: SourcePosition | null;
   /** Where the reset of a Kafka source begins. Defaults to the oldest record. */
   readonly start?: TopicStart;
@@ -173,7 +199,7 @@ function offsetsText({ topics }: KafkaPosition): string {
   return offsets.length === 0 ? 'no record' : more > 0 ? `${named} and ${more} more partitions` : named;
 }
 
-function recordsText({ lagRecords }: Pick<DescribedSource, 'lagRecords'>): string {
+function recordsText({ lagRecords }: { readonly lagRecords?: number | null | undefined }): string {
   if (lagRecords === undefined || lagRecords === null) return 'an unknown number of records';
   return lagRecords === 1 ? '1 record' : `${lagRecords} records`;
 }

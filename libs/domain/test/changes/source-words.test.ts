@@ -108,7 +108,7 @@ describe('the words of a stopped Kafka source', () => {
       at: NOW,
     };
     const state = stopped('records_gone');
-    expect(spanOnAudit({ ...bus, state, position, start: 'end' }, NOW)).toBe(
+    expect(spanOnAudit({ ...bus, state, position, tables: [], start: 'end' }, NOW)).toBe(
       'read up to orders/0:120, orders/1:7 (2026-11-28T10:00:00.000Z) of the cluster c1; ' +
         'continues at the end of the topics, which held 1204 records',
     );
@@ -135,7 +135,10 @@ describe('the words of the other states', () => {
 
   it('count the tables that are not read', () => {
     const problem = { reason: 'no_table', detail: null, fix: null } as const;
-    const tables = [{ problem: null }, { problem }];
+    const tables = [
+      { table: 'public.orders', problem: null },
+      { table: 'public.people', problem },
+    ];
     expect(sentence({ kind: 'running' }, { tables })).toBe(
       'Carillon reads the changes, except those of 1 of 2 tables.',
     );
@@ -185,6 +188,21 @@ describe.each(['postgres', 'kafka'] as const)('every reason of the kind %s', (ki
       );
       expect(describeSource(waits, NOW).sentence.includes('--from end')).toBe(isOffered);
     }
+  });
+
+  it('passes over the only topic whose schema is missing, with its unread records', () => {
+    const tables = [
+      { table: 'orders', problem: null, lagRecords: 3 },
+      { table: 'people', problem: null, lagRecords: 40 },
+    ];
+    const state: SourceState = { kind: 'waiting', reason: 'schema_unknown', topic: 'orders', ...problem };
+    const waits = source(state, { kind, tables, lagRecords: 43 });
+    expect(describeSource(waits, NOW).sentence).toContain('passes over the unread records of the topic orders.');
+    expect(describeSpan(waits, NOW, 'end')).toBe(
+      'The topic orders has 3 records that Carillon has not read. None of them will be read, only those that are written after the reset. Other topics are read on.',
+    );
+    const audit = spanOnAudit({ ...waits, kind: 'kafka', position: null, start: 'end' }, NOW);
+    expect(audit).toContain('continues at the end of the topic orders, which had unread 3 records');
   });
 
   it('keeps the detail whatever it is', () => {

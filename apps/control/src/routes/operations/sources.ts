@@ -133,7 +133,7 @@ function refuseState(source: StoredSource, gone: boolean, start: TopicStart | un
   const refused = (detail: string): CarillonError => new CarillonError('wrong_state', detail);
   if (canPassOver(source) && start !== 'end') {
     throw refused(
-      `source ${integration} waits for a schema: register it, or pass over all unread records: repeat the request with at end (--from end)`,
+      `source ${integration} waits for a schema: register it, or pass over the unread records: repeat the request with at end (--from end)`,
     );
   }
   if (state.kind === 'running' || (state.kind === 'waiting' && !canPassOver(source))) {
