@@ -1,4 +1,3 @@
-import { startStageConsumer, createRecordSink } from '@carillon/runtime';
 import { openDelivery, type DeliveryState, type Intent } from '@carillon/domain/deliveries';
 import type { NotificationBody } from '@carillon/domain/configuration';
 import { formatPosition } from '@carillon/domain/events';
@@ -7,7 +6,7 @@ import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { MissingLookup, MissingMessage } from '@carillon/domain/runs';
 import type { AuditEntry } from '@carillon/domain/audit';
 import type { DeliveryId, EventId, JobId } from '@carillon/kernel';
-import { createCustodyStage, deliveryIdOf } from '@carillon/stages';
+import { deliveryIdOf } from '@carillon/stages';
 import { freshName } from '@carillon/testing';
 import { givenIntent, integration, neverYield, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
@@ -15,6 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ControlPorts } from '../src/index.ts';
 import { createJobRunner } from '../src/jobs/runner.ts';
 import { questionItem, messageItem } from '../src/runs/send-items.ts';
+import { moveDelivery, takeCustody } from './custody.ts';
 
 const HOUR = 3_600_000;
 const paid = ORDER_PAID.rules['paid'];
@@ -105,27 +105,13 @@ async function intents(): Promise<readonly Intent[]> {
 }
 const slots = async () => (await intents()).map((intent) => deliveryIdOf(intent, topology.ids));
 
-/** Takes the intents on the log into custody, as delivery does. */
-async function takeCustody(): Promise<void> {
-  const { log, checkpoints } = topology.ports;
-  const stage = createCustodyStage({ ...topology.ports, due: () => undefined });
-  const shared = { group: 'delivery', sink: createRecordSink(log), log, checkpoints, watch: topology.witness };
-  const consumption = await startStageConsumer({ ...shared, topic: 'carillon.intents', stage });
-  const { end } = await log.bounds('carillon.intents', 0);
-  await untilFound('all intents are in custody', async () => {
-    const checkpoint = await checkpoints.load('delivery', 'carillon.intents', 0);
-    return (checkpoint?.next ?? 0) >= end ? true : undefined;
-  });
-  await consumption.stop();
-}
-
 /** Puts a delivery of an intent into a state, as if it had come to it by itself. */
 async function hold(slot: DeliveryId, intent: Intent, state: DeliveryState): Promise<void> {
-  const { ledger } = topology.ports;
-  const known = await ledger.get(slot);
-  if (known) return void (await ledger.replace({ ...known, state, nextAt: null, version: known.version + 1 }));
+  if (await moveDelivery(topology, slot, state)) return;
   const moment = { now: topology.clock.now(), derive: topology.ids.derive };
-  await ledger.insert([{ ...openDelivery(intent, 'carillon.intents/0@0', slot, moment), state, nextAt: null }]);
+  await topology.ports.ledger.insert([
+    { ...openDelivery(intent, 'carillon.intents/0@0', slot, moment), state, nextAt: null },
+  ]);
 }
 
 describe('A job that sends missing messages', () => {
@@ -206,7 +192,7 @@ describe('A job that sends missing messages', () => {
     for (let jobs = 0; jobs < 2; jobs += 1) {
       await hold(slotOf('a'), givenIntent('capped', { uniqueId: 'a' }), 'SUPPRESSED');
       expect(await run(await startJob([item]))).toMatchObject({ state: 'done', done: 1 });
-      await takeCustody();
+      await takeCustody(topology);
       expect(await topology.ports.ledger.get(slotOf('a'))).toMatchObject({ state: 'WAITING' });
     }
   });
@@ -267,7 +253,7 @@ describe('The undo of a job that sends', () => {
   it('cancels what still waits and leaves what was sent, also by the live rule', async () => {
     const items = [await order('a'), await order('b'), await order('c')];
     const job = await run(await startJob(items.slice(0, 2)));
-    await takeCustody();
+    await takeCustody(topology);
     await hold(slotOf('a'), givenIntent('a'), 'SENT');
     await hold(slotOf('c'), givenIntent('live', { uniqueId: 'c' }), 'WAITING');
     expect(await undo(job, items)).toMatchObject({ state: 'done', done: 3 });
@@ -279,7 +265,7 @@ describe('The undo of a job that sends', () => {
     const items = [await order('a')];
     const job = await run(await startJob(items));
     const undone = undo(job, items);
-    await takeCustody();
+    await takeCustody(topology);
     expect(await undone).toMatchObject({ state: 'done', done: 1 });
     expect(await stateOf('a')).toBe('CANCELLED');
   });
@@ -287,12 +273,12 @@ describe('The undo of a job that sends', () => {
   it('leaves no slot to a later job or to the live rule', async () => {
     const items = [await order('a')];
     const job = await run(await startJob(items));
-    await takeCustody();
+    await takeCustody(topology);
     await undo(job, items);
     expect((await run(await startJob(items))).failures).toMatchObject([{ code: 'conflict' }]);
     await topology.evaluates();
     await untilFound('the live rule has fired', async () => ((await intents()).length > 1 ? true : undefined));
-    await takeCustody();
+    await takeCustody(topology);
     expect(await stateOf('a')).toBe('CANCELLED');
   });
 });

@@ -187,6 +187,8 @@ const MESSAGES: Calls = {
   [`GET ${WORKSPACE}/runs/{id}/rows/export`]: {},
   [`GET ${WORKSPACE}/runs/{id}/rows/{slot}`]: {},
   [`GET ${WORKSPACE}/runs/{id}/missing`]: {},
+  [`POST ${WORKSPACE}/runs/{id}/send`]: { body: { count: 1, checksum: 'c' } },
+  [`POST ${WORKSPACE}/runs/{id}/stop`]: { body: {} },
   'POST /v1/backups': { body: { file: '{folder}/job.carillon' } },
   [`GET ${WORKSPACE}/jobs`]: {},
   [`GET ${WORKSPACE}/jobs/{id}`]: {},

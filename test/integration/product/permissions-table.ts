@@ -94,6 +94,8 @@ const OWN: Readonly<Record<string, Needed>> = {
   [`GET ${WORKSPACE}/runs/{id}/rows`]: ['configure', 'operate'],
   [`GET ${WORKSPACE}/runs/{id}/rows/export`]: ['bodies'],
   [`GET ${WORKSPACE}/runs/{id}/rows/{slot}`]: ['bodies'],
+  [`POST ${WORKSPACE}/runs/{id}/send`]: ['operate'],
+  [`POST ${WORKSPACE}/runs/{id}/stop`]: ['operate'],
   // Signing in.
   'POST /v1/session': 'anybody',
   'POST /v1/invitations/look': 'anybody',

@@ -1,4 +1,4 @@
-import { jobBodyOf, jobPageOf } from '@carillon/contracts';
+import { jobBodyOf, jobPageOf, runStopBodyOf } from '@carillon/contracts';
 import type { AuditAction } from '@carillon/domain/audit';
 import { hasEnded, type Job } from '@carillon/domain/jobs';
 import { z } from 'zod';
@@ -41,6 +41,7 @@ const parameters: z.ZodRawShape = {
 };
 export const jobBody = jobBodyOf(JOB_ACTIONS, parameters);
 export const jobPage = jobPageOf(jobBody);
+export const runStopBody = runStopBodyOf(jobBody);
 
 /** Returns the kind of a job. Undefined if a later release wrote the job. */
 export const kindOf = ({ work }: Pick<Job, 'work'>): JobKind | undefined =>

@@ -26,7 +26,15 @@ const JOB = {
   cancelled_because: null,
   kept_until: null,
 };
-const BEGUN = { ...JOB, state: 'waiting', done: 0, failed: 0, failures: [], started_at: null, updated_at: AT };
+export const WAITING_JOB = {
+  ...JOB,
+  state: 'waiting',
+  done: 0,
+  failed: 0,
+  failures: [],
+  started_at: null,
+  updated_at: AT,
+};
 const ENTRIES = [{ channel: 'email', address: 'bob@example.com', source: 'hard_bounce' }];
 const FAILED_LATELY = { filter: { state: ['FAILED'], last: '1h' }, expected: 412 };
 
@@ -38,7 +46,7 @@ export const JOB_EXAMPLES = {
   undoJob: {
     takes: {},
     answers: {
-      ...BEGUN,
+      ...WAITING_JOB,
       action: 'remove_suppressions',
       of: 1,
       parameters: { undoes: 'job_37G5398XK2YK0SPEA59673M7JP' },
@@ -66,15 +74,15 @@ export const JOB_EXAMPLES = {
       ids: ['dlv_37G5398XK2YK0SPEA59673M7JP'],
     },
   },
-  resendDeliveries: { takes: FAILED_LATELY, answers: BEGUN },
+  resendDeliveries: { takes: FAILED_LATELY, answers: WAITING_JOB },
   cancelDeliveries: {
     takes: { filter: { notification: 'order-paid' }, expected: 412 },
-    answers: { ...BEGUN, action: 'cancel_deliveries' },
+    answers: { ...WAITING_JOB, action: 'cancel_deliveries' },
   },
   dismissDeliveries: {
     takes: { ids: ['dlv_37G5398XK2YK0SPEA59673M7JP'], as: 'sent', reason: 'The provider’s log shows it' },
     answers: {
-      ...BEGUN,
+      ...WAITING_JOB,
       action: 'dismiss_deliveries',
       of: 1,
       parameters: { as: 'sent', reason: 'The provider’s log shows it' },
@@ -83,11 +91,11 @@ export const JOB_EXAMPLES = {
   countDeadLetters: { answers: { count: 17, receipts: 2, more: false, ceiling: 10000 } },
   redriveDeadLetters: {
     takes: { filter: { last: '1h' }, expected: 17 },
-    answers: { ...BEGUN, action: 'redrive_dead_letters', of: 17 },
+    answers: { ...WAITING_JOB, action: 'redrive_dead_letters', of: 17 },
   },
   dismissParkedReceipts: {
     takes: { ids: ['ddl_7Q0Z4V3M1CSXB6YH2RK9TJW8PD'] },
-    answers: { ...BEGUN, action: 'dismiss_receipts', of: 1 },
+    answers: { ...WAITING_JOB, action: 'dismiss_receipts', of: 1 },
   },
   countSuppressions: {
     takes: { entries: ENTRIES },
@@ -95,7 +103,7 @@ export const JOB_EXAMPLES = {
   },
   removeSuppressions: {
     takes: { entries: ENTRIES },
-    answers: { ...BEGUN, action: 'remove_suppressions', of: 1 },
+    answers: { ...WAITING_JOB, action: 'remove_suppressions', of: 1 },
   },
   countConsents: {
     takes: { filter: { target: 'category', name: 'orders' } },
@@ -103,13 +111,16 @@ export const JOB_EXAMPLES = {
   },
   allowConsents: {
     takes: { filter: { target: 'category', name: 'orders' }, expected: 2 },
-    answers: { ...BEGUN, action: 'allow_consents', of: 2 },
+    answers: { ...WAITING_JOB, action: 'allow_consents', of: 2 },
   },
-  startPromotion: { takes: {}, answers: { ...BEGUN, action: 'promote', of: 40, parameters: { from: 'shop-test' } } },
+  startPromotion: {
+    takes: {},
+    answers: { ...WAITING_JOB, action: 'promote', of: 40, parameters: { from: 'shop-test' } },
+  },
   startBackup: {
     takes: { file: '/var/backups/carillon-2026-11-22.db' },
     answers: {
-      ...BEGUN,
+      ...WAITING_JOB,
       workspace: null,
       action: 'write_backup',
       of: 1,

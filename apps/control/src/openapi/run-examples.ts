@@ -1,3 +1,4 @@
+import { WAITING_JOB } from './job-examples.ts';
 import { page } from './operation-example.ts';
 
 const NONE = { added: 0, removed: 0, changed: 0, new_unique_id: 0 };
@@ -151,6 +152,13 @@ const MISSING = {
   rows: [ROW],
 };
 
+const SENDING = {
+  ...WAITING_JOB,
+  action: 'send_missing',
+  of: MISSING.count,
+  parameters: { run: DONE.id, configuration: '12', expires: '24h', rate: '10' },
+};
+
 /** Examples of comparisons, by operation. */
 export const RUN_EXAMPLES = {
   startRun: { takes: { drafts: true, last: '30d' }, answers: STARTED },
@@ -159,6 +167,14 @@ export const RUN_EXAMPLES = {
   listRunRows: { answers: page(ROW) },
   readRunRow: { answers: ROW_CONTENT },
   findMissingMessages: { answers: MISSING },
+  sendMissingMessages: {
+    takes: { since: MISSING.since, count: MISSING.count, checksum: MISSING.checksum },
+    answers: SENDING,
+  },
+  stopMissingMessages: {
+    takes: {},
+    answers: { jobs: [{ ...SENDING, parameters: { ...SENDING.parameters, undoes: SENDING.id } }], waiting_lookups: 0 },
+  },
   exportRunRows: {
     answers:
       '"difference","slot_state","rule","channel","event","at","person","before","after","delivery_id","slot"\r\n"added","none","order-paid.paid","email","evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD","2026-11-28T17:20:00.000Z","ada@example.com","","ada@example.com","","dlv_37G5398XK2YK0SPEA59673M7JP"\r\n',

@@ -21,6 +21,9 @@ export type SendMissingPorts = Pick<
   'claims' | 'codecs' | 'compileRule' | 'configuration' | 'ids' | 'ledger' | 'log' | 'slice' | 'templates'
 >;
 
+type Message = Extract<SendItem, { kind: 'message' }>;
+type Question = Extract<SendItem, { kind: 'question' }>;
+
 /** Deliveries of one event to one person that are looked at. */
 const MAX_OF_PERSON = 500;
 
@@ -32,16 +35,23 @@ type Outputs = {
   readonly triggers: readonly Trigger[];
 };
 
-/**
- * Returns a function that sends an item: it appends the intent of a message, or the triggers of a lookup. Repeating an item appends the same
- * records. It rejects with CarillonError `wrong_state` if the event is gone or its rule no longer fires, and with `conflict` if the
- * person was notified meanwhile. It keeps the outputs of the last event, so that consecutive items of an event evaluate the event once.
- */
+/** Sends the items of one job. */
+export type MissingSender = {
+  /**
+   * Appends the intent of a message, or the triggers of a question. Repeating an item appends the same records. Rejects with CarillonError
+   * `wrong_state` if the event is gone or its rule no longer fires, and with `conflict` if the person was notified meanwhile.
+   */
+  send(item: string): Promise<void>;
+  /** Triggers of an item that is a question. None if the event is gone or its rule no longer asks. */
+  triggersOf(item: string): Promise<readonly Trigger[]>;
+};
+
+/** Returns a sender that keeps the outputs of the last event, so that consecutive items of an event evaluate the event once. */
 export function createMissingSender(
   job: SendingJob,
   configuration: Configuration,
   ports: SendMissingPorts,
-): (item: string) => Promise<void> {
+): MissingSender {
   const { ids, ledger, log, slice } = ports;
   const book = createRuleBook(ports.compileRule, ports.templates);
 
@@ -64,16 +74,20 @@ export function createMissingSender(
   }
 
   let last: { readonly position: string; readonly outputs: Outputs | null } | null = null;
-  async function outputsAt(position: string): Promise<Outputs> {
+  async function outputsOf(position: string): Promise<Outputs | null> {
     if (last?.position !== position) last = { position, outputs: await evaluate(position) };
-    if (last.outputs) return last.outputs;
+    return last.outputs;
+  }
+  async function outputsAt(position: string): Promise<Outputs> {
+    const outputs = await outputsOf(position);
+    if (outputs) return outputs;
     throw new CarillonError(
       'wrong_state',
       `the event at ${position} is no longer on the log, so its message is unknown`,
     );
   }
 
-  async function sendMessage({ slot, position }: Extract<SendItem, { kind: 'message' }>): Promise<void> {
+  async function sendMessage({ slot, position }: Message): Promise<void> {
     const { event, messages } = await outputsAt(position);
     const intent = messages.get(slot);
     if (!intent) {
@@ -113,20 +127,31 @@ export function createMissingSender(
     return givesSlotAway(holder, digest);
   }
 
-  async function askPartner({ position, rule }: Extract<SendItem, { kind: 'question' }>): Promise<void> {
-    const { event, triggers } = await outputsAt(position);
-    const asked = triggers.filter((trigger) => trigger.rule === rule);
+  const asks = ({ triggers }: Outputs, { rule }: Question): readonly Trigger[] =>
+    triggers.filter((trigger) => trigger.rule === rule);
+
+  async function askPartner(question: Question): Promise<void> {
+    const outputs = await outputsAt(question.position);
+    const asked = asks(outputs, question);
     if (asked.length === 0) {
       throw new CarillonError(
         'wrong_state',
-        `rule ${rule} asks no partner about event ${event.id}: it does not fire, or an answer is recorded`,
+        `rule ${question.rule} asks no partner about event ${outputs.event.id}: it does not fire, or an answer is recorded`,
       );
     }
     await log.append(asked.map((trigger) => triggerRecord(trigger, ports)));
   }
 
-  return async (text) => {
-    const item = readSendItem(text);
-    await (item.kind === 'message' ? sendMessage(item) : askPartner(item));
+  return {
+    async send(text) {
+      const item = readSendItem(text);
+      await (item.kind === 'message' ? sendMessage(item) : askPartner(item));
+    },
+    async triggersOf(text) {
+      const item = readSendItem(text);
+      if (item.kind === 'message') return [];
+      const outputs = await outputsOf(item.position);
+      return outputs ? asks(outputs, item) : [];
+    },
   };
 }

@@ -50,6 +50,22 @@ type JobSchema = ReturnType<typeof jobBodyOf>;
 export type JobBody = z.infer<JobSchema>;
 export const jobPageOf = (body: JobSchema) => pageOf(body).meta({ id: 'JobPage' });
 
+/** Returns the body of a stop of missing messages, given the body of a job. */
+export const runStopBodyOf = (body: JobSchema) =>
+  z
+    .object({
+      jobs: z
+        .array(body)
+        .describe('Jobs that cancel the deliveries that still wait, one for each job that sent messages of the run'),
+      waiting_lookups: z
+        .int()
+        .describe(
+          'Questions that no partner has answered. They cannot be recalled: stop again when they are answered, to cancel the deliveries that come from them',
+        ),
+    })
+    .meta({ id: 'RunStop' });
+export type RunStopBody = z.infer<ReturnType<typeof runStopBodyOf>>;
+
 /** How much a bulk action would be about. */
 export const deliveryCountBody = z
   .object({

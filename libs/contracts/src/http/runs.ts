@@ -210,3 +210,20 @@ export const runMissingBody = z
   })
   .meta({ id: 'RunMissing' });
 export type RunMissingBody = z.infer<typeof runMissingBody>;
+
+/** What a person confirms, beside the selection of the look, before missing messages are sent. */
+export const runSendRequest = z.strictObject({
+  count: z.int().min(1, 'expected the count of a look, from 1').describe('The `count` of the look'),
+  checksum: z.string().max(100).describe('The `checksum` of the look'),
+  expires: z
+    .string()
+    .max(40)
+    .default('24h')
+    .describe('How long a message is of use, from 1s to 30d; after that it is not sent'),
+  rate: z
+    .int()
+    .min(1, 'expected 1 to 1000 messages per second')
+    .max(1000, 'expected 1 to 1000 messages per second')
+    .default(10)
+    .describe('Messages per second'),
+});

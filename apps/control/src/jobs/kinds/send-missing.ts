@@ -1,12 +1,12 @@
 import { operatorCancel, wasDecided, type Delivery } from '@carillon/domain/deliveries';
-import type { JobFailure } from '@carillon/domain/jobs';
+import type { Job, JobFailure } from '@carillon/domain/jobs';
 import { CarillonError, parseDuration, type Duration, type Instant, type JobId, type RunId } from '@carillon/kernel';
 import { pause } from '@carillon/runtime';
 import { decideOnDelivery } from '@carillon/stages';
 import { z } from 'zod';
 import { readEventAt } from '../../runs/row-details.ts';
 import { nameOfSendItem, readSendItem } from '../../runs/send-items.ts';
-import { createMissingSender } from '../../runs/send-missing.ts';
+import { createMissingSender, type MissingSender, type SendMissingPorts } from '../../runs/send-missing.ts';
 import { eachItem, failureOf, isTransient, jobKind, type JobKindPorts, type JobRun, type JobWorker } from '../kind.ts';
 
 const parameters = z.object({
@@ -32,22 +32,28 @@ export const sendMissing = jobKind({
   undo: { audit: 'message.cancel', do: (run, ports) => cancelEach(run, ports) },
 });
 
-function sendEach(
-  { job, parameters: { run, configuration, expires, rate } }: JobRun<Parameters>,
-  ports: JobKindPorts,
-): JobWorker {
+/** Returns the sender of a job of this kind. */
+export async function senderOf({ id, byName, createdAt, work }: Job, ports: SendMissingPorts): Promise<MissingSender> {
+  const { run, configuration, expires } = parameters.parse(work);
+  const sending = {
+    sentBy: { person: byName, job: id, run: run as RunId },
+    createdAt,
+    expires: readExpires(expires),
+  };
+  return createMissingSender(sending, await ports.configuration.at(Number(configuration)), ports);
+}
+
+function sendEach({ job, parameters: { rate } }: JobRun<Parameters>, ports: JobKindPorts): JobWorker {
   const nextTurn = createPace(1_000 / Number(rate), ports);
-  const sentBy = { person: job.byName, job: job.id, run: run as RunId };
-  const sending = { sentBy, createdAt: job.createdAt, expires: readExpires(expires) };
-  let sender: ReturnType<typeof createMissingSender> | null = null;
+  let sender: MissingSender | null = null;
   return async (items, stop) => {
-    sender ??= createMissingSender(sending, await ports.configuration.at(Number(configuration)), ports);
+    sender ??= await senderOf(job, ports);
     const results: (JobFailure | null)[] = [];
     for (const item of items) {
       await nextTurn(stop);
       if (stop.aborted) break;
       try {
-        await sender(item);
+        await sender.send(item);
         results.push(null);
       } catch (error) {
         if (isTransient(error)) throw error;

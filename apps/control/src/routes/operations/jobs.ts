@@ -1,5 +1,5 @@
 import type { JobBody } from '@carillon/contracts';
-import { cancelled, hasEnded, JOB_STATES, nextItem, type Job } from '@carillon/domain/jobs';
+import { cancelled, hasEnded, JOB_STATES, type Job } from '@carillon/domain/jobs';
 import { CarillonError, type JobId } from '@carillon/kernel';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
@@ -10,9 +10,9 @@ import { EVERY_WORKSPACE, visibleScopeOf, type VisibleScope } from '../../access
 import { audited } from '../../audit/facts.ts';
 import type { JobKind, JobKindPorts } from '../../jobs/kind.ts';
 import { canUndo, JOB_ACTIONS, JOB_KINDS, jobBody, jobPage, kindOf } from '../../jobs/kinds.ts';
-import { BATCH_SIZE } from '../../jobs/runner.ts';
 import { showJob } from '../../jobs/shown.ts';
 import { MAX_CHOICE_BYTES, startJob } from '../../jobs/start.ts';
+import { itemsToUndo } from '../../jobs/undo.ts';
 import { shownPage } from '../../pages-in-sight.ts';
 import type { ControlPorts } from '../../ports.ts';
 import { showingActors } from '../../resources/shown.ts';
@@ -143,7 +143,6 @@ function cancelJobRoute(app: ApiServer, ports: JobRoutePorts): void {
 }
 
 function undoJobRoute(app: ApiServer, ports: JobRoutePorts): void {
-  const { jobs } = ports;
   app.post(
     '/v1/workspaces/:workspace/jobs/:id/undo',
     {
@@ -168,8 +167,7 @@ function undoJobRoute(app: ApiServer, ports: JobRoutePorts): void {
       requirePermission(principalOf(request), job);
       if (!hasEnded(job)) throw new CarillonError('wrong_state', 'it has not ended: cancel it first');
       if (!canUndo(job)) throw new CarillonError('wrong_state', 'what it did cannot be undone');
-      // A runner that died may have done a batch that nobody counted.
-      const items = (await jobs.items(job.id)).slice(0, nextItem(job) + BATCH_SIZE);
+      const items = await itemsToUndo(job, ports);
       const work = { ...job.work, undoes: job.id };
       return started(await startJob(request, { workspace: job.workspace, work, items }, ports), reply, ports);
     },

@@ -15,6 +15,7 @@ import { refuseUnfinished, showRow, showRun } from '../../runs/show-run.ts';
 import { startRun, type StartRunPorts } from '../../runs/start-run.ts';
 import { inWorkspace, notFound, oneOfWords, paging, withId, type ApiServer } from '../app.ts';
 import { missingRoute } from './missing.ts';
+import { sendingRunRoutes } from './sending-runs.ts';
 
 /** A folder is larger than other bodies. */
 const FOLDER_LIMIT = 16 * 1024 * 1024;
@@ -29,7 +30,10 @@ const rowFilters = {
 };
 type RowFilters = z.infer<z.ZodObject<typeof rowFilters>>;
 
-type RunPorts = StartRunPorts & ExplainRowPorts & Pick<RoutePorts, 'people' | 'runs' | 'jobs' | 'ledger'>;
+type RunPorts = StartRunPorts &
+  ExplainRowPorts &
+  Parameters<typeof sendingRunRoutes>[1] &
+  Pick<RoutePorts, 'people' | 'runs' | 'jobs' | 'ledger'>;
 
 /** Runs: comparisons of two configurations over the log. */
 export function runRoutes(app: ApiServer, ports: RunPorts): void {
@@ -40,6 +44,7 @@ export function runRoutes(app: ApiServer, ports: RunPorts): void {
   exportRoute(app, ports);
   contentRoute(app, ports);
   missingRoute(app, ports);
+  sendingRunRoutes(app, ports);
 }
 
 function startRoute(app: ApiServer, ports: RunPorts): void {
