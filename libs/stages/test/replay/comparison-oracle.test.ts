@@ -1,3 +1,3 @@
 import { declareComparisonOracle } from './declare-comparison-oracle.ts';
 
-declareComparisonOracle(50);
+declareComparisonOracle(200);

@@ -13,8 +13,10 @@ import { shopOf, type Options } from './comparison-fixture.ts';
  * fixture are written here once more. Only ids come from the product.
  */
 
-/** State of each delivery that exists, by its id. */
-export type OracleLedger = ReadonlyMap<DeliveryId, DeliveryState>;
+/** A delivery: its state, and the delivery that its digest has. */
+export type OracleDelivery = { readonly state: DeliveryState; readonly digestedIn?: DeliveryId };
+/** Each delivery that exists, by its id. */
+export type OracleLedger = ReadonlyMap<DeliveryId, OracleDelivery>;
 
 type Message = {
   readonly event: SourceEvent;
@@ -79,8 +81,8 @@ function messagesOfAnswer(event: SourceEvent, options: Options, answers: readonl
   return messages;
 }
 
-/** Messages of one side by event and rule. Null: the rule asks, and no recorded answer fits. */
-function messagesOfSide(event: SourceEvent, options: Options, answers: readonly RecordedAnswer[]) {
+/** Messages of an event by rule. Null: the rule asks, and no recorded answer fits. */
+export function messagesOfSide(event: SourceEvent, options: Options, answers: readonly RecordedAnswer[]) {
   const amount = Number(event.body['amount']);
   const fires = amount >= options.threshold;
   const byRule = new Map<string, Message[] | null>();
@@ -112,25 +114,28 @@ function firstOfEachSlot(messages: readonly Message[]): ReadonlyMap<DeliveryId, 
 
 const NOTIFIED: readonly DeliveryState[] = ['SENDING', 'SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED', 'IN_DOUBT'];
 function stateIn(ledger: OracleLedger, slot: DeliveryId): SlotState {
-  const state = ledger.get(slot);
-  if (state === undefined) return 'none';
+  const delivery = ledger.get(slot);
+  if (!delivery) return 'none';
+  const { state, digestedIn } = delivery;
+  // A digest that is kept no longer was sent.
+  if (state === 'DIGESTED') return digestedIn && ledger.has(digestedIn) ? stateIn(ledger, digestedIn) : 'notified';
   if (NOTIFIED.includes(state)) return 'notified';
   return state === 'WAITING' || state === 'COLLECTED' ? 'waiting' : 'stopped';
 }
 
-type Found = {
+export type Found = {
+  readonly slot: DeliveryId;
   readonly difference: RowDifference | 'unchanged';
   readonly message: Message;
   readonly looked: DeliveryId;
 };
 
-/** Returns the counts of a comparison over these events. */
-export function countsOf(
+/** Returns the slots of a comparison over these events. */
+export function findSlots(
   events: readonly SourceEvent[],
   { before, after }: { readonly before: Options; readonly after: Options },
   answers: readonly RecordedAnswer[],
-  ledger: OracleLedger,
-): RowCounts {
+): readonly Found[] {
   const old: Message[] = [];
   const edited: Message[] = [];
   for (const event of events) {
@@ -142,9 +147,12 @@ export function countsOf(
       edited.push(...(right.get(rule) ?? []));
     }
   }
-  const slots = differencesOf(old, edited);
-  return count(slots, ledger);
+  return differencesOf(old, edited);
 }
+
+/** Names a row: difference, rule, event, slot and slot state. */
+export const rowTextOf = ({ difference, looked, message, slot }: Found, ledger: OracleLedger): string =>
+  `${difference} order.${message.rule} ${message.event.id} ${slot} ${stateIn(ledger, looked)}`;
 
 function differencesOf(old: readonly Message[], edited: readonly Message[]): readonly Found[] {
   const [oldSlots, newSlots] = [firstOfEachSlot(old), firstOfEachSlot(edited)];
@@ -152,13 +160,14 @@ function differencesOf(old: readonly Message[], edited: readonly Message[]): rea
   for (const [slot, message] of newSlots) {
     const same = oldSlots.get(slot);
     const moved = same ? null : otherSlotOf(message, edited, old);
-    if (same) found.push({ difference: same.text === message.text ? 'unchanged' : 'changed', message, looked: slot });
-    else if (moved !== null) found.push({ difference: 'new_unique_id', message, looked: moved });
-    else found.push({ difference: 'added', message, looked: slot });
+    const content = same?.text === message.text ? 'unchanged' : 'changed';
+    if (same) found.push({ slot, difference: content, message, looked: slot });
+    else if (moved !== null) found.push({ slot, difference: 'new_unique_id', message, looked: moved });
+    else found.push({ slot, difference: 'added', message, looked: slot });
   }
   for (const [slot, message] of oldSlots) {
     if (newSlots.has(slot) || otherSlotOf(message, old, edited) !== null) continue;
-    found.push({ difference: 'removed', message, looked: slot });
+    found.push({ slot, difference: 'removed', message, looked: slot });
   }
   return found;
 }
@@ -174,7 +183,8 @@ function otherSlotOf(message: Message, own: readonly Message[], other: readonly 
 
 const ROWS = ['added', 'removed', 'changed', 'new_unique_id'] as const;
 
-function count(slots: readonly Found[], ledger: OracleLedger): RowCounts {
+/** Returns the counts of slots. */
+export function countFound(slots: readonly Found[], ledger: OracleLedger): RowCounts {
   const numberOf = (matches: (found: Found) => boolean): number => slots.filter(matches).length;
   const is = (name: Found['difference']) => (found: Found) => found.difference === name;
   const perRow = <Value>(value: (name: RowDifference) => Value) =>

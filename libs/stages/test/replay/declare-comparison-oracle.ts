@@ -1,38 +1,21 @@
-import type { DeliveryState } from '@carillon/domain/deliveries';
-import { slotStateOf, slotToLookUp } from '@carillon/domain/runs';
-import type { DeliveryId } from '@carillon/kernel';
+import { slotStateOf, slotToLookUp, type SlotState } from '@carillon/domain/runs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRowCounter, type ComparedSlot } from '../../src/index.ts';
-import { anyHistory, anyOptions, answerFor, linesOfAll, shopOf, slotsOf } from './comparison-fixture.ts';
-import { countsOf, type OracleLedger } from './comparison-oracle.ts';
+import { anyOptions, linesOfAll, shopOf, slotsOf, textOf } from './comparison-fixture.ts';
+import { countFound, findSlots, rowTextOf, type OracleLedger } from './comparison-oracle.ts';
+import { anyPast } from './comparison-past.ts';
 
-/** A state per tenth of the slots; null: no delivery. */
-const STATES: readonly (DeliveryState | null)[] = [
-  'SENT',
-  'DELIVERED',
-  'IN_DOUBT',
-  'SUPPRESSED',
-  'FAILED',
-  'CANCELLED',
-  'COLLECTED',
-  'WAITING',
-  null,
-  null,
-];
-
-/** A ledger with a delivery for most slots. The seed decides about each slot, in the order of the ids. */
-function ledgerOf(slots: readonly DeliveryId[], seed: readonly number[]): OracleLedger {
-  const ledger = new Map<DeliveryId, DeliveryState>();
-  for (const [index, slot] of [...new Set(slots)].toSorted().entries()) {
-    const state = STATES[seed[index % seed.length] ?? 0];
-    if (state) ledger.set(slot, state);
-  }
-  return ledger;
+/** The slot state of a row, as the comparison asks the ledger for it. */
+function slotStateIn(ledger: OracleLedger, slot: Parameters<typeof slotToLookUp>[0]): SlotState {
+  const delivery = ledger.get(slotToLookUp(slot));
+  const digest = delivery?.digestedIn === undefined ? undefined : ledger.get(delivery.digestedIn);
+  return slotStateOf(delivery && { ...delivery, reason: 'new' }, digest && { ...digest, reason: 'new' }).slotState;
 }
 
-function counted(slots: readonly ComparedSlot[], ledger: OracleLedger) {
+function countAndName(slots: readonly ComparedSlot[], ledger: OracleLedger) {
   const counter = createRowCounter();
+  const texts: string[] = [];
   for (const slot of slots) {
     const { difference } = slot;
     if (difference === 'unchanged') {
@@ -40,27 +23,25 @@ function counted(slots: readonly ComparedSlot[], ledger: OracleLedger) {
       continue;
     }
     const row = { ...slot, difference };
-    const state = ledger.get(slotToLookUp(row));
-    counter.addRow(row, slotStateOf(state && { state, reason: 'new' }).slotState);
+    const state = slotStateIn(ledger, row);
+    counter.addRow(row, state);
+    texts.push(`${textOf(slot)} ${slot.slot} ${state}`);
   }
-  return counter.counts();
+  return { counts: counter.counts(), texts: texts.toSorted() };
 }
 
-/** Declares the test of a comparison against the oracle, with `numRuns` random histories, edits and ledgers. */
+/** Declares the test of a comparison against the oracle, with `numRuns` random pasts and edits. */
 export function declareComparisonOracle(numRuns: number): void {
-  describe('the counts of a comparison', () => {
+  describe('the counts and rows of a comparison', () => {
     it('are those that plain loops over the events and the ledger give', () => {
-      const seeds = fc.array(fc.nat(STATES.length - 1), { minLength: 1, maxLength: 8 });
       fc.assert(
-        fc.property(anyHistory, anyOptions, anyOptions, seeds, (events, before, after, seed) => {
-          const answers = events.filter((_event, index) => index % 2 === 0).map((event) => answerFor(event));
-          const sides = { before: shopOf(before), after: shopOf(after) };
-          const lines = linesOfAll(events, sides, answers);
-          const ledger = ledgerOf(
-            lines.map(({ slot }) => slot),
-            seed,
-          );
-          expect(counted(slotsOf(lines), ledger)).toEqual(countsOf(events, { before, after }, answers, ledger));
+        fc.property(anyPast, anyOptions, anyOptions, ({ left, answers, ledger }, before, after) => {
+          const slots = slotsOf(linesOfAll(left, { before: shopOf(before), after: shopOf(after) }, answers));
+          const found = findSlots(left, { before, after }, answers);
+          const { counts, texts } = countAndName(slots, ledger);
+          expect(counts).toEqual(countFound(found, ledger));
+          const rows = found.filter(({ difference }) => difference !== 'unchanged');
+          expect(texts).toEqual(rows.map((row) => rowTextOf(row, ledger)).toSorted());
         }),
         { numRuns },
       );
