@@ -186,6 +186,8 @@ describe('the verdict of a test', () => {
       part('event.a.b', 1, 'error: no such field: a'),
     ];
     expect(verdictOf(tested(wrong)).words).toBe('Does not fire: event.a.b ends in an error, no such field: a.');
+    const sentence = [part('previous.a', 0, 'error: before_unknown: the database did not send the row before.')];
+    expect(verdictOf(tested(sentence)).words).toMatch(/ row before\.$/);
   });
 
   it('counts who is told', () => {

@@ -71,7 +71,10 @@ export function verdictOf(tested: Tested): { readonly fires: boolean; readonly w
   const part = at === null ? undefined : explained[at];
   if (at !== null && part) {
     if (isError(part))
-      return { fires: false, words: `Does not fire: ${part.source} ends in an error, ${part.value.slice(7)}.` };
+      return {
+        fires: false,
+        words: `Does not fire: ${part.source} ends in an error, ${part.value.slice(7).replace(/\.$/, '')}.`,
+      };
     return { fires: false, words: `Does not fire: ${part.source} is false${valuesBelow(explained, at)}.` };
   }
   return { fires: false, words: `Does not fire: ${error ?? outcome}.` };
