@@ -43,6 +43,7 @@ testScreens('A stream that reads a database', ({ api, open }) => {
       api,
       sourceWith(api, {
         lag_seconds: 75,
+        sentence: 'Carillon reads the changes, except those of 1 of 2 tables.',
         lag_bytes: 1_534_000,
         last_change_at: '2026-11-28T09:12:04.000Z',
         tables: [
@@ -54,6 +55,7 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     const page = await open(AT);
     const source = region(page, 'Source');
     await source.getByText('Running').waitFor();
+    await source.getByText('except those of 1 of 2 tables').waitFor();
     await source.getByText('1 min 15 s, 1.5 MB not read yet').waitFor();
     await source.getByRole('link', { name: 'shop-db' }).waitFor();
     expect(await source.getByRole('group', { name: 'the fix for public.orders' }).textContent()).toBe(fix);

@@ -14,17 +14,18 @@ const ResetSource = lazy(async () => ({ default: (await import('./reset-source.t
 /** The state of a source in a word, since when, in a sentence, and the SQL or line that ends it. */
 export function SourceState({ source }: { readonly source: Source }): ReactNode {
   const { tone, words } = SOURCE_STATES[source.state];
+  const isReadWhole = source.state === 'running' && source.tables.every(({ problem }) => problem === null);
   return (
     <>
       <p role="status">
-        <Lamp tone={tone} name={source.state}>
+        <Lamp tone={source.state === 'running' && !isReadWhole ? 'held' : tone} name={source.state}>
           {words}
         </Lamp>{' '}
         <Quiet>
           since <Time at={source.since} />
         </Quiet>
       </p>
-      {source.state !== 'running' && (
+      {!isReadWhole && (
         <p>
           <Sentence text={source.sentence} />
         </p>
