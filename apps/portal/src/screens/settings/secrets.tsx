@@ -162,7 +162,7 @@ function SetSecret({
     mutationFn: () => bodyOf(api.PUT(ONE, { params: { path: { workspace, name } }, body: { value } })),
     async onSuccess() {
       await queryClient.invalidateQueries({ queryKey: [SECRETS] });
-      say(`${name} is set. It counts with the next message.`);
+      say(`${name} is set. It is used from the next message or connection on.`);
       onClose();
     },
   });

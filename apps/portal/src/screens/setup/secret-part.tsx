@@ -176,7 +176,7 @@ function SecretDialog({
           isLong={isLong}
           value={value}
           onChange={setValue}
-          note="Stored sealed, and counts with the next message."
+          note="Stored encrypted. Used from the next message or connection on."
         />
         <Curl
           call={{
