@@ -30,15 +30,31 @@ const END_WORDS: Readonly<Record<Job['state'], string>> = {
 
 const JOB = '/v1/workspaces/{workspace}/jobs/{id}';
 
+export type Stopping = {
+  /** Path of the call. */
+  readonly path: string;
+  readonly stop: () => Promise<Begun>;
+};
+
+async function cancelJobs(jobs: Begun['jobs']): Promise<null> {
+  await Promise.all(
+    jobs.map((path) => bodyOf(api.POST('/v1/workspaces/{workspace}/jobs/{id}/cancel', { params: { path }, body: {} }))),
+  );
+  return null;
+}
+
 /** Progress of jobs, one in each workspace. They continue when this is closed. Ended jobs of some kinds can be undone here. */
 export function JobProgress({
   begun: started,
   changes,
+  stopping,
   onClose,
 }: {
   readonly begun: Begun;
   /** The path of the lists that are old once it is over. */
   readonly changes: string;
+  /** Stops the jobs in another way than by cancelling them. Resolves to the jobs that take back what they did. */
+  readonly stopping?: Stopping;
   readonly onClose: () => void;
 }): ReactNode {
   const [undo, setUndo] = useState<Begun | null>(null);
@@ -53,13 +69,10 @@ export function JobProgress({
   });
   const jobs = asked.flatMap(({ data }) => (data === undefined ? [] : [data]));
   const running = begun.jobs.filter(({ id }) => jobs.some((job) => job.id === id && job.ended_at === null));
+  const ownStop = undo ? undefined : stopping;
   const stop = useMutation({
-    mutationFn: () =>
-      Promise.all(
-        running.map((path) =>
-          bodyOf(api.POST('/v1/workspaces/{workspace}/jobs/{id}/cancel', { params: { path }, body: {} })),
-        ),
-      ),
+    mutationFn: () => (ownStop ? ownStop.stop() : cancelJobs(running)),
+    onSuccess: (taking) => taking && setUndo(taking),
     onSettled: () => queryClient.invalidateQueries({ queryKey: [JOB] }),
   });
   const undoable = begun.jobs.filter(({ id }) => jobs.some((job) => job.id === id && job.can_undo));
@@ -111,7 +124,7 @@ export function JobProgress({
           calls={[
             ...running.map(({ workspace, id }): Call => ({
               method: 'POST',
-              path: `/v1/workspaces/${workspace}/jobs/${id}/cancel`,
+              path: ownStop?.path ?? `/v1/workspaces/${workspace}/jobs/${id}/cancel`,
               body: {},
             })),
             ...undoable.map(({ workspace, id }): Call => ({

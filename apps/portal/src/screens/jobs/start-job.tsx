@@ -57,14 +57,14 @@ export function StartJob({
   readonly isOff?: boolean;
   readonly children: ReactNode;
   readonly onJob: (begun: Begun) => void;
-  readonly onRefused?: () => void;
+  readonly onRefused?: (error: Error) => void;
   readonly onLeave: () => void;
 }): ReactNode {
   const off = useMayInAll('operate', workspaces);
   const started = useMutation({
     mutationFn: start,
     onSuccess: onJob,
-    onError: () => onRefused?.(),
+    onError: (error) => onRefused?.(error),
   });
   return (
     <div className={cls(styles.job)}>

@@ -5,6 +5,7 @@ import { Loading, Problem } from '../../ui/answers.tsx';
 import { Card, PageBody, PageHead } from '../../ui/page.tsx';
 import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
+import { MissingCard } from './missing-card.tsx';
 import { runQuery, type Run } from './queries.ts';
 import { RunMessages } from './run-messages.tsx';
 import { RunProgress } from './run-progress.tsx';
@@ -63,6 +64,7 @@ export function RunPage(): ReactNode {
             }
           />
         )}
+        {run?.state === 'done' && <MissingCard run={run} />}
         {run && <AboutRun run={run} />}
       </PageBody>
     </>

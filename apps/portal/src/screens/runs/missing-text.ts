@@ -1,0 +1,39 @@
+import { counted } from '../drafts/change-words.ts';
+import type { Missing, SendingJob } from './missing-queries.ts';
+
+/** Ages that a look offers. */
+export const AGES = [
+  { id: '1h', name: '1 hour' },
+  { id: '24h', name: '24 hours' },
+  { id: '7d', name: '7 days' },
+  { id: '30d', name: '30 days' },
+] as const;
+export const DEFAULT_AGE = '7d';
+
+/** Returns `33 messages to 31 people`, and the events whose partner is asked. */
+export function missingText({ messages, needs_lookup: lookups, people }: Missing): string {
+  const parts = [
+    ...(messages > 0 ? [`${counted(messages, 'message')} to ${counted(people, 'person', 'people')}`] : []),
+    ...(lookups.events > 0
+      ? [`${counted(lookups.events, 'event')} with ${counted(lookups.user_ids, 'user id')} to ask a partner about`]
+      : []),
+  ];
+  return `${parts.join(', and ')}.`;
+}
+
+/** Returns how many items of a job are sent, and how it ended. */
+export function sendingText({ cancelled_by: cancelled, done, ended_at: endedAt, failed, of }: SendingJob): string {
+  const sent = `${done.toLocaleString('en')} of ${of.toLocaleString('en')} handed over`;
+  const failures = failed === 0 ? '' : `, ${failed.toLocaleString('en')} could not be`;
+  const end = endedAt === null ? 'Under way' : cancelled === null ? 'Done' : 'Stopped';
+  return `${end}: ${sent}${failures}.`;
+}
+
+/** Highest rate of a sending job. */
+const MAX_RATE = 1_000;
+
+/** Returns the rate that was typed, or null if it is not a whole number of messages per second. */
+export function readRate(text: string): number | null {
+  const rate = Number(text);
+  return /^\d{1,4}$/.test(text.trim()) && rate >= 1 && rate <= MAX_RATE ? rate : null;
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { missingText, readRate, sendingText } from '../src/screens/runs/missing-text.ts';
+
+const look = (messages: number, people: number, events = 0, userIds = 0) =>
+  missingText({ messages, people, needs_lookup: { events, user_ids: userIds } } as never);
+
+describe('the words of missing messages', () => {
+  it('have messages and people, and the events whose partner is asked', () => {
+    expect(look(33, 31)).toBe('33 messages to 31 people.');
+    expect(look(1, 1)).toBe('1 message to 1 person.');
+    expect(look(0, 0, 2, 5)).toBe('2 events with 5 user ids to ask a partner about.');
+    expect(look(2, 2, 1, 1)).toBe('2 messages to 2 people, and 1 event with 1 user id to ask a partner about.');
+  });
+
+  it('say how far a sending job is, and how it ended', () => {
+    const job = { of: 33, done: 12, failed: 0, ended_at: null, cancelled_by: null };
+    expect(sendingText(job as never)).toBe('Under way: 12 of 33 handed over.');
+    const ended = { ...job, done: 31, failed: 2, ended_at: '2026-11-29T09:00:00.000Z' };
+    expect(sendingText(ended as never)).toBe('Done: 31 of 33 handed over, 2 could not be.');
+    const stopped = { ...ended, done: 12, failed: 0, cancelled_by: { kind: 'person', id: 'per_1', name: 'Ada' } };
+    expect(sendingText(stopped as never)).toBe('Stopped: 12 of 33 handed over.');
+  });
+
+  it('take a rate from 1 to 1000', () => {
+    expect(['1', '10', ' 1000 '].map(readRate)).toEqual([1, 10, 1000]);
+    for (const text of ['', '0', '1001', '1.5', '-1', 'ten']) expect(readRate(text)).toBeNull();
+  });
+});
