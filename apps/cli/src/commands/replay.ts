@@ -9,6 +9,7 @@ import { answer, command, pageText } from './api-command.ts';
 import { readFolder } from './configuration.ts';
 import { exportFile } from './csv-files.ts';
 import { missingCommand } from './replay-missing.ts';
+import { sendCommand, stopCommand } from './replay-send.ts';
 import { DIFFERENCES, ROW_COLUMNS, rowCells, RUN_COLUMNS, runCells, runProgressText, runText } from './replay-text.ts';
 
 /** Listed here, because the command line starts without loading the domain. */
@@ -42,12 +43,16 @@ const POLL_INTERVAL_MS = 500;
 export function replayCommands(program: Command): void {
   const replay = program
     .command('replay')
-    .description('compare an edit with what is published, over past events: diff, list, show, rows, missing, cancel');
+    .description(
+      'compare an edit with what is published, over past events: diff, list, show, rows, missing, send, stop, cancel',
+    );
   diffCommand(replay);
   listCommand(replay);
   showCommand(replay);
   rowsCommand(replay);
   missingCommand(replay, pathOf);
+  sendCommand(replay, pathOf);
+  stopCommand(replay, pathOf);
   cancelCommand(replay);
 }
 
