@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changeText, unknownText, valueText } from '../src/screens/sources/change-text.ts';
+import { changeName, changeText, unknownText, valueText } from '../src/screens/sources/change-text.ts';
 import type { Source } from '../src/screens/sources/queries.ts';
 import { bytesText, lagText, needingAttention } from '../src/screens/sources/source-text.ts';
 import {
@@ -161,5 +161,13 @@ describe('a change', () => {
     expect(unknownText({ ...known, unknown: ['notes', 'photo'] })).toBe('Unknown: notes, photo.');
     expect(unknownText({ ...known, before_known: false })).toMatch(/^The row before is unknown\./);
     expect(unknownText({ ...known, op: 'create', before_known: false })).toBeNull();
+  });
+
+  it('is told from others in a list by its first changed field', () => {
+    const status = { field: 'status', before: '"open"', after: '"paid"' };
+    const notes = { field: 'notes', before: null, after: JSON.stringify('x'.repeat(99)) };
+    expect(changeName({ op: 'update', fields: [status, notes] })).toBe('status open → paid');
+    expect(changeName({ op: 'update', fields: [notes] })).toBe(`notes nothing → ${'x'.repeat(30)}`);
+    expect(changeName({ op: 'create', fields: [] })).toBe('created');
   });
 });

@@ -10,6 +10,7 @@ import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
 import { Curl } from '../../ui/curl.tsx';
 import { eventName } from '../../ui/event-name.ts';
+import { changeName } from '../sources/change-text.ts';
 import { Actions, Card } from '../../ui/page.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
@@ -127,7 +128,12 @@ export function TestBench({
             label="Event"
             options={[
               ...(asksFor === undefined || isKnown(asksFor) ? [] : [{ id: asksFor, name: asksFor }]),
-              ...events.map((event) => ({ id: event.id, name: eventName(event, new Date(), zone) })),
+              ...events.map((event) => ({
+                id: event.id,
+                name: [eventName(event, new Date(), zone), ...(event.change ? [changeName(event.change)] : [])].join(
+                  ' · ',
+                ),
+              })),
             ]}
             value={chosenId}
             onChange={setEventId}

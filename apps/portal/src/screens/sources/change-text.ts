@@ -25,6 +25,17 @@ export function valueText(json: string | null): string {
   }
 }
 
+/** Characters of a value in a list to choose from. */
+const MAX_VALUE_LENGTH = 30;
+
+/** What a change did, to tell it from others in a list: `status open → paid`, or the kind of change without a changed field. */
+export function changeName({ op, fields }: Pick<ChangeFacts, 'op' | 'fields'>): string {
+  const [first] = fields;
+  if (first === undefined) return OPS[op].toLowerCase();
+  const [before, after] = [first.before, first.after].map((value) => valueText(value).slice(0, MAX_VALUE_LENGTH));
+  return `${first.field} ${before} → ${after}`;
+}
+
 /** Which values the database did not send, in a sentence. Null if it sent all. */
 export function unknownText({ op, unknown, before_known: isKnown }: Omit<ChangeFacts, 'table' | 'fields' | 'more'>) {
   const names = unknown.length === 0 ? '' : `Unknown: ${unknown.join(', ')}.`;
