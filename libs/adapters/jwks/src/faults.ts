@@ -1,5 +1,5 @@
 import type { TokenFault } from '@carillon/ports';
-import type { Refusal } from './judge-token.ts';
+import type { Refusal } from './verify-token.ts';
 
 /** What is wrong, for whoever sent the token and for whoever looks for the reason. Holds nothing out of the token. */
 const WORDS: Readonly<Record<TokenFault, string>> = {

@@ -1,7 +1,7 @@
 import { formatInstant, type Instant, type Json } from '@carillon/kernel';
 import type { TokenCheck, TokenFault, TokenInspection, TokenProvider } from '@carillon/ports';
 import { wordsOf } from './faults.ts';
-import { readToken, verifyToken, type ReadToken, type Refusal } from './judge-token.ts';
+import { readToken, verifyToken, type ReadToken, type Refusal } from './verify-token.ts';
 import type { KeySet } from './key-set.ts';
 
 /** The steps of an inspection, in the order in which a token is judged, with the faults that each can end in. */

@@ -2,7 +2,7 @@ import type { Clock, OutboundHttp, TokenFault, TokenProvider, TokenVerdict, Toke
 import { wordsOf } from './faults.ts';
 import { fetchKeySet } from './fetch-key-set.ts';
 import { inspectToken } from './inspection.ts';
-import { readToken, verifyToken, type Refusal } from './judge-token.ts';
+import { readToken, verifyToken, type Refusal } from './verify-token.ts';
 import { createKeySets, KEY_SET_BOUNDS, type FetchedKeySet, type KeySetBounds } from './key-sets.ts';
 import { createVerifiedTokens, digestOf, type VerifiedToken } from './verified-tokens.ts';
 
