@@ -154,7 +154,7 @@ function createAuthentication(readers: GatewayPorts['cohortReaders'], secretOf: 
   const secrets = createCohortSecrets(secretOf);
   return async (request: CohortRequest, integration: WebhookIntegration, body: Uint8Array): Promise<void> => {
     const proof = readers.proofOf(integration.kind, shownBy(request), body);
-    const verdict = await secrets.judge(request.params.workspace, integration, proof);
+    const verdict = await secrets.verify(request.params.workspace, integration, proof);
     if (verdict === 'proven') {
       remember(request, { echo: null });
       return;

@@ -8,13 +8,13 @@ export type CohortSecrets = {
    * Whether the request shows a secret of the integration; takes as long whatever is wrong with it. `not_set`: there is none
    * to compare with. That is our fault, and a platform that is told otherwise stops sending.
    */
-  judge(workspace: string, integration: CohortIntegration, proof: CohortProof | null): Promise<ProofVerdict>;
+  verify(workspace: string, integration: CohortIntegration, proof: CohortProof | null): Promise<ProofVerdict>;
 };
 export type ProofVerdict = 'proven' | 'wrong' | 'not_set';
 
 export function createCohortSecrets(resolve: FreshSecrets): CohortSecrets {
   return {
-    async judge(workspace, integration, proof) {
+    async verify(workspace, integration, proof) {
       const names = integrationSecrets(integration);
       const values = (await Promise.all(names.map((name) => resolve(workspace, name)))).filter((one) => one !== null);
       if (values.length === 0) return 'not_set';
