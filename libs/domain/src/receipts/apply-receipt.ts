@@ -70,7 +70,7 @@ export function reportedMove(delivery: Delivery, onlyAttempt?: number): Move | n
 const stateRank = ({ verdict }: AppliedReceipt): number => rankOf(REPORTED[verdict].state);
 const wordsOf = ({ source, detail }: AppliedReceipt): string => `${source} reported: ${detail}`;
 
-export type ReceiptJudgement =
+export type ReceiptResult =
   /** `suppress`: the address of that attempt gets nothing more on this channel. */
   | {
       readonly kind: 'applied';
@@ -89,7 +89,7 @@ export type ReceiptJudgement =
  * Applies a receipt: once, upwards only, in any order, and before the answer of its own call is written. It says
  * `suppress` when it comes again as well, since whoever applied it first may have died before the address was listed.
  */
-export function applyReceipt(before: Delivery, receipt: Receipt, moment: Moment): ReceiptJudgement {
+export function applyReceipt(before: Delivery, receipt: Receipt, moment: Moment): ReceiptResult {
   const number = receipt.attempt?.deliveryId === before.id ? receipt.attempt.attempt : 0;
   const attempt = before.attempts[number - 1];
   const tag = receipt.attempt?.tag ?? null;

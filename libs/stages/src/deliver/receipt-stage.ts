@@ -1,7 +1,7 @@
 import { wordsWithoutIntent } from '@carillon/domain/channels';
 import { sendersOver, type Delivery, type Moment } from '@carillon/domain/deliveries';
 import { formatPosition } from '@carillon/domain/events';
-import { applyReceipt, type Receipt, type ReceiptJudgement } from '@carillon/domain/receipts';
+import { applyReceipt, type Receipt, type ReceiptResult } from '@carillon/domain/receipts';
 import {
   MESSAGE_CLAIM,
   type BatchStage,
@@ -121,7 +121,7 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   async function suppress(
     { id, slot }: Delivery,
     receipt: Receipt,
-    judged: Exclude<ReceiptJudgement, { kind: 'unknown' }>,
+    judged: Exclude<ReceiptResult, { kind: 'unknown' }>,
   ): Promise<void> {
     if (judged.suppress === null) return;
     await ports.suppressions.add({

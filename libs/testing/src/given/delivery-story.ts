@@ -21,7 +21,7 @@ import {
   type ProviderVerdict,
   type SentBy,
 } from '@carillon/domain/deliveries';
-import { applyReceipt, type Receipt, type ReceiptJudgement } from '@carillon/domain/receipts';
+import { applyReceipt, type Receipt, type ReceiptResult } from '@carillon/domain/receipts';
 import type {
   AttemptId,
   DeliveryId,
@@ -190,7 +190,7 @@ export class DeliveryStory {
   }
 
   /** A provider reports about an attempt, 1 for the first. */
-  isReported(attempt: number, facts: Partial<Omit<Receipt, 'attempt'>> = {}): ReceiptJudgement {
+  isReported(attempt: number, facts: Partial<Omit<Receipt, 'attempt'>> = {}): ReceiptResult {
     const receipt = givenReceipt(this.delivery.id, attempt, facts);
     const judged = applyReceipt(this.delivery, receipt, at(this.now));
     if (judged.kind === 'applied') this.delivery = judged.next;
