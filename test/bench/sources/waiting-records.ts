@@ -18,7 +18,7 @@ import { openTopicEnds } from './row-topic.ts';
 const WAITING = 100_000;
 /** Records that are on their way before the time begins. */
 const AHEAD = 20_000;
-const SENT_AT_ONCE = 1_000;
+const BATCH_SIZE = 1_000;
 const CLIENT = 'kafkajs consume and send';
 
 const kafka = shared(
@@ -38,8 +38,8 @@ async function openTopic(topic: string) {
   return {
     brokers,
     send: async (count: number): Promise<void> => {
-      for (let sent = 0; sent < count; sent += SENT_AT_ONCE) {
-        const rows = nextRows(Math.min(SENT_AT_ONCE, count - sent));
+      for (let sent = 0; sent < count; sent += BATCH_SIZE) {
+        const rows = nextRows(Math.min(BATCH_SIZE, count - sent));
         await producer.send(rows.map((row) => ({ key: String(row.id), value: JSON.stringify(row) })));
       }
     },
@@ -73,7 +73,7 @@ const reading: Side = {
     const ends = openLogEnds(folder.path);
     const events = (): number => ends.count('carillon.events');
     // Configuration markers stand on the log too. A topic is read from its end, so the first records may come too early.
-    for (const before = events(); events() < before + SENT_AT_ONCE; await sleep(1_000)) await send(SENT_AT_ONCE);
+    for (const before = events(); events() < before + BATCH_SIZE; await sleep(1_000)) await send(BATCH_SIZE);
     let [taken, read] = [0, 0];
     return {
       processes: { carillon: product.pid },

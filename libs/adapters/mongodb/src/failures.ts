@@ -12,7 +12,7 @@ import {
 const DUPLICATE = 11000;
 
 /** Codes of servers that could not do it just now; what they were asked may or may not have happened. */
-const PASSING: ReadonlySet<number> = new Set([
+const TRANSIENT: ReadonlySet<number> = new Set([
   1, // internal error: what FerretDB answers while its PostgreSQL is away
   6, // host unreachable
   7, // host not found
@@ -60,23 +60,23 @@ export function duplicatesIn(error: unknown): ReadonlySet<number> {
   return new Set(failures.map(({ index }) => index));
 }
 
-const isPassingCode = (code: unknown): boolean => typeof code === 'number' && PASSING.has(code);
+const isTransientCode = (code: unknown): boolean => typeof code === 'number' && TRANSIENT.has(code);
 
 /** Whether the same again may go well: everything here is written so that doing it twice changes nothing. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof RetryFromStart) return true;
   if (error instanceof MongoBulkWriteError) {
     const others = writeErrorsOf(error).filter(({ code }) => code !== DUPLICATE);
-    if (others.length > 0) return others.every(({ code }) => isPassingCode(code));
+    if (others.length > 0) return others.every(({ code }) => isTransientCode(code));
     if (error.result.getWriteConcernError()) return true;
     // Without a list the connection broke, or the server could not take the bulk as a whole.
-    if (error.code === undefined || error.code === DUPLICATE || isPassingCode(error.code)) return true;
+    if (error.code === undefined || error.code === DUPLICATE || isTransientCode(error.code)) return true;
     return isSocketFault(error.errorResponse);
   }
   if (error instanceof MongoServerSelectionError) return !(error.cause && isRefusal(error.cause));
   if (error instanceof MongoNetworkError || error instanceof MongoWriteConcernError) return true;
   if (!(error instanceof MongoError)) return isSocketFault(error);
-  return isPassingCode(error.code) || error.hasErrorLabel('RetryableWriteError');
+  return isTransientCode(error.code) || error.hasErrorLabel('RetryableWriteError');
 }
 
 /**
