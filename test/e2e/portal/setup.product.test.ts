@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
+import { moveTo } from './moves.ts';
 import { sharedDemoWith } from './shared-demo.ts';
 import { closeContexts, sharedBrowser, type SharedDemo } from './support.ts';
 
@@ -41,7 +42,14 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const main = () => page.locator('main');
   const heading = (name: string) => main().getByRole('heading', { name, exact: true, level: 1 }).waitFor();
-  async function fromTheStart(screen: string): Promise<void> {
+  const reached = new Set<string>();
+  /** Opens a screen of the navigation: by links from the start page the first time, and then by its address. */
+  async function openScreen(screen: 'Accounts' | 'Cadence' | 'Integrations'): Promise<void> {
+    if (reached.has(screen)) {
+      await moveTo(page, `${demo.control}/workspaces/senders/${screen.toLowerCase()}`);
+      return heading(screen);
+    }
+    reached.add(screen);
     await page.goto(demo.control);
     await page.getByRole('link', { name: 'Workspaces', exact: true }).first().click();
     await main().getByRole('link', { name: 'senders', exact: true }).click();
@@ -87,7 +95,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
   }
 
   it('draws the example week of a workspace without history, and what a changed cadence would do to it', async () => {
-    await fromTheStart('Cadence');
+    await openScreen('Cadence');
     await page.locator('[data-ground]').waitFor();
     await button('Add a limit').click();
     await page.getByLabel('At most').fill('1');
@@ -104,7 +112,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
   it('adds an own email account beside the default one, checks it as a draft, and uses it first of two', async () => {
     // What only a draft has is not there as a resource yet.
     guard.allowStatus(404);
-    await fromTheStart('Accounts');
+    await openScreen('Accounts');
     await look('accounts-none');
     await button('Add an account').click();
     await page.getByRole('radio', { name: 'Email by SMTP' }).check({ force: true });
@@ -136,7 +144,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     expect(smtp.accepted).toEqual([]);
     await publish();
 
-    await fromTheStart('Accounts');
+    await openScreen('Accounts');
     await button('Add an account').click();
     await page.getByLabel('Name', { exact: true }).fill('backup-mail');
     await button('Begin a draft').click();
@@ -147,11 +155,12 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await page.locator('[data-draft="saved"]').waitFor();
     await publish();
 
-    await fromTheStart('Accounts');
+    await openScreen('Accounts');
     await main().getByRole('link', { name: 'own-mail' }).click();
     await button('Use it: own-mail for Email of order-paid').click();
     await main().getByText('First', { exact: false }).first().waitFor();
-    await fromTheStart('Accounts');
+    await page.locator('[data-user-draft="saved"]').first().waitFor();
+    await openScreen('Accounts');
     await main().getByRole('link', { name: 'backup-mail' }).click();
     await button('Use it after these: backup-mail for Email of order-paid').click();
     const order = page.getByRole('list', { name: 'Accounts for Email of order-paid, by priority' });
@@ -187,7 +196,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     // What only a draft has is not there as a resource yet.
     guard.allowStatus(404);
     twilio.answers(answerTwilio(200, { sid: `AC${'0'.repeat(32)}`, status: 'active' }));
-    await fromTheStart('Accounts');
+    await openScreen('Accounts');
     await button('Add an account').click();
     await page.getByRole('radio', { name: 'SMS by Twilio' }).check({ force: true });
     await page.getByLabel('Name', { exact: true }).fill('own-number');
@@ -216,7 +225,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
       response.writeHead(401).end();
       return undefined;
     });
-    await fromTheStart('Integrations');
+    await openScreen('Integrations');
     await look('integrations-none');
     await button('Add an integration').click();
     await page.getByLabel('Name', { exact: true }).fill('crm');
@@ -257,7 +266,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
         '',
       ].join('\n'),
     });
-    await page.goto(`${demo.control}/workspaces/senders/notifications/asked/rules/r`);
+    await moveTo(page, `${demo.control}/workspaces/senders/notifications/asked/rules/r`);
     await page.getByRole('radio', { name: 'Pasted' }).click();
     await page.getByRole('textbox', { name: 'Event as JSON' }).click();
     await page.keyboard.press('ControlOrMeta+A');
@@ -279,7 +288,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
   it('adds a platform with cohorts: address and secret to paste, check, and the first sync watched as it comes', async () => {
     // What only a draft has is not there as a resource yet.
     guard.allowStatus(404);
-    await fromTheStart('Integrations');
+    await openScreen('Integrations');
     await button('Add an integration').click();
     await page.getByRole('radio', { name: 'Cohorts from a sender of your own' }).check({ force: true });
     await page.getByLabel('Name', { exact: true }).fill('feed');
@@ -298,7 +307,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await button('Check the integration').click();
     await page.getByText('nothing has come yet').waitFor({ state: 'attached' });
     await publish();
-    await fromTheStart('Integrations');
+    await openScreen('Integrations');
     await main().getByRole('link', { name: 'feed' }).click();
     await page.getByText('Nothing has come yet', { exact: true }).waitFor();
     await look('integration-waiting');
@@ -324,7 +333,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     expect(await say(2)).toBe(202);
     await page.getByText('Sync under way').waitFor({ state: 'detached' });
     await expect.poll(() => main().locator('dd').allTextContents()).toContain('4');
-    await fromTheStart('Integrations');
+    await openScreen('Integrations');
     await main().locator('[data-state="check-good"]').first().waitFor();
     await look('integrations');
   });
@@ -343,9 +352,9 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
       })
       .toMatchObject([{ integration: 'crm', events: 1, last_failure: { status: 503 } }]);
     const words = /crm has not answered since .*503.*, 1 event waits, (?:next attempt|a call is under way)/;
-    await page.goto(`${demo.control}/workspaces/senders`);
+    await moveTo(page, `${demo.control}/workspaces/senders`);
     await page.getByRole('region', { name: 'Waits for you' }).getByText(words).waitFor();
-    await fromTheStart('Integrations');
+    await openScreen('Integrations');
     await look('integrations-silent');
     await page.getByRole('list', { name: 'Partners that do not answer' }).getByText(words).click();
     await page.getByRole('region', { name: 'Waiting events' }).getByRole('link', { name: id }).waitFor();
