@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit, picture } from './accessible.ts';
 import { guardPages } from './guard.ts';
+import { moveTo } from './moves.ts';
 import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 describeWith('chromium', 'the overview of a workspace in a browser', () => {
@@ -56,7 +57,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
   });
 
   it('tells the same numbers as bars and as a table, fits every width, and is whole by keyboard', async () => {
-    await page.goto(`${demo.control}/workspaces/shop`);
+    await moveTo(page, `${demo.control}/workspaces/shop`);
     await page
       .getByRole('img', { name: /1 message in 24 hours to 1 person · 0 in doubt · 0 failing accounts/ })
       .waitFor();
@@ -116,7 +117,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
       expires_at: new Date(Date.now() + 6.5 * 86_400_000).toISOString(),
     });
     expect(made.name).toBe('short');
-    await page.goto(`${demo.control}/workspaces/shop`);
+    await moveTo(page, `${demo.control}/workspaces/shop`);
     await page.getByRole('region', { name: 'Waits for you' }).getByText('“short” ends in 6 days').waitFor();
     await expectAccessible(page, 'what waits');
     await picture(page, 'overview');
@@ -131,7 +132,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     const choice = (name: string | RegExp) =>
       page.getByRole('list', { name: 'What fits' }).getByRole('button', { name });
     await page.setViewportSize({ width: 1440, height: 900 });
-    await page.goto(`${demo.control}/workspaces/shop`);
+    await moveTo(page, `${demo.control}/workspaces/shop`);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await find('order paid');
     await choice(/^Order paid/).waitFor();
@@ -171,7 +172,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     await expectAccessible(page, 'the menu of more screens');
     await page.getByRole('menuitem', { name: 'Templates' }).click();
     await page.waitForURL('**/workspaces/shop/templates');
-    await page.goto(`${demo.control}/workspaces/shop/templates/order-paid`);
+    await moveTo(page, `${demo.control}/workspaces/shop/templates/order-paid`);
     await page.locator('.cm-scroller').first().waitFor();
     expect(
       await page.evaluate(`[...document.querySelectorAll('main, main *')]
@@ -179,7 +180,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
           .filter((element) => element.scrollHeight > element.clientHeight + 1 && element.clientHeight > 0)
           .map(({ tagName }) => tagName)`),
     ).toEqual(['MAIN']);
-    await page.goto(`${demo.control}/workspaces/shop/notifications/order-paid`);
+    await moveTo(page, `${demo.control}/workspaces/shop/notifications/order-paid`);
     const tabs = page.getByRole('navigation', { name: 'Parts of the notification' }).getByRole('link');
     await tabs.first().waitFor();
     for (const tab of await tabs.all()) {
@@ -187,7 +188,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
       expect((box?.x ?? 0) + (box?.width ?? 999)).toBeLessThanOrEqual(390);
     }
     // The first draft moves nothing of the page.
-    await page.goto(`${demo.control}/workspaces/shop/templates/order-paid`);
+    await moveTo(page, `${demo.control}/workspaces/shop/templates/order-paid`);
     const subject = page.locator('.cm-content').first();
     await subject.click();
     const before = await subject.boundingBox();

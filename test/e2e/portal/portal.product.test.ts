@@ -4,6 +4,7 @@ import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit, spread, widthOf } from './accessible.ts';
 import { openLab, sendOrder, startTrap, type Lab, type Trap } from './lab.ts';
 import { guardPages } from './guard.ts';
+import { moveTo } from './moves.ts';
 import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 describeWith('chromium', 'the portal in a browser', () => {
@@ -32,11 +33,7 @@ describeWith('chromium', 'the portal in a browser', () => {
   const steps = (name: string) => page.locator(`[data-step="${name}"]`);
   /** A key that was pressed has done its work once the focus, or what it changed, is where it leads. */
   const focusOn = (selector: string) => page.locator(`${selector}:focus`).waitFor();
-  const go = async (path: string): Promise<void> => {
-    // Only the part behind # changing is no new page for a browser.
-    await page.goto('about:blank');
-    await page.goto(`${demo.control}${path}`);
-  };
+  const go = (path: string) => moveTo(page, `${demo.control}${path}`);
 
   beforeAll(async () => {
     [demo, trap, browser] = await Promise.all([startDemo(), startTrap(), sharedBrowser()]);
@@ -123,7 +120,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     const id = (await demo.inbox<{ id: string; html: string | null }>()).find((one) => one.html !== null)?.id;
     const answer = await signedIn.request.get(`${demo.control}/inbox/messages/${id}/html`);
     expect(answer.headers()['content-security-policy']).toMatch(/^sandbox; default-src 'none'/);
-    await go(`/inbox/messages/${id}/html`);
+    await page.goto(`${demo.control}/inbox/messages/${id}/html`);
     await page.locator('#words').waitFor();
     await page.waitForTimeout(200);
     expect(page.url()).toContain(demo.control);
@@ -131,7 +128,8 @@ describeWith('chromium', 'the portal in a browser', () => {
   });
 
   it('moves through list, tabs and text by the keyboard alone, and keeps the selection on a reload', async () => {
-    await go('/inbox');
+    // A page that was just loaded has its focus at the start.
+    await page.goto(`${demo.control}/inbox`);
     await rows().first().waitFor();
     const ALONE = 'section dd a[target="_blank"]';
     const lead: [key: string, to: string][] = [
@@ -311,13 +309,14 @@ describeWith('chromium', 'the portal in a browser', () => {
 
   it('fits a narrow screen and long words, whatever the font', async () => {
     await page.setViewportSize({ width: 360, height: 640 });
-    await go('/inbox');
+    await page.goto(`${demo.control}/inbox`);
     await row('WWWW').click();
     await title().waitFor();
     await expect.poll(() => widthOf(page)).toBeLessThanOrEqual(360);
     await spread(page);
     await expect.poll(() => widthOf(page)).toBeLessThanOrEqual(360);
-    await go('/deliveries?workspace=lab');
+    // Letters stay apart until a page is loaded.
+    await page.goto(`${demo.control}/deliveries?workspace=lab`);
     await row('duplicate').click();
     await title().waitFor();
     await spread(page);
@@ -334,7 +333,7 @@ describeWith('chromium', 'the portal in a browser', () => {
       ['/nowhere', 'There is no page at this address'],
     ] as const) {
       await page.setViewportSize({ width: 320, height: 640 });
-      await go(path);
+      await page.goto(`${demo.control}${path}`);
       await page.getByRole('heading', { name: words }).waitFor();
       // The reference has the words of every operation: screens.proof.test.ts holds it to all rules.
       if (path !== '/docs') await expectAccessible(page, path);

@@ -4,6 +4,7 @@ import { describeWith } from '../../support/requirements.ts';
 import { sentencesInForm, type ApiFault } from '../../../apps/portal/src/faults/form-sentences.ts';
 import { expectAccessible, expectToFit, picture } from './accessible.ts';
 import { guardPages } from './guard.ts';
+import { moveTo } from './moves.ts';
 import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -163,13 +164,13 @@ describeWith('chromium', 'workspaces in the portal', () => {
       locale: 'de',
       categories: { orders: { name: 'Orders' } },
     });
-    await page.goto(`${demo.control}/workspaces/care/settings`);
+    await moveTo(page, `${demo.control}/workspaces/care/settings`);
     await main().getByText('As YAML').click();
     await main().getByRole('group', { name: 'the file' }).getByText('time_zone: Europe/Vienna').waitFor();
   });
 
   it('warns before a test environment reaches real people, and takes that back without a trace', async () => {
-    await page.goto(`${demo.control}/workspaces/care-test/settings`);
+    await moveTo(page, `${demo.control}/workspaces/care-test/settings`);
     await card('Environment').getByText('Send over its accounts all the same').click();
     await card('Environment').getByText('its messages reach whomever its events name').waitFor();
     await page.locator('[data-draft="saved"]').waitFor();
@@ -181,7 +182,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
   });
 
   it('removes a workspace whole: what goes is counted first, its name is typed, and what still needs it is named', async () => {
-    await page.goto(`${demo.control}/workspaces/care/settings`);
+    await moveTo(page, `${demo.control}/workspaces/care/settings`);
     await main().getByRole('button', { name: 'Remove care…' }).click();
     await dialog().getByText('It is needed elsewhere still').waitFor();
     await dialog()
@@ -190,7 +191,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
       .waitFor();
     await expectAccessible(page, 'a workspace that is needed');
     await dialog().getByRole('button', { name: 'Close' }).click();
-    await page.goto(`${demo.control}/workspaces/care-test/settings`);
+    await moveTo(page, `${demo.control}/workspaces/care-test/settings`);
     await main().getByRole('button', { name: 'Remove care-test…' }).click();
     await dialog().getByText('0 people were told under it').waitFor();
     const go = dialog().getByRole('button', { name: 'Remove care-test', exact: true });
