@@ -12,6 +12,19 @@ const WITHOUT_AUDIT: Readonly<Record<string, string>> = {
   checkpoints: `WHERE topic <> 'carillon.audit'`,
 };
 
+/** Tables that a run writes, and those that every call of the management API writes. */
+export const WRITTEN_BY_RUNS = [
+  'runs',
+  'run_rows',
+  'run_lookups',
+  'jobs',
+  'audit_seals',
+  'kept_answers',
+  'key_uses',
+  'leases',
+  'people',
+];
+
 /** Returns a hash of the rows of each table of a data folder, by table. Records of the audit are left out. */
 export function tableContents(dataDir: string): ReadonlyMap<string, string> {
   const db = new DatabaseSync(join(dataDir, 'carillon.db'), { readOnly: true, timeout: 5_000 });

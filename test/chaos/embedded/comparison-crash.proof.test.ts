@@ -1,0 +1,222 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import { loadKeys } from '@carillon/adapter-system';
+import type { RunBody, RunRowBody } from '@carillon/contracts';
+import type { ResourceChange } from '@carillon/domain/configuration';
+import type { Run } from '@carillon/domain/runs';
+import { startProduct, untilFound } from '@carillon/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createComparison } from '../../../apps/cli/src/replay/comparison.ts';
+import { openShop, order, restartOver, shopFiles, shopOf, type Shop } from '../../integration/product/shop.ts';
+import { tableContents, WRITTEN_BY_RUNS } from '../../integration/product/table-contents.ts';
+import { between, createChance } from '../../harness/chance.ts';
+
+/*
+ * One comparison is repeated while its child and the product are killed at random moments, and with pages of 1 to 500 records. Each
+ * repetition comes to the same checksum, counts and rows, and writes its own result and nothing else. CARILLON_COMPARED_RUNS makes it
+ * shorter, CARILLON_COMPARED_SEED repeats the same kills.
+ */
+
+const RUNS = Number(process.env['CARILLON_COMPARED_RUNS'] ?? 50);
+const SEED = Number(process.env['CARILLON_COMPARED_SEED'] ?? 1);
+const TIMEOUT_MS = 20 * 60_000;
+const EVENTS = 20_000;
+const PARTITIONS = 8;
+const MAX_KILLS = 3;
+const PATH = '/v1/workspaces/shop/runs';
+const RULES = 'workspaces/shop/notifications/order-paid.yaml';
+const filesWith = (condition: string) => ({
+  ...shopFiles(),
+  [RULES]: (shopFiles()[RULES] ?? '').replace('event.total > 100', condition),
+});
+/** Adds, removes and leaves messages. */
+const EDIT = filesWith('event.total > 80 && event.total < 150');
+
+let shop: Shop;
+let close: () => Promise<void>;
+beforeAll(async () => {
+  // No event fires when it comes, so no delivery changes during a comparison.
+  const restarted = await restartOver(await openShop({ files: filesWith('event.total > 1000') }), async ({ log }) => {
+    for (let from = 0; from < EVENTS; from += 1_000) {
+      await log.append(Array.from({ length: 1_000 }, (_, index) => eventOf(from + index)));
+    }
+  });
+  shop = restarted;
+  close = () => restarted.close();
+  for (let partition = 0; partition < PARTITIONS; partition += 1) await shop.judged(`evt_${EVENTS - 1 - partition}`);
+  await shop.apply(filesWith('event.total > 100'));
+  let known = '';
+  await untilFound('nothing is written any more', async () => {
+    const contents = JSON.stringify([...othersIn(tableContents(shop.dataDir))]);
+    if (contents === known) return true;
+    known = contents;
+    await pause(500);
+    return undefined;
+  });
+}, TIMEOUT_MS);
+afterAll(() => close?.());
+
+function eventOf(index: number) {
+  const total = 90 + (index % 4) * 30;
+  const event = order(`A-${index % 9_000}`, { email: `person${index % 3_000}@example.com`, total });
+  return {
+    topic: 'carillon.events',
+    partition: index % PARTITIONS,
+    key: `k${index}`,
+    value: new TextEncoder().encode(JSON.stringify(event)),
+    headers: { kind: 'event', enc: '0', workspace: 'shop', stream: 'shop/orders', event_id: `evt_${index}` },
+  } as const;
+}
+
+/** Tables that no run writes. */
+const othersIn = (contents: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  new Map([...contents].filter(([table]) => !WRITTEN_BY_RUNS.includes(table)));
+
+async function start(): Promise<RunBody> {
+  const { status, body } = await shop.api<RunBody>('POST', PATH, { folder: { files: EDIT, prune: false } });
+  expect({ status, body }).toMatchObject({ status: 202 });
+  return body;
+}
+const read = async ({ id }: RunBody): Promise<RunBody> => (await shop.api<RunBody>('GET', `${PATH}/${id}`)).body;
+const ended = (run: RunBody): Promise<RunBody> =>
+  untilFound(
+    `run ${run.id} has ended`,
+    async () => {
+      const body = await read(run);
+      return body.ended_at === null ? undefined : body;
+    },
+    TIMEOUT_MS,
+  );
+
+/** Slot, difference and slot state of each row. */
+async function rowsOf({ id }: RunBody): Promise<readonly string[]> {
+  const rows: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    type Rows = { readonly items: readonly RunRowBody[]; readonly next: string | null };
+    const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
+    const { body }: { readonly body: Rows } = await shop.api<Rows>('GET', `${PATH}/${id}/rows?limit=500${query}`);
+    rows.push(...body.items.map((row) => `${row.slot} ${row.difference} ${row.slot_state} ${row.event}`));
+    cursor = body.next;
+  }
+  return rows.toSorted();
+}
+
+/** Children of a process that compare. */
+function childrenOf(pid: number | undefined): readonly number[] {
+  const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  return pids.map(Number).filter((child) => /replay[-/]child/.test(commandOf(child)));
+}
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+function kill(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // The child has ended meanwhile.
+    }
+  }
+}
+
+async function killProduct(): Promise<void> {
+  await shop.product.kill('SIGKILL');
+  const product = await startProduct({ dataDir: shop.dataDir });
+  const closeBefore = close;
+  close = async () => {
+    await product.kill('SIGKILL');
+    await closeBefore();
+  };
+  shop = shopOf(product, shop.folder, shop.dataDir, shop.key);
+}
+
+type Killed = 'child' | 'product';
+
+/** Kills the child or the product at random moments of a run that takes about `tookMs`. Returns the killed. */
+async function killAtRandom(run: RunBody, tookMs: number, chance: () => number): Promise<readonly Killed[]> {
+  const killed: Killed[] = [];
+  const kills = Math.floor(between(chance, 1, MAX_KILLS + 1));
+  while (killed.length < kills) {
+    await pause(between(chance, 0, tookMs));
+    if ((await read(run)).ended_at !== null) break;
+    const isProduct = chance() < 0.3;
+    killed.push(isProduct ? 'product' : 'child');
+    if (isProduct) await killProduct();
+    else kill(childrenOf(shop.product.pid));
+  }
+  return killed;
+}
+
+/** Compares as the run does, in a child of this process, with a page size of its own, while the child is killed. */
+async function checksumInPages({ id }: RunBody, pageRecords: number, chance: () => number): Promise<string> {
+  const db = new DatabaseSync(join(shop.dataDir, 'carillon.db'), { readOnly: true });
+  const row = db.prepare('SELECT document, edit FROM runs WHERE id = ?').get(id);
+  db.close();
+  const run = JSON.parse(String(row?.['document'])) as Run;
+  const edit = JSON.parse(String(row?.['edit'])) as ResourceChange[];
+  const comparison = createComparison({
+    dataDir: shop.dataDir,
+    logId: run.logId,
+    ledgerKey: loadKeys(shop.dataDir, {}).ledgerKey,
+    pageRecords,
+    trouble: () => undefined,
+    watch: {
+      ended: () => undefined,
+      begin: () => ({ read: () => undefined, childEnded: () => undefined, end: () => undefined }),
+    },
+  });
+  const reports = {
+    begin: async () => undefined,
+    progress: async () => undefined,
+    slots: async () => undefined,
+    lookups: async () => undefined,
+  };
+  const comparing = comparison.compare(run, edit, reports, new AbortController().signal);
+  let isOver = false;
+  const over = comparing.finally(() => (isOver = true));
+  for (let kills = Math.floor(between(chance, 0, MAX_KILLS)); kills > 0 && !isOver; kills -= 1) {
+    await Promise.race([over, pause(between(chance, 200, 3_000))]);
+    kill(childrenOf(process.pid));
+  }
+  const { checksum } = await over;
+  await comparison.forget({ id: run.id });
+  return checksum;
+}
+
+describe('A comparison that is killed at random', () => {
+  it(
+    'comes to one checksum, the same counts and the same rows, and writes its own result only',
+    async () => {
+      const chance = createChance(SEED);
+      const startedAt = performance.now();
+      const whole = await ended(await start());
+      const tookMs = performance.now() - startedAt;
+      expect(whole).toMatchObject({ state: 'done', counts: { differences: { changed: 0 } } });
+      const { added = 0, removed = 0, unchanged = 0 } = whole.counts?.differences ?? {};
+      expect(Math.min(added, removed, unchanged)).toBeGreaterThan(100);
+      const rows = await rowsOf(whole);
+      const others = othersIn(tableContents(shop.dataDir));
+      const killed = { product: 0, child: 0 };
+      for (let number = 1; number <= RUNS; number += 1) {
+        const begun = await start();
+        for (const what of await killAtRandom(begun, tookMs, chance)) killed[what] += 1;
+        const run = await ended(begun);
+        const name = `run ${number} of seed ${SEED}`;
+        expect(run, name).toMatchObject({ state: 'done', checksum: whole.checksum, counts: whole.counts });
+        expect(await rowsOf(run), name).toEqual(rows);
+        expect(othersIn(tableContents(shop.dataDir)), name).toEqual(others);
+        const pageRecords = Math.ceil(500 ** chance());
+        expect(await checksumInPages(run, pageRecords, chance), `${name}, ${pageRecords} a page`).toBe(whole.checksum);
+      }
+      expect(killed.child + killed.product).toBeGreaterThan(0);
+      console.log(`${RUNS} runs of ${rows.length} rows, killed: ${JSON.stringify(killed)}`);
+    },
+    TIMEOUT_MS,
+  );
+});
