@@ -139,9 +139,16 @@ describe('a batch of CloudEvents', () => {
     expect([answer.status, answer.body]).toEqual([202, { items: [] }]);
   });
 
-  it.each(['', '{}', cloudEvent('x', '{}'), '[,]', '[] []'])('refuses %j whole', async (body) => {
+  it.each([
+    ['', 'invalid_json'],
+    ['[,]', 'invalid_json'],
+    ['[] []', 'invalid_json'],
+    // Valid JSON, but no list.
+    ['{}', 'invalid_request'],
+    [cloudEvent('x', '{}'), 'invalid_request'],
+  ])('refuses %j whole as %s', async (body, code) => {
     const answer = await send(body, BATCH);
-    expect([answer.status, answer.body['code']]).toEqual([400, 'invalid_json']);
+    expect([answer.status, answer.body['code']]).toEqual([400, code]);
   });
 
   it('says where it stopped if the list breaks off', async () => {

@@ -46,7 +46,8 @@ export function createListSplitter(maxBytes: number): ItemSplitter {
   function isBegin(byte: number): boolean {
     if (isSpace(byte)) return false;
     if (state === 'list') {
-      if (byte !== OPEN_LIST) throw fault('The body is not a list. Send a list of CloudEvents.');
+      if (byte !== OPEN_LIST)
+        throw new CarillonError('invalid_request', 'The body is not a list. Send a list of CloudEvents.');
       state = 'first';
       return false;
     }
