@@ -1,9 +1,8 @@
 import type { Change } from '@carillon/domain/changes';
 import { ruleIdOf, ruleTitle, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
-import type { Delivery, Intent, TestSend } from '@carillon/domain/deliveries';
+import type { Delivery, Intent } from '@carillon/domain/deliveries';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import { bindingsOf, StepBudget } from '@carillon/domain/rules';
-import { templateForReader } from '@carillon/domain/templates';
 import { stringifyJson, traceIdOf, type DeliveryId, type Json, type JsonObject } from '@carillon/kernel';
 import type {
   CheckpointStore,
@@ -35,6 +34,7 @@ import {
   type PeopleCounts,
   type PersonStory,
 } from './people.ts';
+import { intentWords, originSteps, sentSteps, testStep } from './origin-steps.ts';
 import { byTime, changeLines, deliverySteps, inOrder, step, traceLines, type TraceStep } from './steps.ts';
 
 export type TracePorts = LookupTracePorts & {
@@ -92,7 +92,7 @@ export async function traceEvent(
   if (rows.length === 0) return null;
   const told: RowStory[] = [];
   for (const [index, row] of rows.entries()) told.push(await traceRow(row, index, ports));
-  const steps = told.flatMap((one) => one.steps);
+  const steps = [...told.flatMap((one) => one.steps), ...(await sentSteps(id, ports))];
   const everybody = told.flatMap((one) => one.people);
   if (everybody.length <= 1) {
     const letters = await ports.readModels.duplicatesOfEvent(id);
@@ -153,50 +153,6 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
   // A slot that was taken over has a story from before its event.
   const steps = inOrder([event, trigger, ...asked, intent, ...told]);
   return { kind: 'delivery', id, traceId: traceIdOf(delivery.intent.traceparent), steps, people: null };
-}
-
-function originSteps(
-  { intent, intentPosition }: Delivery,
-  pinned: Configuration | null,
-): readonly [TraceStep, TraceStep, TraceStep] {
-  const { eventId, eventPosition, triggerId, configNumber, rule, ruleVersion, causedAt } = intent;
-  const named = { configNumber, rule, ruleVersion };
-  const { person } = intent;
-  return [
-    step('event', causedAt, 'the event that caused it', {
-      id: eventId,
-      position: eventPosition,
-      lines: traceLines(traceIdOf(intent.traceparent)),
-    }),
-    step('trigger', causedAt, `rule ${rule} fired`, { id: triggerId, ...named }),
-    step('intent', causedAt, `${intentWords(intent, pinned)}${senderWords(intent)}`, {
-      id: intent.id,
-      position: intentPosition,
-      person,
-      ...named,
-    }),
-  ];
-}
-
-/** Nothing but a person's request stands behind a test message. */
-const testStep = ({ intent, intentPosition }: Delivery, { by }: TestSend, pinned: Configuration | null): TraceStep =>
-  step('intent', intent.causedAt, `test message, asked for by ${by}: ${intentWords(intent, pinned)}`, {
-    id: intent.id,
-    position: intentPosition,
-    configNumber: intent.configNumber,
-    person: intent.person,
-    lines: traceLines(traceIdOf(intent.traceparent)),
-  });
-
-const senderWords = ({ sentBy }: Intent): string =>
-  sentBy ? `, sent by ${sentBy.person} in ${sentBy.job} of ${sentBy.run}` : '';
-
-/** `pinned`: the configuration that judged the event, where it is at hand. */
-function intentWords(intent: Intent, pinned: Configuration | null): string {
-  const { slot, template, variables } = intent;
-  const read = pinned && templateForReader(pinned, slot.workspace, template, slot.channel, variables);
-  const language = read?.language ? `, ${read.language}` : '';
-  return `${intent.notification} by ${slot.channel}, template ${template} version ${intent.templateVersion}${language}`;
 }
 
 /** The story of one place where an event stands on the log. */

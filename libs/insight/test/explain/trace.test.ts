@@ -122,17 +122,20 @@ describe('the trace of an event', () => {
   });
 });
 
-it('the trace of a missing message names its author, job and run', async () => {
-  const intent = givenIntent('sent', { sentBy: SENT_BY_ADA });
+const SENT = 'order-paid by email, template order-paid version 1, sent by ada in job_sends of run_compares';
+it('the traces of a missing message and of its event name its author, job and run', async () => {
+  const eventId = await topology.event(order('open'));
+  const intent = givenIntent('sent', { sentBy: SENT_BY_ADA, eventId });
   const { codecs, ids, log } = topology.ports;
   await log.append([
     { topic: 'carillon.intents', partition: 0, key: 'k', value: codecs.intent.encode(intent), headers: {} },
   ]);
   await settle();
   const trace = await traceDelivery(deliveryIdOf(intent, ids), topology.tracePorts);
-  expect(trace?.steps.find(({ step }) => step === 'intent')?.text).toBe(
-    'order-paid by email, template order-paid version 1, sent by ada in job_sends of run_compares',
-  );
+  expect(trace?.steps.find(({ step }) => step === 'intent')?.text).toBe(SENT);
+  const steps = await stepsOf(eventId);
+  expect(steps.find(({ step }) => step === 'intent')).toMatchObject({ text: SENT, person: intent.person });
+  expect(steps.at(-1)).toMatchObject({ step: 'delivery', id: deliveryIdOf(intent, ids), state: 'WAITING' });
 });
 
 describe('an event id that is used again', () => {
