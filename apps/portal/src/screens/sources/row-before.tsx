@@ -12,10 +12,9 @@ export function NoRowBefore({ table }: { readonly table: string }): ReactNode {
   return (
     <div role="note" aria-label={`The row before in ${table}`} className={cls(styles.problem)}>
       <p>
-        Before an update in {table}, PostgreSQL sends the key of the row and not its other columns. Rules see the new
-        values only:
-        <i> changed</i>, <i>changed to</i> and <i>previous</i> fail. This statement makes PostgreSQL send the whole row.
-        It then writes more WAL for each update and delete.
+        For an update in {table}, PostgreSQL sends only the key of the row before. Rules see the new values only:
+        <i> changed</i>, <i>changed to</i> and <i>previous</i> fail. This statement makes PostgreSQL send the whole row
+        before. It then writes more WAL for each update and delete.
       </p>
       <Code text={fullSql(table)} what={`the SQL for the row before of ${table}`} />
     </div>
