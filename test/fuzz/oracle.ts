@@ -46,8 +46,9 @@ const FAMILIES: readonly Family[] = [
   { path: /^\/v1\/session$/, statuses: new Set([...ANY, 200, 401, 403, 415]) },
   {
     path: /^\/v1(?:\/|$)/,
-    statuses: new Set([...ANY, 200, 201, 401, 403, 409, 412, 415, 428]),
-    whenWriting: new Set([201, 409, 412, 428]),
+    statuses: new Set([...ANY, 200, 201, 202, 401, 403, 409, 412, 415, 428]),
+    // 202: a job was started.
+    whenWriting: new Set([201, 202, 409, 412, 428]),
   },
   // Several requests on one connection, or none that anybody could read.
   { path: /^$/, statuses: new Set([...ANY, 200, 202, 204, 207, 401, 403, 415]) },
