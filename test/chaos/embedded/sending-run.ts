@@ -1,0 +1,159 @@
+import type { JobBody, RunBody, RunMissingBody } from '@carillon/contracts';
+import { startProduct, startScriptedSmtp, untilFound } from '@carillon/testing';
+import {
+  openShop,
+  order,
+  scratch,
+  shopFiles,
+  shopOf,
+  smtpDeployment,
+  type Files,
+  type Shop,
+} from '../../integration/product/shop.ts';
+
+const RULES = 'workspaces/shop/notifications/order-paid.yaml';
+const RUNS = '/v1/workspaces/shop/runs';
+const TOTAL_STEP = 10;
+const FIRST_THRESHOLD = 2_000;
+
+/**
+ * How the product dies while it sends: at these times in milliseconds after the start of sending or after the previous restart, or at a
+ * failpoint such as `intents.append.after:3:kill`.
+ */
+export type Deaths = { readonly afterMs: readonly number[] } | { readonly failpoint: string };
+
+export type SendingOptions = {
+  /** One comparison, publication and sending each. */
+  readonly rounds: readonly Deaths[];
+  /** Missing messages per round. */
+  readonly messages: number;
+  /** Messages per second of each of the two jobs. */
+  readonly rate: number;
+  /** Environment of a product that fails at a failpoint. */
+  readonly failingAt?: (failpoint: string) => Readonly<Record<string, string>>;
+};
+
+/** What the mail server and the ledger say of a round. */
+export type SendingRound = {
+  /** Messages that the look found. */
+  readonly missing: number;
+  /** Addresses that got two messages or more. */
+  readonly twice: readonly string[];
+  /** Addresses without a message whose delivery is not in doubt. */
+  readonly lost: readonly string[];
+  /** Addresses whose call to the mail server was under way at the kill. */
+  readonly inDoubt: number;
+  readonly jobs: readonly Pick<JobBody, 'state' | 'done' | 'failed'>[];
+  /** True if the product died as the round asked. */
+  readonly died: boolean;
+};
+
+const folderOf = (deployment: string, threshold: number): Files => {
+  const files = shopFiles({ deployment });
+  return { ...files, [RULES]: (files[RULES] ?? '').replace('event.total > 100', `event.total > ${threshold}`) };
+};
+
+/**
+ * Sends missing messages of two comparisons at once, while the live rule fires for the same people and the product is killed. Counts
+ * messages at the mail server.
+ */
+export async function sendUnderKills({ rounds: planned, messages, rate, failingAt }: SendingOptions) {
+  const smtp = await startScriptedSmtp();
+  const deployment = smtpDeployment(smtp.port);
+  const { folder: cache, remove } = await scratch();
+  // Half of the time of a start is compiling.
+  const compiled = { NODE_COMPILE_CACHE: cache };
+  const opened = await openShop({ files: folderOf(deployment, FIRST_THRESHOLD), env: compiled });
+  const { folder, dataDir, key } = opened;
+  let shop: Shop = opened;
+  const rounds: SendingRound[] = [];
+
+  async function restart(failpoint?: string): Promise<void> {
+    await shop.product.kill('SIGKILL');
+    const failing = failpoint === undefined ? {} : failingAt?.(failpoint);
+    const product = await startProduct({ dataDir, env: { ...compiled, ...failing } });
+    shop = shopOf(product, folder, dataDir, key);
+  }
+  /** Asks until the product answers. A product that is down refuses connections. */
+  const persistently = <Found>(what: string, ask: () => Promise<Found | undefined>): Promise<Found> =>
+    untilFound(what, () => ask().catch(() => undefined), 120_000);
+
+  const compare = (threshold: number): Promise<RunBody> =>
+    persistently('the comparison is done', async () => {
+      const { status, body } = await shop.api<RunBody>('POST', RUNS, {
+        folder: { files: folderOf(deployment, threshold), prune: false },
+      });
+      if (status !== 202) return undefined;
+      return persistently('the run has ended', async () => {
+        const { body: run } = await shop.api<RunBody>('GET', `${RUNS}/${body.id}`);
+        return run.state === 'done' ? run : undefined;
+      });
+    });
+  const ended = (id: string): Promise<JobBody> =>
+    persistently(`${id} has ended`, async () => {
+      const { body } = await shop.api<JobBody>('GET', `/v1/workspaces/shop/jobs/${id}`);
+      return body.ended_at === null ? undefined : body;
+    });
+
+  async function round(index: number, deaths: Deaths): Promise<SendingRound> {
+    const threshold = FIRST_THRESHOLD - (index + 1) * TOTAL_STEP;
+    const orders = Array.from({ length: messages }, (_, at) => {
+      const id = `R${index}-${at}`;
+      return order(id, { total: threshold + 1, name: id, email: `${id.toLowerCase()}@example.com` });
+    });
+    const events = await Promise.all(orders.map((event) => shop.send(event)));
+    for (const id of events) await shop.judged(id);
+    const runs = [await compare(threshold), await compare(threshold)];
+    await shop.apply(folderOf(deployment, threshold));
+    if ('failpoint' in deaths) await restart(deaths.failpoint);
+    const looks = await Promise.all(
+      runs.map(async ({ id }) => (await shop.api<RunMissingBody>('GET', `${RUNS}/${id}/missing`)).body),
+    );
+    const dying = shop.product;
+    const sending = await Promise.all(
+      looks.map(
+        async ({ run, count, checksum, since }) =>
+          (await shop.api<JobBody>('POST', `${RUNS}/${run}/send`, { count, checksum, since, rate })).body.id,
+      ),
+    );
+    const live = Promise.all(
+      orders.map((event) => persistently('a live event is taken', async () => shop.send(event))),
+    );
+    let died = true;
+    for (const afterMs of 'afterMs' in deaths ? deaths.afterMs : []) {
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      await restart();
+    }
+    if ('failpoint' in deaths) {
+      died = await Promise.race([dying.exited.then(() => true), Promise.all(sending.map(ended)).then(() => false)]);
+      await restart();
+    }
+    const jobs = await Promise.all(sending.map(ended));
+    for (const id of await live) await shop.judged(id);
+    const deliveries = await persistently('nothing waits any more', async () => {
+      const all = await shop.deliveries();
+      return all.some(({ state }) => ['WAITING', 'SENDING'].includes(state)) ? undefined : all;
+    });
+    const countOf = (address: string): number => smtp.accepted.filter(({ to }) => to.includes(address)).length;
+    const stateOf = (address: string) => deliveries.find(({ to }) => to === address)?.state;
+    const addresses = orders.map(({ email }) => email);
+    return {
+      missing: looks[0]?.count ?? 0,
+      twice: addresses.filter((address) => countOf(address) > 1),
+      lost: addresses.filter((address) => countOf(address) === 0 && stateOf(address) !== 'IN_DOUBT'),
+      inDoubt: addresses.filter((address) => stateOf(address) === 'IN_DOUBT').length,
+      jobs: jobs.map(({ state, done, failed }) => ({ state, done, failed })),
+      died,
+    };
+  }
+
+  try {
+    for (const [index, deaths] of planned.entries()) rounds.push(await round(index, deaths));
+    return { rounds, stderr: shop.product.stderr() };
+  } finally {
+    await shop.product.kill('SIGKILL');
+    await opened.close();
+    await smtp.stop();
+    await remove();
+  }
+}

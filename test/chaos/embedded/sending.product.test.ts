@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { sendUnderKills } from './sending-run.ts';
+
+const MESSAGES = 30;
+/** Milliseconds from the start of sending, and then from each restart, to the next kill. */
+const KILLS = [100, 300, 500];
+
+/** With kills at failpoints: sending.proof.test.ts. */
+it(`Missing messages of two comparisons, sent at once under ${KILLS.length} kills while the live rule fires, reach each person once`, async () => {
+  const { rounds, stderr } = await sendUnderKills({ rounds: [{ afterMs: KILLS }], messages: MESSAGES, rate: 20 });
+  expect(rounds, stderr).toMatchObject([{ missing: MESSAGES, twice: [], lost: [], died: true }]);
+  for (const { done, failed } of rounds.flatMap(({ jobs }) => jobs)) expect(done + failed).toBe(MESSAGES);
+}, 600_000);
