@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { missingText, readRate, sendingText } from '../src/screens/runs/missing-text.ts';
+import { missingText, readRate, sendingText, waitingText } from '../src/screens/runs/missing-text.ts';
 
 const look = (messages: number, people: number, events = 0, userIds = 0) =>
   missingText({ messages, people, needs_lookup: { events, user_ids: userIds } } as never);
@@ -19,6 +19,11 @@ describe('the words of missing messages', () => {
     expect(sendingText(ended as never)).toBe('Done: 31 of 33 handed over, 2 could not be.');
     const stopped = { ...ended, done: 12, failed: 0, cancelled_by: { kind: 'person', id: 'per_1', name: 'Ada' } };
     expect(sendingText(stopped as never)).toBe('Stopped: 12 of 33 handed over.');
+  });
+
+  it('say what a stop could not recall', () => {
+    expect(waitingText(0)).toBeNull();
+    expect(waitingText(1)).toMatch(/^1 question to a partner cannot be recalled/);
   });
 
   it('take a rate from 1 to 1000', () => {

@@ -152,11 +152,12 @@ testScreens('sending missing messages', ({ api, guard, open }) => {
       const taking = startJob(api, { action: 'send_missing', of: 12, workspace: 'shop' }, { id: 'job_1' });
       const taken = { ...taking, state: 'done', done: 12, ended_at: '2026-11-29T09:00:05.000Z' };
       api.answer(JOB, ({ params }: Call) => (params['id'] === 'job_2' ? taken : running));
-      return { jobs: [taking], waiting_lookups: 0 };
+      return { jobs: [taking], waiting_lookups: 2 };
     });
     await dialog(page).getByRole('button', { name: 'Stop' }).focus();
     await page.keyboard.press('Enter');
     await dialog(page).getByText('Taken back: 12 of 12.').waitFor();
+    await dialog(page).getByText('2 questions to a partner cannot be recalled.').waitFor();
     expect(api.calls(STOP)).toHaveLength(1);
   });
 

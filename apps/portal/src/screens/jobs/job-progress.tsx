@@ -33,7 +33,8 @@ const JOB = '/v1/workspaces/{workspace}/jobs/{id}';
 export type Stopping = {
   /** Path of the call. */
   readonly path: string;
-  readonly stop: () => Promise<Begun>;
+  /** `note`: what cannot be taken back. */
+  readonly stop: () => Promise<Begun & { readonly note: string | null }>;
 };
 
 async function cancelJobs(jobs: Begun['jobs']): Promise<null> {
@@ -57,7 +58,7 @@ export function JobProgress({
   readonly stopping?: Stopping;
   readonly onClose: () => void;
 }): ReactNode {
-  const [undo, setUndo] = useState<Begun | null>(null);
+  const [undo, setUndo] = useState<(Begun & { readonly note?: string | null }) | null>(null);
   const begun = undo ?? started;
   const asked = useQueries({
     queries: begun.jobs.map((path) => ({
@@ -105,6 +106,7 @@ export function JobProgress({
         {jobs.some((job) => job.cancelled_because === 'rights_lost') && ' Whoever began it may no longer do this.'}
       </p>
       <progress aria-label="How far it is" max={Math.max(1, of)} value={done + failed} />
+      {undo?.note && <p role="note">{undo.note}</p>}
       {begun.refused.map(({ workspace, why }) => (
         <p key={workspace} role="alert">
           Nothing was begun in {workspace}: {why}

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
-import type { Begun } from '../jobs/by-workspace.ts';
+import type { Stopping } from '../jobs/job-progress.tsx';
+import { waitingText } from './missing-text.ts';
 import type { Run } from './queries.ts';
 
 export type Missing = Schemas['RunMissing'];
@@ -53,9 +54,11 @@ export const sendMissing = ({ workspace, id }: Run, body: ReturnType<typeof send
   bodyOf(api.POST(SEND, { params: { path: { workspace, id } }, body }));
 
 /** Ends the sending jobs of a run, and cancels their deliveries that still wait. Resolves to the jobs that cancel them. */
-export async function stopSending({ workspace, id }: Run): Promise<Begun> {
-  const { jobs } = await bodyOf(api.POST(STOP, { params: { path: { workspace, id } }, body: {} }));
-  return { jobs: jobs.map((job) => ({ workspace, id: job.id })), refused: [] };
+export async function stopSending({ workspace, id }: Run): ReturnType<Stopping['stop']> {
+  const { jobs, waiting_lookups: waiting } = await bodyOf(
+    api.POST(STOP, { params: { path: { workspace, id } }, body: {} }),
+  );
+  return { jobs: jobs.map((job) => ({ workspace, id: job.id })), refused: [], note: waitingText(waiting) };
 }
 
 /** The newest job that sends messages of a run, or null. It is read again every second until it has ended. */

@@ -29,6 +29,12 @@ export function sendingText({ cancelled_by: cancelled, done, ended_at: endedAt, 
   return `${end}: ${sent}${failures}.`;
 }
 
+/** Returns what a stop could not recall, or null. */
+export const waitingText = (questions: number): string | null =>
+  questions === 0
+    ? null
+    : `${counted(questions, 'question')} to a partner cannot be recalled. Undo the sending once more after the answer, to cancel the messages that come of it.`;
+
 /** Highest rate of a sending job. */
 const MAX_RATE = 1_000;
 
