@@ -70,7 +70,7 @@ describe('The oracle', () => {
   it.each([
     ['GET', '/v1/secrets', 409],
     ['HEAD', '/v1/workspaces/shop/api-keys', 201],
-    ['PUT', '/v1/secrets/SMTP', 202],
+    ['GET', '/v1/secrets/SMTP', 202],
     ['PUT', '/v1/secrets/SMTP', 304],
     ['POST', '/v1/session', 409],
     ['GET', '/inbox', 201],
