@@ -157,6 +157,9 @@ describeWith('postgres', 'tables of a source', () => {
     await database.run(
       `GRANT CREATE ON DATABASE ${database.database.name} TO ${role}; ALTER TABLE good OWNER TO ${owner}`,
     );
+    const foreseen = async () =>
+      (await sourcesFor().check(targetOf(url), ['public.good'])).warnings.map(({ detail }) => detail);
+    expect(await foreseen()).toContainEqual(expect.stringMatching(/^The role does not own public\.good, so/));
     await database.open(['public.good'], sourcesFor(), targetOf(url));
     const problem = database.log.reports.at(-1)?.tables[0]?.problem;
     const fix = `ALTER PUBLICATION "${database.log.position?.publication}" ADD TABLE ONLY public.good;`;
@@ -165,6 +168,7 @@ describeWith('postgres', 'tables of a source', () => {
     await expect(database.run(`SET ROLE ${owner}; ${fix}`)).rejects.toThrow('must be owner of publication');
     await database.run(fix);
     await expect.poll(problems).toEqual({ 'public.good': null });
+    expect((await foreseen()).join()).not.toContain('does not own');
     await database.run('INSERT INTO good VALUES (1)');
     await database.log.waitForRows(1);
   });

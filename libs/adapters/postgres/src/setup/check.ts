@@ -22,6 +22,13 @@ const UNREAD_SLOTS = `SELECT slot_name::text AS name, pg_size_pretty(pg_wal_lsn_
     AND database = current_database() AND slot_name::text <> ALL ($1::text[])
   ORDER BY slot_name LIMIT 10`;
 
+/** `$1`: listed tables. Only the owner of a table, or a superuser, adds it to a publication. */
+const UNOWNED_TABLES = `SELECT n.nspname || '.' || c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname || '.' || c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p') AND NOT pg_has_role(c.relowner, 'USAGE')
+    AND NOT EXISTS (SELECT FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
+      WHERE r.prrelid = c.oid AND p.pubname LIKE 'carillon\\_%')
+  ORDER BY 1`;
+
 /** Looks at a server and at tables, and changes nothing there. */
 export async function checkServer(
   access: Access,
@@ -42,7 +49,11 @@ export async function checkServer(
     const server = await describeServer(sql, problems);
     // A standby knows no end of its WAL.
     if (server.problems.length > 0) return { ...server, tables: [] };
-    const warnings = [...server.warnings, ...(await unreadSlots(sql, knownSlots))];
+    const warnings = [
+      ...server.warnings,
+      ...(await unreadSlots(sql, knownSlots)),
+      ...(await unownedTables(sql, tables)),
+    ];
     return { ...server, warnings, tables: await checkTables(sql, tables) };
   } catch (error) {
     return { server: null, problems: [waitingProblem(sql.failure(error))], warnings: [], tables: [] };
@@ -89,6 +100,14 @@ async function unreadSlots(sql: Connection, knownSlots: readonly string[]): Prom
   return rows.map(({ name, held }) => ({
     detail: `The replication slot ${String(name)} holds ${String(held)} of WAL, nobody reads it, and no source here has it, as after a restored backup of Carillon. If it is not of another deployment, drop it.`,
     fix: dropSql(String(name), String(name)),
+  }));
+}
+
+async function unownedTables(sql: Connection, tables: readonly string[]): Promise<readonly Warning[]> {
+  const rows = await sql.query(UNOWNED_TABLES, [tables]);
+  return rows.map(({ name }) => ({
+    detail: `The role does not own ${String(name)}, so Carillon cannot publish it. The page of its stream shows the SQL for an administrator.`,
+    fix: null,
   }));
 }
 
