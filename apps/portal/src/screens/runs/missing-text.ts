@@ -1,5 +1,5 @@
+import type { Schemas } from '../../api/client.ts';
 import { counted } from '../drafts/change-words.ts';
-import type { Missing, SendingJob } from './missing-queries.ts';
 
 /** Ages that a look offers. */
 export const AGES = [
@@ -11,7 +11,7 @@ export const AGES = [
 export const DEFAULT_AGE = '7d';
 
 /** Returns `33 messages to 31 people`, and the events whose partner is asked. */
-export function missingText({ messages, needs_lookup: lookups, people }: Missing): string {
+export function missingText({ messages, needs_lookup: lookups, people }: Schemas['RunMissing']): string {
   const parts = [
     ...(messages > 0 ? [`${counted(messages, 'message')} to ${counted(people, 'person', 'people')}`] : []),
     ...(lookups.events > 0
@@ -22,7 +22,7 @@ export function missingText({ messages, needs_lookup: lookups, people }: Missing
 }
 
 /** Returns how many items of a job are sent, and how it ended. */
-export function sendingText({ cancelled_by: cancelled, done, ended_at: endedAt, failed, of }: SendingJob): string {
+export function sendingText({ cancelled_by: cancelled, done, ended_at: endedAt, failed, of }: Schemas['Job']): string {
   const sent = `${done.toLocaleString('en')} of ${of.toLocaleString('en')} handed over`;
   const failures = failed === 0 ? '' : `, ${failed.toLocaleString('en')} could not be`;
   const end = endedAt === null ? 'Under way' : cancelled === null ? 'Done' : 'Stopped';
