@@ -74,12 +74,16 @@ function eventOf(index: number) {
 const othersIn = (contents: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
   new Map([...contents].filter(([table]) => !WRITTEN_BY_RUNS.includes(table)));
 
+/** The server closes idle connections, and a client may notice that only when it sends the next request. */
+const ask = <Body>(...[method, path, body]: Parameters<Shop['api']>) =>
+  untilFound(`an answer of ${method} ${path}`, () => shop.api<Body>(method, path, body).catch(() => undefined));
+
 async function start(): Promise<RunBody> {
-  const { status, body } = await shop.api<RunBody>('POST', PATH, { folder: { files: EDIT, prune: false } });
+  const { status, body } = await ask<RunBody>('POST', PATH, { folder: { files: EDIT, prune: false } });
   expect({ status, body }).toMatchObject({ status: 202 });
   return body;
 }
-const read = async ({ id }: RunBody): Promise<RunBody> => (await shop.api<RunBody>('GET', `${PATH}/${id}`)).body;
+const read = async ({ id }: RunBody): Promise<RunBody> => (await ask<RunBody>('GET', `${PATH}/${id}`)).body;
 const ended = (run: RunBody): Promise<RunBody> =>
   untilFound(
     `run ${run.id} has ended`,
@@ -96,7 +100,7 @@ async function rowsOf({ id }: RunBody): Promise<readonly string[]> {
   for (let cursor: string | null = ''; cursor !== null;) {
     type Rows = { readonly items: readonly RunRowBody[]; readonly next: string | null };
     const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
-    const { body }: { readonly body: Rows } = await shop.api<Rows>('GET', `${PATH}/${id}/rows?limit=500${query}`);
+    const { body }: { readonly body: Rows } = await ask<Rows>('GET', `${PATH}/${id}/rows?limit=500${query}`);
     rows.push(...body.items.map((row) => `${row.slot} ${row.difference} ${row.slot_state} ${row.event}`));
     cursor = body.next;
   }
