@@ -21,7 +21,8 @@ import { between, createChance } from '../../harness/chance.ts';
 
 const RUNS = Number(process.env['CARILLON_COMPARED_RUNS'] ?? 50);
 const SEED = Number(process.env['CARILLON_COMPARED_SEED'] ?? 1);
-const TIMEOUT_MS = 20 * 60_000;
+/** The proof takes half of it on a machine that does something else too. */
+const TIMEOUT_MS = 40 * 60_000;
 const EVENTS = 20_000;
 const PARTITIONS = 8;
 const MAX_KILLS = 3;
@@ -73,6 +74,10 @@ function eventOf(index: number) {
 /** Tables that no run writes. */
 const othersIn = (contents: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
   new Map([...contents].filter(([table]) => !WRITTEN_BY_RUNS.includes(table)));
+/** Tables that a start of the product writes: its engine repeats the markers of the configuration. */
+const WRITTEN_AT_START = ['checkpoints', 'partitions', 'records'];
+const withoutLog = (contents: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  new Map([...contents].filter(([table]) => !WRITTEN_AT_START.includes(table)));
 
 /** The server closes idle connections, and a client may notice that only when it sends the next request. */
 const ask = <Body>(...[method, path, body]: Parameters<Shop['api']>) =>
@@ -205,16 +210,20 @@ describe('A comparison that is killed at random', () => {
       const { added = 0, removed = 0, unchanged = 0 } = whole.counts?.differences ?? {};
       expect(Math.min(added, removed, unchanged)).toBeGreaterThan(100);
       const rows = await rowsOf(whole);
-      const others = othersIn(tableContents(shop.dataDir));
+      let others = othersIn(tableContents(shop.dataDir));
       const killed = { product: 0, child: 0 };
       for (let number = 1; number <= RUNS; number += 1) {
         const begun = await start();
-        for (const what of await killAtRandom(begun, tookMs, chance)) killed[what] += 1;
+        const killedNow = await killAtRandom(begun, tookMs, chance);
+        for (const what of killedNow) killed[what] += 1;
         const run = await ended(begun);
         const name = `run ${number} of seed ${SEED}`;
         expect(run, name).toMatchObject({ state: 'done', checksum: whole.checksum, counts: whole.counts });
         expect(await rowsOf(run), name).toEqual(rows);
-        expect(othersIn(tableContents(shop.dataDir)), name).toEqual(others);
+        const found = othersIn(tableContents(shop.dataDir));
+        if (killedNow.includes('product')) expect(withoutLog(found), name).toEqual(withoutLog(others));
+        else expect(found, name).toEqual(others);
+        others = found;
         const pageRecords = Math.ceil(500 ** chance());
         expect(await checksumInPages(run, pageRecords, chance), `${name}, ${pageRecords} a page`).toBe(whole.checksum);
       }
