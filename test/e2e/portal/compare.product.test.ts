@@ -58,4 +58,22 @@ describeWith('chromium', 'comparing an edited rule in the portal', () => {
     await press('button', 'Publish 1 change');
     await page.getByText(/Published as configuration \d+/).waitFor();
   });
+
+  it('lets an operator send the message that the published edit adds, by keyboard', async () => {
+    const page = await guard.openPage(await openMember(demo, browser, { workspace: WORKSPACE, role: 'operator' }));
+    await page.goto(`${demo.control}/workspaces/${WORKSPACE}/runs`);
+    await page.getByRole('button', { name: /^Done order-paid/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Send missing messages' }).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Send missing messages' });
+    await dialog.getByText('1 message to 1 person.').waitFor();
+    await dialog.getByLabel('Type 1 to confirm').focus();
+    await page.keyboard.type('1');
+    await dialog.getByRole('button', { name: 'Send 1' }).and(dialog.locator(':enabled')).focus();
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Done: 1 of 1.').waitFor();
+    await page.goto(`${demo.control}/workspaces/${WORKSPACE}/inbox`);
+    await page.getByText('bob@example.com').first().waitFor();
+  });
 });
