@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import type { JobBody, RunBody, RunMissingBody } from '@carillon/contracts';
 import { startProduct, startScriptedSmtp, untilFound } from '@carillon/testing';
+import { planting } from '../../harness/planting.ts';
 import {
   openShop,
   order,
@@ -10,11 +12,15 @@ import {
   type Files,
   type Shop,
 } from '../../integration/product/shop.ts';
+import { armFailpoint } from '../failpoints/arming.ts';
+import { FAILPOINTS_IN_THE_PRODUCT } from '../failpoints/planted-failpoints.ts';
 
 const RULES = 'workspaces/shop/notifications/order-paid.yaml';
 const RUNS = '/v1/workspaces/shop/runs';
 const TOTAL_STEP = 10;
 const FIRST_THRESHOLD = 2_000;
+/** States in which a delivery stays. A message that nobody got is lost in all of them but one. */
+const ENDS: ReadonlySet<string> = new Set(['SENT', 'IN_DOUBT', 'FAILED', 'EXPIRED', 'SUPPRESSED', 'CANCELLED']);
 
 /**
  * How the product dies while it sends: at these times in milliseconds after the start of sending or after the previous restart, or at a
@@ -29,8 +35,6 @@ export type SendingOptions = {
   readonly messages: number;
   /** Messages per second of each of the two jobs. */
   readonly rate: number;
-  /** Environment of a product that fails at a failpoint. */
-  readonly failingAt?: (failpoint: string) => Readonly<Record<string, string>>;
 };
 
 /** What the mail server and the ledger say of a round. */
@@ -57,22 +61,22 @@ const folderOf = (deployment: string, threshold: number): Files => {
  * Sends missing messages of two comparisons at once, while the live rule fires for the same people and the product is killed. Counts
  * messages at the mail server.
  */
-export async function sendUnderKills({ rounds: planned, messages, rate, failingAt }: SendingOptions) {
+export async function sendUnderKills({ rounds: planned, messages, rate }: SendingOptions) {
   const smtp = await startScriptedSmtp();
   const deployment = smtpDeployment(smtp.port);
   const { folder: cache, remove } = await scratch();
   // Half of the time of a start is compiling.
   const compiled = { NODE_COMPILE_CACHE: cache };
-  const opened = await openShop({ files: folderOf(deployment, FIRST_THRESHOLD), env: compiled });
+  const failing = { FAILPOINTS: `@${join(cache, 'orders')}`, ...planting(FAILPOINTS_IN_THE_PRODUCT) };
+  const env = { ...compiled, ...(planned.some((deaths) => 'failpoint' in deaths) && failing) };
+  const opened = await openShop({ files: folderOf(deployment, FIRST_THRESHOLD), env });
   const { folder, dataDir, key } = opened;
   let shop: Shop = opened;
   const rounds: SendingRound[] = [];
 
-  async function restart(failpoint?: string): Promise<void> {
+  async function restart(): Promise<void> {
     await shop.product.kill('SIGKILL');
-    const failing = failpoint === undefined ? {} : failingAt?.(failpoint);
-    const product = await startProduct({ dataDir, env: { ...compiled, ...failing } });
-    shop = shopOf(product, folder, dataDir, key);
+    shop = shopOf(await startProduct({ dataDir, env }), folder, dataDir, key);
   }
   /** Asks until the product answers. A product that is down refuses connections. */
   const persistently = <Found>(what: string, ask: () => Promise<Found | undefined>): Promise<Found> =>
@@ -105,7 +109,6 @@ export async function sendUnderKills({ rounds: planned, messages, rate, failingA
     for (const id of events) await shop.judged(id);
     const runs = [await compare(threshold), await compare(threshold)];
     await shop.apply(folderOf(deployment, threshold));
-    if ('failpoint' in deaths) await restart(deaths.failpoint);
     const looks = await Promise.all(
       runs.map(async ({ id }) => (await shop.api<RunMissingBody>('GET', `${RUNS}/${id}/missing`)).body),
     );
@@ -116,6 +119,7 @@ export async function sendUnderKills({ rounds: planned, messages, rate, failingA
           (await shop.api<JobBody>('POST', `${RUNS}/${run}/send`, { count, checksum, since, rate })).body.id,
       ),
     );
+    if ('failpoint' in deaths) await armFailpoint(cache, deaths.failpoint);
     const live = Promise.all(
       orders.map((event) => persistently('a live event is taken', async () => shop.send(event))),
     );
@@ -130,18 +134,19 @@ export async function sendUnderKills({ rounds: planned, messages, rate, failingA
     }
     const jobs = await Promise.all(sending.map(ended));
     for (const id of await live) await shop.judged(id);
-    const deliveries = await persistently('nothing waits any more', async () => {
-      const all = await shop.deliveries();
-      return all.some(({ state }) => ['WAITING', 'SENDING'].includes(state)) ? undefined : all;
+    const addresses = orders.map(({ email }) => email);
+    const states = await persistently('each message has ended', async () => {
+      const deliveries = await shop.deliveries();
+      const found = new Map(deliveries.map(({ to, state }) => [to, state]));
+      return addresses.every((address) => ENDS.has(found.get(address) ?? '')) ? found : undefined;
     });
     const countOf = (address: string): number => smtp.accepted.filter(({ to }) => to.includes(address)).length;
-    const stateOf = (address: string) => deliveries.find(({ to }) => to === address)?.state;
-    const addresses = orders.map(({ email }) => email);
+    const isInDoubt = (address: string): boolean => states.get(address) === 'IN_DOUBT';
     return {
       missing: looks[0]?.count ?? 0,
       twice: addresses.filter((address) => countOf(address) > 1),
-      lost: addresses.filter((address) => countOf(address) === 0 && stateOf(address) !== 'IN_DOUBT'),
-      inDoubt: addresses.filter((address) => stateOf(address) === 'IN_DOUBT').length,
+      lost: addresses.filter((address) => countOf(address) === 0 && !isInDoubt(address)),
+      inDoubt: addresses.filter(isInDoubt).length,
       jobs: jobs.map(({ state, done, failed }) => ({ state, done, failed })),
       died,
     };
