@@ -1,8 +1,11 @@
 import { UsageError } from '../failure.ts';
 
-/** Asks a person to confirm. Throws UsageError with `otherwise` if the answer is not yes, and if no terminal is there to ask. */
-export async function agree(question: string, otherwise: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new UsageError(`${question}; say --yes, for nobody can be asked here`);
+/**
+ * Asks a person to confirm. Throws UsageError with `otherwise` if the answer is not yes. If no terminal is there to ask, it throws
+ * UsageError that names the options to give `instead`.
+ */
+export async function agree(question: string, otherwise: string, instead = '--yes'): Promise<void> {
+  if (!process.stdin.isTTY) throw new UsageError(`${question}; say ${instead}, for nobody can be asked here`);
   const { createInterface } = await import('node:readline/promises');
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   const reply = await prompt.question(`${question}. Go on? [y/N] `);

@@ -2,6 +2,7 @@ import type { JobBody, RunMissingBody } from '@carillon/contracts';
 import { Command } from 'commander';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sendCommand, stopText } from './replay-send.ts';
 
@@ -67,21 +68,24 @@ describe('carillon replay send', () => {
   });
 
   it('sends what a look shows after a yes, and names its time instead of the age', async () => {
-    expect(await send('--yes', '--max-age', '1h', '--slot', 'none', 'stopped')).toBe('');
+    const terminal = Object.assign(new PassThrough(), { isTTY: true });
+    vi.spyOn(process, 'stdin', 'get').mockReturnValue(terminal as unknown as typeof process.stdin);
+    terminal.write('y\n');
+    expect(await send('--max-age', '1h', '--slot', 'none', 'stopped')).toBe('');
     expect(posted).toEqual([{ count: 2, checksum: 'ab12', since: LOOK.since, slot: ['none', 'stopped'] }]);
   });
 
   it('sends nothing if nobody can be asked, and if no message is missing', async () => {
-    expect(await send()).toContain('2 messages will be sent; say --yes');
+    expect(await send()).toContain('2 messages will be sent; say --count 2 --checksum ab12');
     looked = { ...LOOK, count: 0, messages: 0 };
-    expect(await send('--yes')).toBe('');
+    expect(await send()).toBe('');
     expect(posted).toEqual([]);
   });
 
   it.each([
     ['--count belongs to --checksum', ['--count', '2'], '--count and --checksum belong together'],
     ['a number of messages', ['--count', 'all', '--checksum', 'ab12'], '--count takes the count'],
-    ['messages per second', ['--yes', '--rate', 'fast'], '--rate takes messages per second'],
+    ['messages per second', ['--rate', 'fast'], '--rate takes messages per second'],
   ])('refuses wrong options: %s', async (_what, options, message) => {
     expect(await send(...options)).toContain(message);
     expect(posted).toEqual([]);

@@ -15,7 +15,6 @@ type SendOptions = CommonOptions &
     readonly checksum?: string;
     readonly expires?: string;
     readonly rate?: string;
-    readonly yes?: boolean;
     /** `--no-wait` */
     readonly wait?: boolean;
   };
@@ -34,7 +33,6 @@ export function sendCommand(replay: Command, pathOf: PathOf): void {
     .option('--checksum <text>', 'the checksum of the same look')
     .option('--expires <span>', 'how long a message is of use (default: 24h)')
     .option('--rate <n>', 'messages per second (default: 10)')
-    .option('--yes', 'send what the look shows without a question')
     .option('--no-wait', 'do not wait for the end')
     .action(async (id: string, options: SendOptions) => {
       const settings = settingsOf(options);
@@ -77,7 +75,8 @@ async function lookAndAgree(client: Client, path: string, options: SendOptions):
   if (count === 0 && options.json) sayJson(look);
   else if (!options.json) say(missingText(look));
   if (count === 0) return null;
-  if (!options.yes) await agree(`${count} ${count === 1 ? 'message' : 'messages'} will be sent`, 'nothing was sent');
+  const question = `${count} ${count === 1 ? 'message' : 'messages'} will be sent`;
+  await agree(question, 'nothing was sent', `--count ${count} --checksum ${checksum}`);
   // The time instead of the age, so that the same events are meant however long the answer takes.
   const { maxAge: _age, ...selection } = options;
   return { ...selectionOf({ ...selection, since }), count, checksum };
