@@ -5,7 +5,7 @@ import { cancelled, newJob, type Job } from '@carillon/domain/jobs';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { MissingLookup, MissingMessage } from '@carillon/domain/runs';
 import type { AuditEntry } from '@carillon/domain/audit';
-import type { DeliveryId, EventId, JobId } from '@carillon/kernel';
+import { CarillonError, type DeliveryId, type EventId, type JobId } from '@carillon/kernel';
 import { deliveryIdOf } from '@carillon/stages';
 import { freshName } from '@carillon/testing';
 import { givenIntent, integration, neverYield, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
@@ -290,3 +290,40 @@ async function cancelJob(job: Job): Promise<void> {
     if (!next || (await topology.ports.jobs.replace(next)) === 'done') return;
   }
 }
+
+describe('A job whose runner dies at a write', () => {
+  /** Ports of a process that dies at its nth write, before it happened or after. */
+  function mortalPorts(dies: { readonly at: number; readonly reached: boolean }) {
+    let writes = 0;
+    const mortal =
+      <Given extends readonly unknown[], Result>(write: (...given: Given) => Promise<Result>) =>
+      async (...given: Given): Promise<Result> => {
+        writes += 1;
+        if (writes < dies.at) return write(...given);
+        if (writes === dies.at && dies.reached) await write(...given);
+        throw new CarillonError('store_unavailable', 'the process is dead');
+      };
+    const { log, jobs } = topology.ports;
+    const append = mortal((...given: Parameters<typeof log.append>) => log.append(...given));
+    const replace = mortal((...given: Parameters<typeof jobs.replace>) => jobs.replace(...given));
+    const ports = { log: { ...log, append }, jobs: { ...jobs, replace } };
+    return { ports, writes: () => writes };
+  }
+
+  it.each([false, true])('sends each message once; the write was made: %s', async (reached) => {
+    for (let at = 1, isOver = false; !isOver; at += 1) {
+      const ids = ['a', 'b', 'c'].map((name) => `${name}${at}`);
+      const items = [];
+      for (const id of ids) items.push(await order(id));
+      const job = await startJob(items);
+      const { ports, writes } = mortalPorts({ at, reached });
+      await run(job, runner(ports));
+      isOver = writes() < at;
+      expect(await run(job)).toMatchObject({ state: 'done', done: 3, failed: 0 });
+      await takeCustody(topology);
+      for (const id of ids) {
+        expect(await topology.ports.ledger.get(slotOf(id))).toMatchObject({ state: 'WAITING', duplicates: 0 });
+      }
+    }
+  });
+});
