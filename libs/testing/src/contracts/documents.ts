@@ -117,6 +117,8 @@ export function describeDocuments(name: string, make: () => Promise<UnderTest<Do
         await samples().write(sample(group, 'a', { version: 2, state: 'old' }), 1);
         expect(await samples().get([group, 'a'])).toEqual(sample(group, 'a', { version: 2, state: 'old' }));
         expect(await samples().part([group, 'a'], 'lines')).toBe(lines);
+        await samples().write(sample(group, 'without'), null);
+        expect(await samples().part([group, 'without'], 'lines')).toBeNull();
         expect(await samples().part([group, 'b'], 'lines')).toBeNull();
       });
 
