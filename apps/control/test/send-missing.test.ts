@@ -97,6 +97,22 @@ async function jobNow({ id }: Job): Promise<Job> {
   return newest;
 }
 
+/** Lets a runner do a job once more that died before it wrote its progress. */
+async function repeat(job: Job): Promise<void> {
+  const repeated = { ...(await jobNow(job)), done: 0, state: 'waiting', endedAt: null } as const;
+  await topology.ports.jobs.replace({ ...repeated, version: repeated.version + 1 });
+  await run(job);
+}
+
+/** Targets and outcomes of the audit entries of an action. */
+async function audited(action: AuditEntry['what']) {
+  return (await topology.records('carillon.audit')).flatMap(({ value }) => {
+    const read = topology.ports.codecs.audit.decode(value);
+    if (!read.ok || read.value.kind !== 'entry' || read.value.what !== action) return [];
+    return [[read.value.target, read.value.outcome]];
+  });
+}
+
 async function intents(): Promise<readonly Intent[]> {
   return (await topology.records('carillon.intents')).flatMap(({ value }) => {
     const read = topology.ports.codecs.intent.decode(value);
@@ -142,9 +158,7 @@ describe('A job that sends missing messages', () => {
     const job = await startJob(items);
     await run(job);
     topology.clock.pass(HOUR);
-    const repeated = { ...(await jobNow(job)), done: 0, state: 'waiting', endedAt: null } as const;
-    await topology.ports.jobs.replace({ ...repeated, version: repeated.version + 1 });
-    await run(job);
+    await repeat(job);
     const own = (await topology.records('carillon.intents')).filter(({ value }) => {
       const read = topology.ports.codecs.intent.decode(value);
       return read.ok && read.value.sentBy?.job === job.id;
@@ -155,12 +169,7 @@ describe('A job that sends missing messages', () => {
 
   it('audits each message under its delivery', async () => {
     await run(await startJob([await order('a'), await order('b')]));
-    const entries = (await topology.records('carillon.audit')).flatMap(({ value }): AuditEntry[] => {
-      const read = topology.ports.codecs.audit.decode(value);
-      return read.ok && read.value.kind === 'entry' ? [read.value] : [];
-    });
-    const sent = entries.filter(({ what }) => what === 'message.send');
-    expect(sent.map(({ target, outcome }) => [target, outcome])).toEqual([
+    expect(await audited('message.send')).toEqual([
       [slotOf('a'), 'done'],
       [slotOf('b'), 'done'],
     ]);
@@ -256,9 +265,26 @@ describe('The undo of a job that sends', () => {
     await takeCustody(topology);
     await hold(slotOf('a'), givenIntent('a'), 'SENT');
     await hold(slotOf('c'), givenIntent('live', { uniqueId: 'c' }), 'WAITING');
-    expect(await undo(job, items)).toMatchObject({ state: 'done', done: 3 });
+    const undone = await undo(job, items);
+    expect(undone).toMatchObject({ state: 'done', done: 1, failed: 2 });
+    expect(undone.failures.map(({ item, code, detail }) => [item, code, detail])).toEqual([
+      [slotOf('a'), 'wrong_state', expect.stringContaining('is SENT')],
+      [slotOf('c'), 'not_found', expect.stringContaining(`${job.id} has no message here`)],
+    ]);
     expect(await Promise.all(['a', 'b', 'c'].map(stateOf))).toEqual(['SENT', 'CANCELLED', 'WAITING']);
-    expect((await undo(job, items)).state).toBe('done');
+    expect((await audited('message.cancel')).filter(([, outcome]) => outcome === 'done')).toEqual([
+      [slotOf('b'), 'done'],
+    ]);
+  });
+
+  it('counts a repeated item as before', async () => {
+    const items = [await order('a')];
+    const job = await run(await startJob(items));
+    await takeCustody(topology);
+    const undoing = await startJob(items, { undoes: job.id });
+    await run(undoing);
+    await repeat(undoing);
+    expect(await jobNow(undoing)).toMatchObject({ state: 'done', done: 1, failed: 0 });
   });
 
   it('waits until delivery has read all intents of the job', async () => {

@@ -80,11 +80,12 @@ function createPace(interval: Duration, { clock }: Pick<JobKindPorts, 'clock'>):
   };
 }
 
-/** Cancels those of a job's deliveries that still wait. */
+/** Cancels those of a job's deliveries that still wait. An item without one fails with what became of its message. */
 function cancelEach({ job, by }: JobRun<Parameters>, ports: JobKindPorts): JobWorker {
   const sender = job.work['undoes'] as JobId;
   const isOwn = ({ intent }: Delivery): boolean => intent.sentBy?.job === sender;
-  const decided = { ok: true, value: null } as const;
+  const isCancelled = (delivery: Delivery): boolean => wasDecided(delivery, 'cancel', by);
+  const left = { ok: true, value: null } as const;
 
   const deliveriesOf = async (text: string): Promise<readonly Delivery[]> => {
     const item = readSendItem(text);
@@ -92,21 +93,25 @@ function cancelEach({ job, by }: JobRun<Parameters>, ports: JobKindPorts): JobWo
     const event = await readEventAt(item.position, ports);
     return event ? (await ports.ledger.byEvent(event.id)).filter(isOwn) : [];
   };
-  const cancel = async (delivery: Delivery): Promise<void> => {
-    await decideOnDelivery(
+  const cancel = (delivery: Delivery): Promise<Delivery> =>
+    decideOnDelivery(
       async () => (await ports.ledger.get(delivery.id)) ?? delivery,
       (newest) => {
         const waits = newest.state === 'WAITING' || newest.state === 'COLLECTED';
-        if (!waits || !isOwn(newest) || wasDecided(newest, 'cancel', by)) return decided;
+        if (!waits || !isOwn(newest) || isCancelled(newest)) return left;
         return operatorCancel(newest, by, { now: ports.clock.now(), derive: ports.ids.derive });
       },
       { ...ports, untold: (error) => ports.watch.trouble('publish', error) },
     );
-  };
   const cancelItems = eachItem(
     ports,
     async (item) => {
-      for (const delivery of await deliveriesOf(item)) await cancel(delivery);
+      const ended: Delivery[] = [];
+      for (const delivery of await deliveriesOf(item)) ended.push(await cancel(delivery));
+      if (ended.some(isCancelled)) return;
+      const [first] = ended.filter(isOwn);
+      if (!first) throw new CarillonError('not_found', `${sender} has no message here that it could cancel`);
+      throw new CarillonError('wrong_state', `${first.id} is ${first.state}: only a message that waits is cancelled`);
     },
     nameOfSendItem,
   );
