@@ -96,6 +96,13 @@ describe('the text of a run', () => {
     expect(runText({ ...RUN, notes })).toContain(`\n\n${notes[0]}\n\n`);
   });
 
+  it('names both versions if nothing is edited', () => {
+    expect(runText({ ...RUN, changes: [], before: 6, published: 7 })).toContain(
+      'configuration 7 compared with configuration 6',
+    );
+    expect(runText({ ...RUN, changes: [], before: 7, published: 7 })).toContain('configuration 7 before the edit');
+  });
+
   it('begins with the warning if unique_id changes', () => {
     const text = runText({ ...RUN, warning: 'This edit changes unique_id.' });
     expect(text.split('\n').slice(0, 2)).toEqual(['This edit changes unique_id.', RUN.sentence]);
