@@ -5,7 +5,7 @@ import { cancelled, newJob, type Job } from '@carillon/domain/jobs';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { MissingLookup, MissingMessage } from '@carillon/domain/runs';
 import type { AuditEntry } from '@carillon/domain/audit';
-import { CarillonError, type DeliveryId, type EventId, type JobId } from '@carillon/kernel';
+import { CarillonError, type DeliveryId, type EventId, type JobId, type RunId } from '@carillon/kernel';
 import { deliveryIdOf } from '@carillon/stages';
 import { freshName } from '@carillon/testing';
 import { givenIntent, integration, neverYield, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
@@ -14,6 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ControlPorts } from '../src/index.ts';
 import { createJobRunner } from '../src/jobs/runner.ts';
 import { questionItem, messageItem } from '../src/runs/send-items.ts';
+import { countWaiting } from '../src/runs/stop-sending.ts';
 import { moveDelivery, takeCustody } from './custody.ts';
 
 const HOUR = 3_600_000;
@@ -294,6 +295,33 @@ describe('The undo of a job that sends', () => {
     await takeCustody(topology);
     expect(await undone).toMatchObject({ state: 'done', done: 1 });
     expect(await stateOf('a')).toBe('CANCELLED');
+  });
+
+  it('cancels what came of a question, and counts questions without an answer', async () => {
+    const recipients = { from: 'lookup', integration: 'crm', user_ids: 'event.user_ids' } as const;
+    configuration = await topology.publish(
+      integration('crm', { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'K' } } }),
+      notification('order-paid', withRule({ when: 'true', recipients })),
+    );
+    await order('a');
+    const items = [questionItem({ position: await newestPosition(), rule: 'order-paid.paid' } as MissingLookup)];
+    const job = await run(await startJob(items));
+    const ports = { ...topology.ports, slice: neverYield };
+    expect(await countWaiting(job, items, ports)).toBe(1);
+    const [record] = await topology.records('carillon.triggers');
+    const trigger = record && topology.ports.codecs.trigger.decode(record.value);
+    if (!trigger?.ok) throw new Error('there is no trigger');
+    await ports.claims.claim([{ triggerId: trigger.value.id, position: 'carillon.lookups/0@0', at: 0 }]);
+    expect(await countWaiting(job, items, ports)).toBe(0);
+    const facts = {
+      uniqueId: 'a',
+      eventId: newestEvent,
+      sentBy: { person: 'ada', job: job.id, run: 'run_1' as RunId },
+    };
+    await hold(slotOf('a'), givenIntent('answered', facts), 'WAITING');
+    await hold(slotOf('b'), givenIntent('live', { uniqueId: 'b', eventId: newestEvent }), 'WAITING');
+    expect(await undo(job, items)).toMatchObject({ state: 'done', done: 1 });
+    expect([await stateOf('a'), await stateOf('b')]).toEqual(['CANCELLED', 'WAITING']);
   });
 
   it('leaves no slot to a later job or to the live rule', async () => {

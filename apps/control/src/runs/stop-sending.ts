@@ -80,7 +80,7 @@ async function waitForEnd(job: Job, { jobs }: Pick<StopSendingPorts, 'jobs'>): P
 }
 
 /** Counts the triggers of a sending job that have neither an answer nor been given up. */
-async function countWaiting(job: Job, items: readonly string[], ports: StopSendingPorts): Promise<number> {
+export async function countWaiting(job: Job, items: readonly string[], ports: StopSendingPorts): Promise<number> {
   const { claims, slice, tasks } = ports;
   const sender = await senderOf(job, ports);
   let waiting = 0;
