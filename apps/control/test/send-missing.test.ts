@@ -53,7 +53,14 @@ async function newestPosition(): Promise<string> {
 
 /** Stores a job that sends these items, or undoes such a job. */
 async function startJob(items: readonly string[], work: { readonly [name: string]: string } = {}): Promise<Job> {
-  const sending = { run: 'run_1', configuration: String(configuration), expires: '24h', rate: '1000', ...work };
+  const sending = {
+    run: 'run_1',
+    configuration: String(configuration),
+    checksum: 'c',
+    expires: '24h',
+    rate: '1000',
+    ...work,
+  };
   const facts = {
     id: freshName('job_') as JobId,
     workspace: 'shop',

@@ -55,7 +55,7 @@ async function work(): Promise<void> {
 const intents = () => fixture.topology.records('carillon.intents');
 
 describe('POST /runs/{id}/send', () => {
-  it('sends what was confirmed, as a job that remembers the configuration, and audits it', async () => {
+  it('sends what was confirmed, as a job that remembers configuration and checksum, and audits job, number and checksum', async () => {
     const seen = await look();
     const { status, body } = await send({ ...confirmed(seen), expires: '2h', rate: 1000 });
     expect(status, JSON.stringify(body)).toBe(202);
@@ -63,13 +63,19 @@ describe('POST /runs/{id}/send', () => {
     expect(body).toMatchObject({
       action: 'send_missing',
       of: 3,
-      parameters: { run: run.id, configuration: String(number), expires: '2h', rate: '1000' },
+      parameters: {
+        run: run.id,
+        configuration: String(number),
+        checksum: seen['checksum'],
+        expires: '2h',
+        rate: '1000',
+      },
     });
     await work();
     expect(await intents()).toHaveLength(3);
     const audit = await auditEntries(fixture.ports());
     expect(audit.filter(({ what, outcome }) => what === 'run.send' && outcome === 'done')).toMatchObject([
-      { target: run.id },
+      { target: run.id, detail: `${String(body['id'])}: 3 messages, checksum ${String(seen['checksum'])}` },
     ]);
     expect(audit.filter(({ what }) => what === 'message.send').map(({ target }) => target)).toEqual(
       ['a', 'b', 'c'].map((id) => fixture.slotOf(id)),

@@ -37,11 +37,12 @@ export async function startSending(
     action: sendMissing.action,
     run: run.id,
     configuration: String(number),
+    checksum: missing.checksum,
     expires: asked.expires,
     rate: String(asked.rate),
   };
   const job = await startJob(request, { workspace: run.workspace, work, items: itemsOf(missing) }, ports);
-  audited(request, { target: run.id });
+  audited(request, { target: run.id, detail: `${job.id}: ${missing.count} messages, checksum ${missing.checksum}` });
   return job;
 }
 

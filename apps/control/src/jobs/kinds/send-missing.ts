@@ -13,6 +13,8 @@ const parameters = z.object({
   run: z.string(),
   /** Number of the configuration that events are evaluated by. */
   configuration: z.string(),
+  /** Of the look that a person confirmed. */
+  checksum: z.string(),
   /** Duration for which a message is of use, such as `24h`. */
   expires: z.string(),
   /** Messages per second. */
