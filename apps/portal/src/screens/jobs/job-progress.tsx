@@ -31,11 +31,17 @@ const END_WORDS: Readonly<Record<Job['state'], string>> = {
 const JOB = '/v1/workspaces/{workspace}/jobs/{id}';
 
 export type Stopping = {
-  /** Path of the call. */
-  readonly path: string;
+  /** The same for a shell. */
+  readonly call: Call;
   /** `note`: what cannot be taken back. */
   readonly stop: () => Promise<Begun & { readonly note: string | null }>;
 };
+
+const cancelCall = ({ workspace, id }: Begun['jobs'][number]): Call => ({
+  method: 'POST',
+  path: `/v1/workspaces/${workspace}/jobs/${id}/cancel`,
+  body: {},
+});
 
 async function cancelJobs(jobs: Begun['jobs']): Promise<null> {
   await Promise.all(
@@ -124,11 +130,7 @@ export function JobProgress({
       {running.length + undoable.length > 0 && (
         <Curl
           calls={[
-            ...running.map(({ workspace, id }): Call => ({
-              method: 'POST',
-              path: ownStop?.path ?? `/v1/workspaces/${workspace}/jobs/${id}/cancel`,
-              body: {},
-            })),
+            ...(ownStop && running.length > 0 ? [ownStop.call] : running.map(cancelCall)),
             ...undoable.map(({ workspace, id }): Call => ({
               method: 'POST',
               path: `/v1/workspaces/${workspace}/jobs/${id}/undo`,

@@ -53,7 +53,10 @@ export function MissingCard({ run }: { readonly run: Run }): ReactNode {
             <JobProgress
               begun={job}
               changes={JOBS}
-              stopping={{ path: `/v1/workspaces/${workspace}/runs/${id}/stop`, stop: () => stopSending(run) }}
+              stopping={{
+                call: { method: 'POST', path: `/v1/workspaces/${workspace}/runs/${id}/stop`, body: {} },
+                stop: () => stopSending(run),
+              }}
               onClose={close}
             />
           )}
