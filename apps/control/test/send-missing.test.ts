@@ -12,6 +12,7 @@ import { givenIntent, integration, neverYield, notification, ORDER_PAID, orderSh
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ControlPorts } from '../src/index.ts';
+import { senderOf } from '../src/jobs/kinds/send-missing.ts';
 import { createJobRunner } from '../src/jobs/runner.ts';
 import { questionItem, messageItem } from '../src/runs/send-items.ts';
 import { countWaiting } from '../src/runs/stop-sending.ts';
@@ -161,18 +162,16 @@ describe('A job that sends missing messages', () => {
     expect(await slots()).toEqual([slotOf('a')]);
   });
 
-  it('makes the same bytes when an item is repeated', async () => {
-    const items = [await order('a')];
-    const job = await startJob(items);
-    await run(job);
-    topology.clock.pass(HOUR);
-    await repeat(job);
-    const own = (await topology.records('carillon.intents')).filter(({ value }) => {
-      const read = topology.ports.codecs.intent.decode(value);
-      return read.ok && read.value.sentBy?.job === job.id;
-    });
-    expect(own).toHaveLength(2);
-    expect(own[0]?.value).toEqual(own[1]?.value);
+  it('makes the same bytes when two workers send an item', async () => {
+    const item = await order('a');
+    const job = await startJob([item]);
+    for (let workers = 0; workers < 2; workers += 1) {
+      const sender = await senderOf(job, { ...topology.ports, slice: neverYield });
+      await sender.send(item);
+      topology.clock.pass(HOUR);
+    }
+    const [first, second] = await topology.records('carillon.intents');
+    expect(second?.value).toEqual(first?.value);
   });
 
   it('audits each message under its delivery', async () => {
@@ -223,6 +222,29 @@ describe('A job that sends missing messages', () => {
       { code: 'conflict', detail: expect.stringContaining('another unique_id: dlv_other is SENT') as unknown },
     ]);
     expect(await intents()).toEqual([]);
+  });
+
+  it('waits for the custody of intents on the log before it looks for messages under another unique_id', async () => {
+    const item = await order('a');
+    await topology.evaluates();
+    await untilFound('the live rule has fired', async () => ((await intents()).length > 0 ? true : undefined));
+    const recipients = { ...paid.recipients, unique_id: 'event.order_id + "-again"' };
+    configuration = await topology.publish(
+      notification('order-paid', withRule({ when: 'event.total > 80', recipients })),
+    );
+    const again = slotOf('a-again');
+    const job = await startJob([item.replace(slotOf('a'), again)]);
+    const { checkpoints } = topology.ports;
+    let polls = 0;
+    const load: typeof checkpoints.load = async (...place) => {
+      polls += 1;
+      if (polls === 2) await takeCustody(topology);
+      return checkpoints.load(...place);
+    };
+    expect((await run(job, runner({ checkpoints: { ...checkpoints, load } }))).failures).toMatchObject([
+      { code: 'conflict', detail: expect.stringContaining(`${slotOf('a')} is WAITING`) as unknown },
+    ]);
+    expect(await slots()).toEqual([slotOf('a')]);
   });
 
   it('appends the triggers of an event that needs a lookup', async () => {

@@ -49,7 +49,10 @@ function sendEach({ job, parameters: { rate } }: JobRun<Parameters>, ports: JobK
   const nextTurn = createPace(1_000 / Number(rate), ports);
   let sender: MissingSender | null = null;
   return async (items, stop) => {
-    sender ??= await senderOf(job, ports);
+    if (!sender) {
+      await waitForCustody(ports, stop);
+      sender = await senderOf(job, ports);
+    }
     const results: (JobFailure | null)[] = [];
     for (const item of items) {
       await nextTurn(stop);
@@ -136,7 +139,7 @@ async function waitForCustody({ log, checkpoints }: JobKindPorts, stop: AbortSig
       end === 0 || ((await checkpoints.load('delivery', 'carillon.intents', partition))?.next ?? 0) >= end;
     for (let polls = 0; !(await isRead()); polls += 1) {
       if (stop.aborted || polls === MAX_CUSTODY_POLLS) {
-        throw new CarillonError('log_unavailable', 'delivery has not read all intents of the job yet');
+        throw new CarillonError('log_unavailable', 'delivery has not read all intents on the log yet');
       }
       await pause(CUSTODY_POLL, stop);
     }
