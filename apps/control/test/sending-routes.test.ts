@@ -133,9 +133,16 @@ describe('POST /runs/{id}/send', () => {
     for (const answer of [await send({ ...seen, rate: 1000 }), await send({ ...seen, rate: 1000 })]) {
       expect(answer.status).toBe(202);
     }
-    await work();
-    await takeCustody(fixture.topology);
+    for (let jobs = 0; jobs < 2; jobs += 1) {
+      await work();
+      await takeCustody(fixture.topology);
+    }
     expect(await fixture.ports().ledger.countByState()).toEqual({ WAITING: 3 });
+    const { items } = await fixture.ports().jobs.list({ actions: ['send_missing'] }, 10);
+    expect(items.map(({ failures }) => failures.map(({ code }) => code))).toEqual([
+      ['conflict', 'conflict', 'conflict'],
+      [],
+    ]);
   });
 });
 

@@ -80,6 +80,8 @@ export type JobKind<Body extends z.ZodType = z.ZodType, Parameters extends z.Zod
    * the workspace. The others wait.
    */
   readonly isInChild?: boolean;
+  /** True if jobs of this kind run one after another in a workspace, oldest first. Their undo jobs do not wait. */
+  readonly isSerial?: boolean;
   /** True if `stop` is aborted within a second of the cancel. Defaults to within 5 s. */
   readonly endsQuickly?: boolean;
   /** Left out together with `choose` if a route of another file starts the job. */

@@ -76,6 +76,15 @@ function isFull(underWay: readonly JobUnderWay[], { workspace }: Job, kind: JobK
   return others.length >= CONCURRENCY || ofWorkspace.length >= CONCURRENCY_PER_WORKSPACE;
 }
 
+/** Returns true if an older job has to end first. `unfinished` has the oldest job first. */
+function waitsForOlder({ id, workspace, work }: Job, { isSerial }: JobKind, unfinished: readonly Job[]): boolean {
+  if (!isSerial || work['undoes'] !== undefined) return false;
+  const oldest = unfinished.find(
+    (other) => other.workspace === workspace && other.work.action === work.action && other.work['undoes'] === undefined,
+  );
+  return oldest?.id !== id;
+}
+
 /**
  * Works on jobs. Whoever holds the lease of a job does its items in their order and writes how far it is, each time over the version that
  * it knows: two that both think so for a moment do the same items, and each item once, for what is done names the job. Before each batch
@@ -180,7 +189,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone =
       for (const job of unfinished.filter((one) => (isAlone || isFree(one, now)) && !underWay.has(one.id))) {
         const kind = kindOf(job);
         // A control process of a later release knows the kind.
-        if (!kind || isFull([...underWay.values()], job, kind)) continue;
+        if (!kind || waitsForOlder(job, kind, unfinished) || isFull([...underWay.values()], job, kind)) continue;
         const working = take(job, kind)
           .catch((error: unknown) => watch.trouble(`take job ${job.id}`, error))
           .finally(() => underWay.delete(job.id));

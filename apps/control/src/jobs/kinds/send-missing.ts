@@ -29,6 +29,7 @@ export const sendMissing = jobKind({
   audit: 'message.send',
   parameters,
   endsQuickly: true,
+  isSerial: true,
   nameOf: nameOfSendItem,
   do: (run, ports) => sendEach(run, ports),
   undo: { audit: 'message.cancel', do: (run, ports) => cancelEach(run, ports) },
