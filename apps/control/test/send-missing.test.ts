@@ -101,10 +101,20 @@ describe('A job that sends missing messages', () => {
     const item = await order('a');
     for (let jobs = 0; jobs < 2; jobs += 1) {
       await hold(slotOf('a'), givenIntent('capped', { uniqueId: 'a' }), 'SUPPRESSED');
-      expect(await run(await startJob([item]))).toMatchObject({ state: 'done', done: 1 });
+      const job = await startJob([item], { slot: 'none,stopped' });
+      expect(await run(job)).toMatchObject({ state: 'done', done: 1 });
       await takeCustody(topology);
       expect(await topology.ports.ledger.get(slotOf('a'))).toMatchObject({ state: 'WAITING' });
     }
+  });
+
+  it('leaves the slot of a suppressed message alone if only free slots were confirmed', async () => {
+    const item = await order('a');
+    await hold(slotOf('a'), givenIntent('capped', { uniqueId: 'a' }), 'SUPPRESSED');
+    expect((await run(await startJob([item]))).failures).toMatchObject([
+      { code: 'conflict', detail: expect.stringContaining('is SUPPRESSED') as unknown },
+    ]);
+    expect(await intents()).toEqual([]);
   });
 
   it('appends the triggers of an event that needs a lookup', async () => {

@@ -67,6 +67,7 @@ export async function startJob(items: readonly string[], work: { readonly [name:
     run: 'run_1',
     configuration: String(configuration),
     checksum: 'c',
+    slot: 'none',
     expires: '24h',
     rate: '1000',
     ...work,

@@ -67,6 +67,7 @@ describe('POST /runs/{id}/send', () => {
         run: run.id,
         configuration: String(number),
         checksum: seen['checksum'],
+        slot: 'none',
         expires: '2h',
         rate: '1000',
       },

@@ -156,7 +156,14 @@ const SENDING = {
   ...WAITING_JOB,
   action: 'send_missing',
   of: MISSING.count,
-  parameters: { run: DONE.id, configuration: '12', checksum: MISSING.checksum, expires: '24h', rate: '10' },
+  parameters: {
+    run: DONE.id,
+    configuration: '12',
+    checksum: MISSING.checksum,
+    slot: 'none',
+    expires: '24h',
+    rate: '10',
+  },
 };
 
 /** Examples of comparisons, by operation. */

@@ -35,6 +35,9 @@ type Outputs = {
   readonly triggers: readonly Trigger[];
 };
 
+/** `takesStopped`: a person confirmed messages that ended unsent. Without it the job takes free slots only. */
+export type MissingJob = SendingJob & { readonly takesStopped: boolean };
+
 /** Sends the items of one job. */
 export type MissingSender = {
   /**
@@ -48,7 +51,7 @@ export type MissingSender = {
 
 /** Returns a sender that keeps the outputs of the last event, so that consecutive items of an event evaluate the event once. */
 export function createMissingSender(
-  job: SendingJob,
+  job: MissingJob,
   configuration: Configuration,
   ports: SendMissingPorts,
 ): MissingSender {
@@ -104,9 +107,9 @@ export function createMissingSender(
     await log.append([intentRecord(intent, ports)]);
   }
 
-  /** Throws unless the holder of a slot gives the slot away. */
+  /** Throws unless the holder of a slot gives the slot away and the job takes such slots. */
   async function refuseHolder(holder: Delivery): Promise<void> {
-    if (await givesAway(holder)) return;
+    if (job.takesStopped && (await givesAway(holder))) return;
     throw new CarillonError('conflict', `the message was sent or stopped meanwhile: ${holder.id} is ${holder.state}`);
   }
 

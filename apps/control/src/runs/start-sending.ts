@@ -28,7 +28,8 @@ export async function startSending(
 ): Promise<Job> {
   refuseExpires(asked.expires);
   const { number } = await ports.configuration.refresh();
-  const missing = await findMissing(run, readSelection(asked, ports.clock.now()), ports);
+  const selection = readSelection(asked, ports.clock.now());
+  const missing = await findMissing(run, selection, ports);
   refuseChanged(missing, asked);
   if (ports.configuration.current().number !== number) {
     throw new CarillonError('conflict', 'somebody published meanwhile: look at the missing messages again');
@@ -38,6 +39,7 @@ export async function startSending(
     run: run.id,
     configuration: String(number),
     checksum: missing.checksum,
+    slot: selection.slotStates.toSorted().join(','),
     expires: asked.expires,
     rate: String(asked.rate),
   };

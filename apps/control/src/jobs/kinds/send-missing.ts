@@ -15,6 +15,8 @@ const parameters = z.object({
   configuration: z.string(),
   /** Of the look that a person confirmed. */
   checksum: z.string(),
+  /** Slot states of the messages that were confirmed, such as `none` or `none,stopped`. */
+  slot: z.string(),
   /** Duration for which a message is of use, such as `24h`. */
   expires: z.string(),
   /** Messages per second. */
@@ -37,13 +39,14 @@ export const sendMissing = jobKind({
 
 /** Returns the sender of a job of this kind. */
 export async function senderOf({ id, byName, createdAt, work }: Job, ports: SendMissingPorts): Promise<MissingSender> {
-  const { run, configuration, expires } = parameters.parse(work);
+  const { run, configuration, slot, expires } = parameters.parse(work);
   const sending = {
     sentBy: { person: byName, job: id, run: run as RunId },
     createdAt,
     expires: readExpires(expires),
   };
-  return createMissingSender(sending, await ports.configuration.at(Number(configuration)), ports);
+  const takesStopped = slot.split(',').includes('stopped');
+  return createMissingSender({ ...sending, takesStopped }, await ports.configuration.at(Number(configuration)), ports);
 }
 
 function sendEach({ job, parameters: { rate } }: JobRun<Parameters>, ports: JobKindPorts): JobWorker {
