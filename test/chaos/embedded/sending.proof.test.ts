@@ -32,8 +32,14 @@ it(`Missing messages of two comparisons, sent at once with a kill at ${ROUNDS} f
     rate: 100,
   });
   for (const [index, round] of rounds.entries()) {
-    expect(round, `${FAILPOINTS[index]}: ${stderr}`).toMatchObject({ missing: MESSAGES, twice: [], lost: [] });
+    expect(round, `${FAILPOINTS[index]}: ${stderr}`).toMatchObject({
+      missing: MESSAGES,
+      twice: [],
+      lost: [],
+      notByJobs: [],
+    });
     for (const { done, failed } of round.jobs) expect(done + failed, FAILPOINTS[index]).toBe(MESSAGES);
+    expect(Math.max(...round.jobs.map(({ done }) => done)), FAILPOINTS[index]).toBeGreaterThan(0);
   }
   const deaths = rounds.filter(({ died }) => died).length;
   console.log(`sending: ${deaths} of ${ROUNDS} rounds died at their failpoint`);
