@@ -35,6 +35,18 @@ describe('A job that sends once', () => {
     expect(await intents()).toEqual([]);
   });
 
+  it('sends a message although a digest of another message names the same event and person', async () => {
+    const item = await order('a');
+    const digested = givenIntent('digest', { uniqueId: 'digest-1', person: 'a@example.com', eventId: newestEvent });
+    const digest = {
+      ...digested,
+      slot: { ...digested.slot, notificationId: 'ntf_paid' },
+      digest: { head: 'head', n: 1, items: [] },
+    };
+    await hold('dlv_digest' as DeliveryId, digest, 'SENT');
+    expect(await run(await startJob([item]))).toMatchObject({ state: 'done', done: 1, failed: 0 });
+  });
+
   it('waits for the custody of intents on the log before it looks for messages under another unique_id', async () => {
     const item = await order('a');
     await topology.evaluates();

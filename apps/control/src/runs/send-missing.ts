@@ -119,7 +119,8 @@ export function createMissingSender(
     const { items } = await ledger.list({ workspace: slot.workspace, eventId, person }, MAX_OF_PERSON);
     for (const other of items) {
       const isSame = other.slot.notificationId === slot.notificationId && other.slot.channel === slot.channel;
-      if (!isSame || messages.has(other.id) || (await givesAway(other))) continue;
+      // The items of a digest are deliveries of their own.
+      if (!isSame || other.intent.digest || messages.has(other.id) || (await givesAway(other))) continue;
       const detail = `the person has a message about this event under another unique_id: ${other.id} is ${other.state}`;
       throw new CarillonError('conflict', detail);
     }
