@@ -1,13 +1,16 @@
-import { CarillonError, type DeliveryId } from '@carillon/kernel';
-import { givenIntent, notification } from '@carillon/testing/given';
+import type { MissingLookup } from '@carillon/domain/runs';
+import { CarillonError, type DeliveryId, type RunId } from '@carillon/kernel';
+import { givenIntent, integration, notification } from '@carillon/testing/given';
 import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
+import { questionItem } from '../src/runs/send-items.ts';
 import { takeCustody } from './custody.ts';
 import {
   hold,
   intents,
   jobNow,
   newestEvent,
+  newestPosition,
   order,
   paid,
   publish,
@@ -45,6 +48,35 @@ describe('A job that sends once', () => {
     };
     await hold('dlv_digest' as DeliveryId, digest, 'SENT');
     expect(await run(await startJob([item]))).toMatchObject({ state: 'done', done: 1, failed: 0 });
+  });
+
+  describe.each([
+    { name: 'sent by the rule', facts: {}, ruleId: 'rul_paid', state: 'SENT', isAsked: false },
+    { name: 'sent by a rule that is gone', facts: {}, ruleId: 'rul_gone', state: 'SENT', isAsked: false },
+    { name: 'sent by another rule', facts: {}, ruleId: 'rul_other', state: 'SENT', isAsked: true },
+    { name: 'suppressed', facts: {}, ruleId: 'rul_paid', state: 'SUPPRESSED', isAsked: true },
+    { name: 'of the job itself', facts: { isOwn: true }, ruleId: 'rul_paid', state: 'SENT', isAsked: true },
+  ] as const)('with a message of the event $name', ({ facts, ruleId, state, isAsked }) => {
+    it(`${isAsked ? 'asks' : 'does not ask'} the partner whom the rule names since`, async () => {
+      const lookup = { from: 'lookup', integration: 'crm', user_ids: 'event.user_ids' } as const;
+      const { rules, ...body } = withRule({ when: 'true', recipients: lookup });
+      await publish(
+        integration('crm', { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'K' } } }),
+        notification('order-paid', { ...body, rules: { ...rules, other: { ...paid, id: 'rul_other' } } }),
+      );
+      await order('a');
+      const item = questionItem({ position: await newestPosition(), rule: 'order-paid.paid' } as MissingLookup);
+      const job = await startJob([item]);
+      const sentBy = { person: 'ada', job: job.id, run: 'run_1' as RunId };
+      const live = givenIntent('live', { uniqueId: 'old', eventId: newestEvent, ...('isOwn' in facts && { sentBy }) });
+      const slot = { ...live.slot, notificationId: 'ntf_paid' };
+      await hold('dlv_old' as DeliveryId, { ...live, slot, ruleId }, state);
+      const { failures } = await run(job);
+      expect(failures.map(({ code, detail }) => [code, detail.includes(`dlv_old is ${state}`)])).toEqual(
+        isAsked ? [] : [['conflict', true]],
+      );
+      expect(await topology.records('carillon.triggers')).toHaveLength(isAsked ? 1 : 0);
+    });
   });
 
   it('waits for the custody of intents on the log before it looks for messages under another unique_id', async () => {

@@ -1,5 +1,5 @@
 import type { Configuration } from '@carillon/domain/configuration';
-import { givesSlotAway, type Delivery, type Intent } from '@carillon/domain/deliveries';
+import type { Delivery, Intent } from '@carillon/domain/deliveries';
 import type { SourceEvent } from '@carillon/domain/events';
 import type { Trigger } from '@carillon/domain/lookups';
 import { CarillonError, type DeliveryId } from '@carillon/kernel';
@@ -13,6 +13,7 @@ import {
   type SendingJob,
 } from '@carillon/stages';
 import type { ControlPorts } from '../ports.ts';
+import { givesAway, refuseAnswered, refuseNotified } from './refuse-notified.ts';
 import { readAnswers, readEventAt } from './row-details.ts';
 import { readSendItem, type SendItem } from './send-items.ts';
 
@@ -23,9 +24,6 @@ export type SendMissingPorts = Pick<
 
 type Message = Extract<SendItem, { kind: 'message' }>;
 type Question = Extract<SendItem, { kind: 'question' }>;
-
-/** Deliveries of one event to one person that are looked at. */
-const MAX_OF_PERSON = 500;
 
 /** What an event comes to for the job. */
 type Outputs = {
@@ -103,32 +101,14 @@ export function createMissingSender(
     const [holder] = await ledger.many([slot]);
     if (holder && (holder.intent.id === intent.id || holder.judged.includes(intent.id))) return;
     if (holder) await refuseHolder(holder);
-    await refuseNotified(intent, messages);
+    await refuseNotified(intent, messages, ports);
     await log.append([intentRecord(intent, ports)]);
   }
 
   /** Throws unless the holder of a slot gives the slot away and the job takes such slots. */
   async function refuseHolder(holder: Delivery): Promise<void> {
-    if (job.takesStopped && (await givesAway(holder))) return;
+    if (job.takesStopped && (await givesAway(holder, ports))) return;
     throw new CarillonError('conflict', `the message was sent or stopped meanwhile: ${holder.id} is ${holder.state}`);
-  }
-
-  /** Throws if the person gets a message about this event under a unique_id that the configuration no longer gives. */
-  async function refuseNotified(intent: Intent, messages: Outputs['messages']): Promise<void> {
-    const { eventId, person, slot } = intent;
-    const { items } = await ledger.list({ workspace: slot.workspace, eventId, person }, MAX_OF_PERSON);
-    for (const other of items) {
-      const isSame = other.slot.notificationId === slot.notificationId && other.slot.channel === slot.channel;
-      // The items of a digest are deliveries of their own.
-      if (!isSame || other.intent.digest || messages.has(other.id) || (await givesAway(other))) continue;
-      const detail = `the person has a message about this event under another unique_id: ${other.id} is ${other.state}`;
-      throw new CarillonError('conflict', detail);
-    }
-  }
-
-  async function givesAway(holder: Delivery): Promise<boolean> {
-    const digest = holder.digestedIn === undefined ? null : await ledger.get(holder.digestedIn);
-    return givesSlotAway(holder, digest);
   }
 
   const asks = ({ triggers }: Outputs, { rule }: Question): readonly Trigger[] =>
@@ -137,12 +117,14 @@ export function createMissingSender(
   async function askPartner(question: Question): Promise<void> {
     const outputs = await outputsAt(question.position);
     const asked = asks(outputs, question);
-    if (asked.length === 0) {
+    if (!asked[0]) {
       throw new CarillonError(
         'wrong_state',
         `rule ${question.rule} asks no partner about event ${outputs.event.id}: it does not fire, or an answer is recorded`,
       );
     }
+    const rules = book.rulesOf(configuration, outputs.event.stream);
+    await refuseAnswered(asked[0], rules, job.sentBy.job, ports);
     await log.append(asked.map((trigger) => triggerRecord(trigger, ports)));
   }
 
