@@ -187,6 +187,25 @@ describe('The undo of a job that sends', () => {
     expect(await jobNow(undoing)).toMatchObject({ state: 'done', done: 1, failed: 0 });
   });
 
+  it('is done while jobs of many workspaces send', async () => {
+    topology.clock.goOn();
+    const items = [await order('a'), await order('b')];
+    const job = await run(await startJob(items.slice(0, 1)));
+    await takeCustody(topology);
+    const working = runner();
+    const others: Job[] = [];
+    for (const workspace of ['shop', 'club', 'bank', 'school']) {
+      others.push(await startJob(items, { rate: '0.01' }, workspace));
+    }
+    await working.round();
+    const undoing = await startJob(items.slice(0, 1), { undoes: job.id });
+    await working.round();
+    await untilFound('the undo is done', async () => (await jobNow(undoing)).endedAt ?? undefined);
+    expect(await stateOf('a')).toBe('CANCELLED');
+    expect((await Promise.all(others.map(jobNow))).map(({ state }) => state)).toEqual(others.map(() => 'running'));
+    await working.end();
+  });
+
   it('waits until delivery has read all intents of the job', async () => {
     const items = [await order('a')];
     const job = await run(await startJob(items));

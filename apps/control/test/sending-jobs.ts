@@ -62,7 +62,11 @@ export async function newestPosition(): Promise<string> {
 }
 
 /** Stores a job that sends these items, or undoes such a job. */
-export async function startJob(items: readonly string[], work: { readonly [name: string]: string } = {}): Promise<Job> {
+export async function startJob(
+  items: readonly string[],
+  work: { readonly [name: string]: string } = {},
+  workspace = 'shop',
+): Promise<Job> {
   const sending = {
     run: 'run_1',
     configuration: String(configuration),
@@ -74,7 +78,7 @@ export async function startJob(items: readonly string[], work: { readonly [name:
   };
   const facts = {
     id: freshName('job_') as JobId,
-    workspace: 'shop',
+    workspace,
     work: { action: 'send_missing', ...sending },
     by: OWNER_ACTOR,
     byName: 'ada',

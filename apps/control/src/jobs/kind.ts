@@ -65,6 +65,12 @@ export class JobCancelled extends Error {}
  */
 export type JobWorker = (items: readonly string[], stop: AbortSignal) => Promise<readonly (JobFailure | null)[]>;
 
+/**
+ * Jobs of one lane leave the places of other lanes free, because they take minutes. `child`: an item takes minutes in a child process, and a
+ * runner works on one such job at a time. `paced`: the job does so many items per second.
+ */
+export type JobLane = 'short' | 'paced' | 'child';
+
 /** A kind of job. Its start route, work and presentation are derived from this value. */
 export type JobKind<Body extends z.ZodType = z.ZodType, Parameters extends z.ZodObject = z.ZodObject> = {
   /** Public name, in `Job.action`. */
@@ -75,11 +81,8 @@ export type JobKind<Body extends z.ZodType = z.ZodType, Parameters extends z.Zod
   readonly audit: AuditAction;
   /** The fields of a job besides its items. All are text. */
   readonly parameters: Parameters;
-  /**
-   * True if an item takes minutes in a child process. A runner works on one such job at a time, beside its other jobs and those of
-   * the workspace. The others wait.
-   */
-  readonly isInChild?: boolean;
+  /** Defaults to `short`. */
+  readonly lane?: JobLane;
   /** True if jobs of this kind run one after another in a workspace, oldest first. Their undo jobs do not wait. */
   readonly isSerial?: boolean;
   /** True if `stop` is aborted within a second of the cancel. Defaults to within 5 s. */

@@ -2,7 +2,7 @@ import { jobBodyOf, jobPageOf, runStopBodyOf } from '@carillon/contracts';
 import type { AuditAction } from '@carillon/domain/audit';
 import { hasEnded, type Job } from '@carillon/domain/jobs';
 import { z } from 'zod';
-import type { JobKind, JobKindPorts, JobWorker } from './kind.ts';
+import type { JobKind, JobKindPorts, JobLane, JobWorker } from './kind.ts';
 import { backup } from './kinds/backup.ts';
 import { allowConsents } from './kinds/consents.ts';
 import { compareHistory } from './kinds/compare-history.ts';
@@ -30,10 +30,11 @@ export const JOB_KINDS: readonly [JobKind, ...JobKind[]] = [
 const [first, ...others] = JOB_KINDS;
 export const JOB_ACTIONS = [first.action, ...others.map(({ action }) => action)] as const;
 
-/** Actions of jobs that wait for their turn in a child process. */
-export const CHILD_ACTIONS = JOB_KINDS.filter(({ isInChild }) => isInChild).map(({ action }) => action);
-/** Actions of all other jobs. */
-export const ORDINARY_ACTIONS = JOB_ACTIONS.filter((action) => !CHILD_ACTIONS.includes(action));
+const LANES: readonly JobLane[] = ['short', 'paced', 'child'];
+/** The actions of each lane. */
+export const ACTIONS_OF_LANES = LANES.map((lane) =>
+  JOB_KINDS.filter((kind) => (kind.lane ?? 'short') === lane).map(({ action }) => action),
+);
 
 const parameters: z.ZodRawShape = {
   ...Object.fromEntries(JOB_KINDS.flatMap((kind) => Object.entries(kind.parameters.partial().shape))),
@@ -49,6 +50,9 @@ export const kindOf = ({ work }: Pick<Job, 'work'>): JobKind | undefined =>
 
 /** Returns true for a job that undoes another one. */
 const isUndo = ({ work }: Pick<Job, 'work'>): boolean => work['undoes'] !== undefined;
+
+/** An undo is short, whatever it undoes: it waits for nothing that is paced. */
+export const laneOf = (job: Pick<Job, 'work'>, { lane = 'short' }: JobKind): JobLane => (isUndo(job) ? 'short' : lane);
 
 /** Returns true if the job has ended and what it did can be taken back. An undo cannot be undone: start a new job. */
 export const canUndo = (job: Job): boolean => hasEnded(job) && !isUndo(job) && kindOf(job)?.undo !== undefined;

@@ -15,8 +15,8 @@ import { pause } from '@carillon/runtime';
 import type { ControlPorts } from '../ports.ts';
 import { removeRuns } from '../runs/remove-runs.ts';
 import { createJobAudit, isRefusal } from './job-audit.ts';
-import { CHILD_ACTIONS, kindOf, ORDINARY_ACTIONS, workerOf } from './kinds.ts';
-import { JobCancelled, type JobKind, type JobKindPorts, type JobWorker } from './kind.ts';
+import { ACTIONS_OF_LANES, kindOf, laneOf, workerOf } from './kinds.ts';
+import { JobCancelled, type JobKind, type JobKindPorts, type JobLane, type JobWorker } from './kind.ts';
 import { mayContinue } from './rights.ts';
 
 /** Another runner takes a job over so long after its holder was last heard of. */
@@ -26,11 +26,11 @@ const LEASE_RENEWAL: Duration = LEASE / 3;
 const SHORT_LEASE_RENEWAL: Duration = 1_000;
 /** Items between two writes of a job's progress. A crash repeats at most as many. */
 export const BATCH_SIZE = 40;
-/** Jobs that one process works on at once; any other waits for its turn. */
+/** Jobs of a lane that one process works on at once; any other waits for its turn. */
 const CONCURRENCY = 4;
 /** So many of them are of one workspace, or of the deployment: others find a place however long its jobs are. */
 const CONCURRENCY_PER_WORKSPACE = 2;
-/** Jobs that a round looks at: at most so many in a child process, and as many others. */
+/** Jobs of each lane that a round looks at. */
 const MAX_UNFINISHED = 100;
 const REMOVAL_BATCH_SIZE = 100;
 const REMOVING_EVERY: Duration = 3_600_000;
@@ -39,7 +39,7 @@ export type JobRunnerPorts = JobKindPorts & Pick<ControlPorts, 'jobs'>;
 
 type JobUnderWay = {
   readonly workspace: Job['workspace'];
-  readonly isInChild: boolean;
+  readonly lane: JobLane;
   readonly working: Promise<void>;
 };
 
@@ -58,21 +58,23 @@ async function removeOld(now: Instant, ports: JobRunnerPorts): Promise<boolean> 
   return removeRuns(now, ports);
 }
 
-/** Reads jobs in a child process apart, because they wait for minutes and would leave no room for others. */
+/** Reads each lane apart, because jobs that wait for minutes would leave no room for others. */
 async function readUnfinished({ jobs }: Pick<JobRunnerPorts, 'jobs'>): Promise<readonly Job[]> {
-  const ordinary = await jobs.unfinished(MAX_UNFINISHED, ORDINARY_ACTIONS);
-  return [...ordinary, ...(await jobs.unfinished(MAX_UNFINISHED, CHILD_ACTIONS))];
+  const unfinished: Job[] = [];
+  for (const actions of ACTIONS_OF_LANES) unfinished.push(...(await jobs.unfinished(MAX_UNFINISHED, actions)));
+  return unfinished;
 }
 
 /** Returns true if the job is cancelled or its author has lost their rights. */
 const isOver = async (job: Job, kind: JobKind, ports: JobRunnerPorts): Promise<boolean> =>
   job.cancelledBy !== null || !(await mayContinue(job, kind, ports));
 
-/** Returns true if this process has to finish another job before it takes a job of this kind. */
-function isFull(underWay: readonly JobUnderWay[], { workspace }: Job, kind: JobKind): boolean {
-  if (kind.isInChild) return underWay.some(({ isInChild }) => isInChild);
-  const others = underWay.filter(({ isInChild }) => !isInChild);
-  const ofWorkspace = others.filter((other) => other.workspace === workspace);
+/** Returns true if this process has to finish another job before it takes this one. */
+function isFull(underWay: readonly JobUnderWay[], job: Job, kind: JobKind): boolean {
+  const lane = laneOf(job, kind);
+  const others = underWay.filter((other) => other.lane === lane);
+  if (lane === 'child') return others.length > 0;
+  const ofWorkspace = others.filter((other) => other.workspace === job.workspace);
   return others.length >= CONCURRENCY || ofWorkspace.length >= CONCURRENCY_PER_WORKSPACE;
 }
 
@@ -193,7 +195,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone =
         const working = take(job, kind)
           .catch((error: unknown) => watch.trouble(`take job ${job.id}`, error))
           .finally(() => underWay.delete(job.id));
-        underWay.set(job.id, { workspace: job.workspace, isInChild: kind.isInChild === true, working });
+        underWay.set(job.id, { workspace: job.workspace, lane: laneOf(job, kind), working });
       }
       if (removedAt !== null && Math.abs(now - removedAt) < REMOVING_EVERY) return;
       if (await removeOld(now, ports)) removedAt = now;

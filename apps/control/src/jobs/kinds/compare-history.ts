@@ -14,7 +14,7 @@ export const compareHistory = jobKind({
   permission: ['configure', 'operate'],
   audit: 'run.end',
   parameters: z.object({ run: z.string() }),
-  isInChild: true,
+  lane: 'child',
   endsQuickly: true,
   do: (_job, ports) => async (items, stop) => {
     const results = [];

@@ -30,6 +30,7 @@ export const sendMissing = jobKind({
   permission: 'operate',
   audit: 'message.send',
   parameters,
+  lane: 'paced',
   endsQuickly: true,
   isSerial: true,
   nameOf: nameOfSendItem,
