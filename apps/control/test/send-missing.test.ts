@@ -87,12 +87,38 @@ describe('A job that sends missing messages', () => {
     expect(await intents()).toEqual([]);
   });
 
+  it('tells that no recorded answer is left for a message of a rule that asks a partner', async () => {
+    const item = await order('a');
+    const recipients = { from: 'lookup', integration: 'crm', user_ids: 'event.user_ids' } as const;
+    await publish(
+      integration('crm', { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'K' } } }),
+      notification('order-paid', withRule({ when: 'true', recipients })),
+    );
+    const { failures } = await run(await startJob([item]));
+    expect(failures.map(({ detail }) => detail)).toEqual([
+      expect.stringMatching(/no recorded answer of its partner is left\. Compare again/),
+    ]);
+  });
+
+  it('says what to do about a question that is no longer to be asked', async () => {
+    await order('a');
+    const lookup = { position: await newestPosition(), rule: 'order-paid.paid' } as MissingLookup;
+    const { failures } = await run(await startJob([questionItem(lookup)]));
+    expect(failures.map(({ detail }) => detail)).toEqual([expect.stringContaining('Compare again')]);
+  });
+
   it.each(['SENT', 'WAITING', 'IN_DOUBT', 'CANCELLED'] as const)(
     'fails an item whose delivery is %s meanwhile',
     async (state) => {
       const job = await startJob([await order('a')]);
       await hold(slotOf('a'), givenIntent('live', { uniqueId: 'a' }), state);
-      expect((await run(job)).failures).toMatchObject([{ item: slotOf('a'), code: 'conflict' }]);
+      expect((await run(job)).failures).toMatchObject([
+        {
+          item: slotOf('a'),
+          code: 'conflict',
+          detail: expect.stringContaining(`is ${state}. It is no longer`) as unknown,
+        },
+      ]);
       expect(await intents()).toEqual([]);
     },
   );
@@ -112,7 +138,7 @@ describe('A job that sends missing messages', () => {
     const item = await order('a');
     await hold(slotOf('a'), givenIntent('capped', { uniqueId: 'a' }), 'SUPPRESSED');
     expect((await run(await startJob([item]))).failures).toMatchObject([
-      { code: 'conflict', detail: expect.stringContaining('is SUPPRESSED') as unknown },
+      { code: 'conflict', detail: expect.stringContaining('is SUPPRESSED. To send it, look again') as unknown },
     ]);
     expect(await intents()).toEqual([]);
   });

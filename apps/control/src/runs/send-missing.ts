@@ -2,7 +2,7 @@ import type { Configuration } from '@carillon/domain/configuration';
 import type { Delivery, Intent } from '@carillon/domain/deliveries';
 import type { SourceEvent } from '@carillon/domain/events';
 import type { Trigger } from '@carillon/domain/lookups';
-import { CarillonError, type DeliveryId } from '@carillon/kernel';
+import { CarillonError, type DeliveryId, type EventId } from '@carillon/kernel';
 import {
   createRuleBook,
   deliveryIdOf,
@@ -84,20 +84,14 @@ export function createMissingSender(
     if (outputs) return outputs;
     throw new CarillonError(
       'wrong_state',
-      `the event at ${position} is no longer on the log, so its message is unknown`,
+      `the event at ${position} is no longer on the log, so its message is unknown: compare again to see the events that are left`,
     );
   }
 
   async function sendMessage({ slot, position }: Message): Promise<void> {
-    const { event, messages } = await outputsAt(position);
+    const { event, messages, triggers } = await outputsAt(position);
     const intent = messages.get(slot);
-    if (!intent) {
-      const by = `by configuration ${configuration.number}`;
-      throw new CarillonError(
-        'wrong_state',
-        `event ${event.id} causes no message ${slot} ${by}: its rule does not fire`,
-      );
-    }
+    if (!intent) throw noMessage(event.id, slot, triggers.length > 0);
     const [holder] = await ledger.many([slot]);
     if (holder && (holder.intent.id === intent.id || holder.judged.includes(intent.id))) return;
     if (holder) await refuseHolder(holder);
@@ -107,8 +101,26 @@ export function createMissingSender(
 
   /** Throws unless the holder of a slot gives the slot away and the job takes such slots. */
   async function refuseHolder(holder: Delivery): Promise<void> {
-    if (job.takesStopped && (await givesAway(holder, ports))) return;
-    throw new CarillonError('conflict', `the message was sent or stopped meanwhile: ${holder.id} is ${holder.state}`);
+    const isStopped = await givesAway(holder, ports);
+    if (job.takesStopped && isStopped) return;
+    const detail = isStopped
+      ? 'To send it, look again with the slot state stopped'
+      : 'It is no longer missing, so nothing is left to do';
+    throw new CarillonError('conflict', `the message exists meanwhile: ${holder.id} is ${holder.state}. ${detail}`);
+  }
+
+  function noMessage(event: EventId, slot: DeliveryId, asksPartner: boolean): CarillonError {
+    const causes = [
+      'its rule does not fire',
+      'the rule drops this recipient',
+      'the rule gives another unique_id',
+      ...(asksPartner ? ['no recorded answer of its partner is left'] : []),
+    ];
+    const why = `${causes.slice(0, -1).join(', ')}, or ${causes.at(-1)}`;
+    return new CarillonError(
+      'wrong_state',
+      `event ${event} causes no message ${slot} by configuration ${configuration.number}: ${why}. Compare again to see what is missing now`,
+    );
   }
 
   const asks = ({ triggers }: Outputs, { rule }: Question): readonly Trigger[] =>
@@ -120,7 +132,7 @@ export function createMissingSender(
     if (!asked[0]) {
       throw new CarillonError(
         'wrong_state',
-        `rule ${question.rule} asks no partner about event ${outputs.event.id}: it does not fire, or an answer is recorded`,
+        `rule ${question.rule} asks no partner about event ${outputs.event.id}: it does not fire, or an answer is recorded. Compare again: a recorded answer gives messages that can be sent`,
       );
     }
     const rules = book.rulesOf(configuration, outputs.event.stream);
