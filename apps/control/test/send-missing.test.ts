@@ -87,6 +87,25 @@ describe('A job that sends missing messages', () => {
     expect(await intents()).toEqual([]);
   });
 
+  it('fails messages and questions that are of no use any more', async () => {
+    const message = await order('a');
+    const job = await startJob([message], { expires: '1s' });
+    topology.clock.pass(1_000);
+    expect((await run(job)).failures).toMatchObject([
+      { code: 'wrong_state', detail: expect.stringContaining('longer expires or a higher rate') as unknown },
+    ]);
+    const recipients = { from: 'lookup', integration: 'crm', user_ids: 'event.user_ids' } as const;
+    await publish(
+      integration('crm', { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'K' } } }),
+      notification('order-paid', withRule({ when: 'true', recipients })),
+    );
+    const question = questionItem({ position: await newestPosition(), rule: 'order-paid.paid' } as MissingLookup);
+    const asking = await startJob([question], { expires: '1s' });
+    topology.clock.pass(1_000);
+    expect((await run(asking)).failures).toMatchObject([{ code: 'wrong_state' }]);
+    expect([await intents(), await topology.records('carillon.triggers')]).toEqual([[], []]);
+  });
+
   it('tells that no recorded answer is left for a message of a rule that asks a partner', async () => {
     const item = await order('a');
     const recipients = { from: 'lookup', integration: 'crm', user_ids: 'event.user_ids' } as const;

@@ -111,11 +111,12 @@ describe('POST /runs/{id}/send', () => {
   it.each([
     ['expires', { expires: 'soon' }],
     ['expires', { expires: '31d' }],
+    ['expires: 3 messages at 1 a second take 3s', { expires: '2s', rate: 1 }],
     ['rate', { rate: 0 }],
     ['rate', { rate: 1_001 }],
     ['count', { count: 0 }],
     ['slot', { slot: ['notified'] }],
-  ])('names the field %s of bad input', async (field, wrong) => {
+  ])('names the field of bad input: %s', async (field, wrong) => {
     const { status, body } = await send({ ...confirmed(await look()), ...wrong });
     expect(status).toBe(400);
     expect(String(body['detail'])).toContain(field);

@@ -2,7 +2,7 @@ import type { Configuration } from '@carillon/domain/configuration';
 import type { Delivery, Intent } from '@carillon/domain/deliveries';
 import type { SourceEvent } from '@carillon/domain/events';
 import type { Trigger } from '@carillon/domain/lookups';
-import { CarillonError, type DeliveryId, type EventId } from '@carillon/kernel';
+import { CarillonError, formatInstant, type DeliveryId } from '@carillon/kernel';
 import {
   createRuleBook,
   deliveryIdOf,
@@ -19,7 +19,7 @@ import { readSendItem, type SendItem } from './send-items.ts';
 
 export type SendMissingPorts = Pick<
   ControlPorts,
-  'claims' | 'codecs' | 'compileRule' | 'configuration' | 'ids' | 'ledger' | 'log' | 'slice' | 'templates'
+  'claims' | 'clock' | 'codecs' | 'compileRule' | 'configuration' | 'ids' | 'ledger' | 'log' | 'slice' | 'templates'
 >;
 
 type Message = Extract<SendItem, { kind: 'message' }>;
@@ -89,13 +89,15 @@ export function createMissingSender(
   }
 
   async function sendMessage({ slot, position }: Message): Promise<void> {
-    const { event, messages, triggers } = await outputsAt(position);
+    const outputs = await outputsAt(position);
+    const { messages } = outputs;
     const intent = messages.get(slot);
-    if (!intent) throw noMessage(event.id, slot, triggers.length > 0);
+    if (!intent) throw noMessage(outputs, slot, configuration.number);
     const [holder] = await ledger.many([slot]);
     if (holder && (holder.intent.id === intent.id || holder.judged.includes(intent.id))) return;
     if (holder) await refuseHolder(holder);
     await refuseNotified(intent, messages, ports);
+    refuseExpired(intent, ports);
     await log.append([intentRecord(intent, ports)]);
   }
 
@@ -107,20 +109,6 @@ export function createMissingSender(
       ? 'To send it, look again with the slot state stopped'
       : 'It is no longer missing, so nothing is left to do';
     throw new CarillonError('conflict', `the message exists meanwhile: ${holder.id} is ${holder.state}. ${detail}`);
-  }
-
-  function noMessage(event: EventId, slot: DeliveryId, asksPartner: boolean): CarillonError {
-    const causes = [
-      'its rule does not fire',
-      'the rule drops this recipient',
-      'the rule gives another unique_id',
-      ...(asksPartner ? ['no recorded answer of its partner is left'] : []),
-    ];
-    const why = `${causes.slice(0, -1).join(', ')}, or ${causes.at(-1)}`;
-    return new CarillonError(
-      'wrong_state',
-      `event ${event} causes no message ${slot} by configuration ${configuration.number}: ${why}. Compare again to see what is missing now`,
-    );
   }
 
   const asks = ({ triggers }: Outputs, { rule }: Question): readonly Trigger[] =>
@@ -137,6 +125,7 @@ export function createMissingSender(
     }
     const rules = book.rulesOf(configuration, outputs.event.stream);
     await refuseAnswered(asked[0], rules, job.sentBy.job, ports);
+    refuseExpired(asked[0], ports);
     await log.append(asked.map((trigger) => triggerRecord(trigger, ports)));
   }
 
@@ -152,4 +141,28 @@ export function createMissingSender(
       return outputs ? asks(outputs, item) : [];
     },
   };
+}
+
+/** Returns the failure of a message that its event does not cause under configuration `number`. */
+function noMessage({ event, triggers }: Outputs, slot: DeliveryId, number: number): CarillonError {
+  const causes = [
+    'its rule does not fire',
+    'the rule drops this recipient',
+    'the rule gives another unique_id',
+    ...(triggers.length > 0 ? ['no recorded answer of its partner is left'] : []),
+  ];
+  const why = `${causes.slice(0, -1).join(', ')}, or ${causes.at(-1)}`;
+  return new CarillonError(
+    'wrong_state',
+    `event ${event.id} causes no message ${slot} by configuration ${number}: ${why}. Compare again to see what is missing now`,
+  );
+}
+
+function refuseExpired(
+  { notAfter }: Pick<Intent | Trigger, 'notAfter'>,
+  { clock }: Pick<SendMissingPorts, 'clock'>,
+): void {
+  if (clock.now() < notAfter) return;
+  const detail = `the message was of use until ${formatInstant(notAfter)}: send it again with a longer expires or a higher rate`;
+  throw new CarillonError('wrong_state', detail);
 }

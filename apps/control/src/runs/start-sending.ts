@@ -1,7 +1,7 @@
 import type { runSendRequest } from '@carillon/contracts';
 import type { Job } from '@carillon/domain/jobs';
 import type { Run } from '@carillon/domain/runs';
-import { CarillonError, parseDuration, type Duration } from '@carillon/kernel';
+import { CarillonError, formatDuration, parseDuration, type Duration } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { audited } from '../audit/facts.ts';
@@ -31,6 +31,7 @@ export async function startSending(
   const selection = readSelection(asked, ports.clock.now());
   const missing = await findMissing(run, selection, ports);
   refuseChanged(missing, asked);
+  refuseTooSlow(missing, asked);
   if (ports.configuration.current().number !== number) {
     throw new CarillonError('conflict', 'somebody published meanwhile: look at the missing messages again');
   }
@@ -53,6 +54,18 @@ function refuseExpires(text: string): void {
   const detail = expires.ok ? 'expected a duration from 1s to 30d' : expires.error;
   if (expires.ok && expires.value > 0 && expires.value <= MAX_EXPIRES) return;
   throw new CarillonError('invalid_request', `expires: ${detail}`, { pointer: '/expires' });
+}
+
+/** Throws if the last messages would be handed to delivery when they are of no use any more. */
+function refuseTooSlow({ count }: Missing, { expires, rate }: SendRequest): void {
+  const sending = Math.ceil(count / rate) * 1_000;
+  const span = parseDuration(expires);
+  if (!span.ok || sending <= span.value) return;
+  throw new CarillonError(
+    'invalid_request',
+    `expires: ${count} messages at ${rate} a second take ${formatDuration(sending)}, and a message expires after ${expires}: name a longer expires or a higher rate`,
+    { pointer: '/expires' },
+  );
 }
 
 /** Returns the items, oldest event first, so that the job evaluates each event once. */
