@@ -83,6 +83,15 @@ describe('POST /runs/{id}/send', () => {
     );
   });
 
+  it('takes the slot of a message that ended unsent only if such messages were confirmed', async () => {
+    await fixture.hold(fixture.slotOf('a'), 'SUPPRESSED');
+    const seen = confirmed(await look('?slot=none&slot=stopped'));
+    const { body } = await send({ ...seen, slot: ['stopped', 'none'], rate: 1000 });
+    expect(body).toMatchObject({ of: 3, parameters: { slot: 'none,stopped' } });
+    await work();
+    expect(await intents()).toHaveLength(3);
+  });
+
   it('sends events in the order in which they came, with the messages of an event together', async () => {
     await send({ ...confirmed(await look()), rate: 1000 });
     const [job] = (await fixture.ports().jobs.list({ workspace: 'shop', actions: ['send_missing'] }, 1)).items;
