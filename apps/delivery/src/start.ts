@@ -16,7 +16,7 @@ import {
   publishConsents,
   renderMessage,
   sweep,
-  type CalledOff,
+  type CustodyPorts,
   type DigestPorts,
 } from '@carillon/stages';
 import { createAccounts } from './accounts.ts';
@@ -27,11 +27,12 @@ import { createRates } from './rates.ts';
 import { startWindows } from './windows.ts';
 import { createWorkShare, type WorkShare } from './work-share.ts';
 
-export type DeliveryConfig = {
+/** What a restore called off (`carillon restore --cancel-unsent`). */
+type CalledOffConfig = Pick<CustodyPorts, 'calledOffBelow' | 'calledOffJobs'>;
+
+export type DeliveryConfig = CalledOffConfig & {
   /** The store's lock proves every predecessor dead, so its calls under way are in doubt at once. */
   readonly aloneOnStore: boolean;
-  /** What a restore called off (`carillon restore --cancel-unsent`). */
-  readonly calledOffBelow?: CalledOff;
 };
 
 export type DeliveryRole = {
@@ -147,14 +148,19 @@ export function startSending(ports: DeliveryPorts, share: WorkShare, stopping: A
 
 /** Starts the consumers of intents, receipts and consents. `held` follows the partitions of intents. */
 async function startConsumers(
-  { calledOffBelow }: DeliveryConfig,
+  { calledOffBelow, calledOffJobs }: DeliveryConfig,
   ports: DeliveryPorts,
   held: Set<number>,
   due: Sending['offer'],
 ): Promise<readonly Running[]> {
   const { log, checkpoints, watch } = ports;
   const shared = { group: 'delivery', sink: createRecordSink(log), log, checkpoints, watch } as const;
-  const custody = createCustodyStage({ ...ports, due, ...(calledOffBelow && { calledOffBelow }) });
+  const custody = createCustodyStage({
+    ...ports,
+    due,
+    ...(calledOffBelow && { calledOffBelow }),
+    ...(calledOffJobs && { calledOffJobs }),
+  });
   const receipts = createReceiptStage({
     ...ports,
     alert: (account, code, detail) => watch.alert(account, code, detail),

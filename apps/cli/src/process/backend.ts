@@ -1,7 +1,7 @@
 import type { FoundWal } from '@carillon/adapter-embedded';
 import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { Check } from '@carillon/control';
-import type { CarillonError, Instant } from '@carillon/kernel';
+import type { CarillonError, Instant, JobId } from '@carillon/kernel';
 import type { Clock, EventLog, SchemaRegistry, EventLoopSlice } from '@carillon/ports';
 import type { Stores } from '@carillon/stores';
 import type { ReadinessCheck } from '@carillon/runtime';
@@ -20,6 +20,8 @@ export type Backend = Stores & {
   readonly calledOffBelow: ReadonlyMap<number, number>;
   /** The same by partition of `carillon.cohorts`: what messages below these offsets change. */
   readonly calledOffCohortsBelow: ReadonlyMap<number, number>;
+  /** Sending jobs whose messages a restore called off. */
+  readonly calledOffJobs: ReadonlySet<JobId>;
   /** The write-ahead log of the data file that a process left which did not stop in order; null where there was none. */
   readonly foundWal: FoundWal | null;
   /** What this process depends on, for `/readyz`. */

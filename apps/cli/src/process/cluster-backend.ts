@@ -60,6 +60,7 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
       foundWal: null,
       calledOffBelow: new Map(),
       calledOffCohortsBelow: new Map(),
+      calledOffJobs: new Set(),
       readiness: () => watches.map((watch) => watch.check()),
       checks: () => clusterChecks(cluster, connection, log, mongo),
       async backup() {

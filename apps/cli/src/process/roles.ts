@@ -20,7 +20,7 @@ const CLOSE_DEADLINE = 3_000;
 export async function startDeliveryRole(foundation: Foundation, closing: Closing): Promise<DeliveryRole> {
   const { backend, watches } = foundation;
   const delivery = await startDelivery(
-    { aloneOnStore: backend.alone, calledOffBelow: backend.calledOffBelow },
+    { aloneOnStore: backend.alone, calledOffBelow: backend.calledOffBelow, calledOffJobs: backend.calledOffJobs },
     { ...foundation, leases: backend.leases, watch: watches.delivery() },
   );
   closing.add(() => delivery.close());

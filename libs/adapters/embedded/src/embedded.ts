@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { SINGLE_SEQUENCES, TOPICS } from '@carillon/contracts';
-import { CarillonError, ID_PREFIXES, isCarillonError, type Duration, type Instant } from '@carillon/kernel';
+import { CarillonError, ID_PREFIXES, isCarillonError, type Duration, type Instant, type JobId } from '@carillon/kernel';
 import type {
   BackendStores,
   Clock,
@@ -21,7 +21,7 @@ import { lockFolder, type FolderLock } from './folder-lock.ts';
 import { createEventLog, type EmbeddedLog } from './log/event-log.ts';
 import { appendJoint } from './log/packed-records.ts';
 import { openReader, type Reader } from './reader.ts';
-import { readCalledOff } from './restore/call-off.ts';
+import { readCalledOff, readCalledOffJobs } from './restore/call-off.ts';
 import { applyRetention, DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';
 import { documentTable } from './schema/document-tables.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
@@ -108,6 +108,8 @@ export type Embedded = BackendStores & {
   readonly calledOffBelow: ReadonlyMap<number, number>;
   /** The same by partition of `carillon.cohorts`: what messages below these offsets change. */
   readonly calledOffCohortsBelow: ReadonlyMap<number, number>;
+  /** Sending jobs that the backup of a restore held: what they send is called off. */
+  readonly calledOffJobs: ReadonlySet<JobId>;
   /** Null after a clean stop. */
   readonly foundWal: FoundWal | null;
   /** Writes a consistent copy with the keys, for its owner alone, while everything goes on. */
@@ -298,6 +300,7 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     keyUses: createKeyUseStore(reader, writer.writes()),
     calledOffBelow: readCalledOff(reader, 'carillon.events'),
     calledOffCohortsBelow: readCalledOff(reader, 'carillon.cohorts'),
+    calledOffJobs: readCalledOffJobs(reader),
     applyRetention: (now, policy = DEFAULT_RETENTION) => applyRetention(log, writer.writes(), now, policy),
     foundWal: opened.foundWal,
     backup: (file) => writeBackup(database, keys, file),

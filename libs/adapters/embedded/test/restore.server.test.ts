@@ -4,7 +4,8 @@ import type { SentToPerson } from '@carillon/domain/cadence';
 import { BASE_GONE, type Draft } from '@carillon/domain/configuration';
 import type { Consents } from '@carillon/domain/consent';
 import { beginAttempt, openDelivery, type Delivery } from '@carillon/domain/deliveries';
-import { isCarillonError, type AttemptId, type DeliveryId, type TriggerId } from '@carillon/kernel';
+import { newJob, type Job } from '@carillon/domain/jobs';
+import { isCarillonError, type AttemptId, type DeliveryId, type JobId, type TriggerId } from '@carillon/kernel';
 import { MESSAGE_CLAIM, text, type Collection } from '@carillon/ports';
 import { COLLECTIONS, createStores, type DocumentStores } from '@carillon/stores';
 import { logRecord } from '@carillon/testing';
@@ -55,6 +56,21 @@ const draft = (name: string, revision: string, basedOn: number | null = null): D
   at: MORNING,
 });
 
+const job = (action: string): Job =>
+  newJob(
+    {
+      id: `job_${action}` as JobId,
+      workspace: 'shop',
+      work: { action },
+      by: { kind: 'person', id: 'per_ada' },
+      byName: 'ada',
+      from: { address: '127.0.0.1', userAgent: null },
+      requestId: 'req_1',
+      of: 0,
+    },
+    MORNING,
+  );
+
 function sending(before: Delivery): Delivery {
   const start = { attemptId: 'att_1' as AttemptId, token: 't1', account: 'main', leaseUntil: MORNING + 30_000 };
   const begun = beginAttempt(before, start, moment);
@@ -77,6 +93,7 @@ function asBeforeIntentsStoodApart(file: string): void {
     CREATE INDEX deliveries_unique_id ON deliveries (unique_id, created_at, id);
     DROP TABLE delivery_intents;
     ALTER TABLE field_rows DROP COLUMN tables;
+    DROP TABLE called_off_jobs;
     PRAGMA user_version = ${MIGRATIONS.indexOf(DELIVERIES_INTENT_APART)};
   `);
   db.close();
@@ -98,6 +115,7 @@ describe('a restore', () => {
       await data.ledger.insert([delivery('waits'), delivery('calls')]);
       await data.ledger.replace(sending(delivery('calls')));
       for (const name of ['kept', 'ours']) await data.drafts.replace(draft(name, 'r1'), null);
+      for (const action of ['send_missing', 'backup']) await data.jobs.insert(job(action), []);
       await data.backup(at('copy.backup'));
     }),
   );
@@ -118,14 +136,14 @@ describe('a restore', () => {
       { group: 'engine', topic: 'carillon.events', partition: 1, from: 0, to: 1 },
     ]);
     await within('new', async (data) =>
-      expect([data.calledOffBelow.size, data.calledOffCohortsBelow.size]).toEqual([0, 0]),
+      expect([data.calledOffBelow.size, data.calledOffCohortsBelow.size, data.calledOffJobs.size]).toEqual([0, 0, 0]),
     );
   });
 
   it('that cancels what is unsent leaves a doubt of what was under way, and calls off what its events will cause', async () => {
     const restored = await restoreBackup(at('copy.backup'), at('new'), { ...options, cancelUnsent: true });
     expect(restored).toMatchObject({ cancelled: 1, waiting: 0, sending: 0, doubts: 1 });
-    await within('new', async ({ ledger, calledOffBelow, calledOffCohortsBelow }) => {
+    await within('new', async ({ ledger, calledOffBelow, calledOffCohortsBelow, calledOffJobs }) => {
       expect(await ledger.get('dlv_waits' as DeliveryId)).toMatchObject({ state: 'CANCELLED', version: 2 });
       expect(await ledger.get('dlv_calls' as DeliveryId)).toMatchObject({ state: 'IN_DOUBT', clean: false });
       expect(await ledger.countByState()).toEqual({ CANCELLED: 1, IN_DOUBT: 1 });
@@ -136,6 +154,7 @@ describe('a restore', () => {
         ]),
       );
       expect(calledOffCohortsBelow).toEqual(new Map([[2, 1]]));
+      expect(calledOffJobs).toEqual(new Set(['job_send_missing']));
     });
   });
 

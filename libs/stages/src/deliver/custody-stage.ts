@@ -7,7 +7,7 @@ import {
   type Moment,
 } from '@carillon/domain/deliveries';
 import { formatPosition, readPosition } from '@carillon/domain/events';
-import type { DeliveryId } from '@carillon/kernel';
+import type { DeliveryId, JobId } from '@carillon/kernel';
 import type {
   Clock,
   DeliveryLedger,
@@ -36,16 +36,18 @@ export type CustodyPorts = {
    * a restore called it off. Left out: nothing is.
    */
   readonly calledOffBelow?: CalledOff;
+  /** Sending jobs that the backup of that restore holds. Their messages are taken into custody as CANCELLED. Left out: there are none. */
+  readonly calledOffJobs?: ReadonlySet<JobId>;
 };
 
 /** The end of each partition of a topic when the backup was made from which the data was restored. */
 export type CalledOff = ReadonlyMap<number, number>;
 
-/** Messages of a sending job are exempt: a restore cancels the job, so somebody sent them again on purpose. */
-function isCalledOff({ eventPosition, sentBy }: Intent, below: CalledOff | undefined): boolean {
-  if (sentBy) return false;
+/** A sending job that the backup does not hold was started after the restore, so its messages go out although their events are called off. */
+function isCalledOff({ eventPosition, sentBy }: Intent, { calledOffBelow, calledOffJobs }: CustodyPorts): boolean {
+  if (sentBy) return calledOffJobs?.has(sentBy.job) === true;
   const event = readPosition(eventPosition);
-  return event !== undefined && event.offset < (below?.get(event.partition) ?? 0);
+  return event !== undefined && event.offset < (calledOffBelow?.get(event.partition) ?? 0);
 }
 
 /** An intent with where it stands on the log, and how long its record is. */
@@ -70,7 +72,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
     let seen: Delivery | null = holder;
     for (let tries = 0; tries < MAX_TRIES && seen; tries += 1) {
       const digest = seen.digestedIn === undefined ? null : await ledger.get(seen.digestedIn);
-      const calledOff = isCalledOff(intent, ports.calledOffBelow);
+      const calledOff = isCalledOff(intent, ports);
       const judged = decideCustody(seen, intent, position, moment(), { calledOff, digest });
       if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
       const moved = await transitionAndPublish(judged.next, ports, { batch });
@@ -101,7 +103,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
         }
       }
       const fresh = intents.map(({ intent, position }) =>
-        openDelivery(intent, position, deliveryIdOf(intent, ids), moment(), isCalledOff(intent, ports.calledOffBelow)),
+        openDelivery(intent, position, deliveryIdOf(intent, ids), moment(), isCalledOff(intent, ports)),
       );
       // The sweeper alone would not do: it would never publish the outcomes of a slot that keeps getting intents, and the document would grow.
       await publishTogether(ports, async (batch) => {

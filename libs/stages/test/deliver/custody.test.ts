@@ -87,6 +87,14 @@ describe('taking intents into custody', () => {
     for (const intent of [sent, overIt]) expect(await held(intent)).toMatchObject({ state: 'WAITING', intent });
   });
 
+  it('cancels messages of a sending job that a restore called off, also if a partner answers later', async () => {
+    const intent = givenIntent('sent', { uniqueId: '1', sentBy: SENT_BY_ADA });
+    const calledOffJobs = new Set([SENT_BY_ADA.job]);
+    const stage = createCustodyStage({ ...topology.ports, due: () => undefined, calledOffJobs });
+    await stage.handle([recordOf(intent)], STATE);
+    expect(await held(intent)).toMatchObject({ state: 'CANCELLED', reason: 'operator_cancel', nextAt: null });
+  });
+
   it('names the document by a keyed hash, so that a unique_id cannot be read from it', async () => {
     const intent = givenIntent('a', { uniqueId: 'ada@example.com' });
     expect(deliveryIdOf(intent, topology.ids)).toMatch(/^dlv_[0-9A-Z]{26}$/);

@@ -8,6 +8,7 @@ import {
   RESTORE,
 } from '@carillon/domain/deliveries';
 import type { DigestHead } from '@carillon/domain/digests';
+import type { JobId } from '@carillon/kernel';
 import type { Reader } from '../reader.ts';
 import type { Statements } from '../statements.ts';
 import { readDelivery, rewriteDelivery } from './documents.ts';
@@ -21,6 +22,9 @@ export const readCalledOff = (reader: Pick<Reader, 'all'>, topic: keyof typeof T
       ({ partition, below }) => [partition, below],
     ),
   );
+
+export const readCalledOffJobs = (reader: Pick<Reader, 'all'>): ReadonlySet<JobId> =>
+  new Set((reader.all('SELECT job FROM called_off_jobs') as { job: JobId }[]).map(({ job }) => job));
 
 /** A call under way at the backup is in doubt, whatever its notification says of doubts: nothing is sent again. */
 const HELD: DeliverySettings = { retry: { attempts: 1, first: 0, max: 0 }, inDoubt: 'hold', expires: 0 };
@@ -47,7 +51,7 @@ function callOffClosing(sql: Statements, moment: Moment): number {
 
 /**
  * Calls off what the data had not sent: what waits, also for a digest, is CANCELLED, what was being sent is IN_DOUBT, and what the events on
- * its log will still cause is CANCELLED when it comes; what messages about cohorts there still change becomes no event. Answers
+ * its log and sending jobs will still cause is CANCELLED when it comes; what messages about cohorts there still change becomes no event. Answers
  * how many were cancelled.
  */
 export function callOff(sql: Statements, moment: Moment): number {
@@ -72,5 +76,6 @@ export function callOff(sql: Statements, moment: Moment): number {
       topic,
     );
   }
+  sql.run("INSERT OR IGNORE INTO called_off_jobs SELECT id FROM jobs WHERE action = 'send_missing'");
   return cancelled;
 }

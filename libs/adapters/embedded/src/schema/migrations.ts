@@ -32,7 +32,7 @@ import {
   INBOX_BY_FILTER,
   READ_MODELS_SCHEMA,
 } from './read-models.ts';
-import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA } from './restores.ts';
+import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA, SENDING_JOB_RESTORES_SCHEMA } from './restores.ts';
 import { DATA_KEYS_SCHEMA } from './secrets.ts';
 import { SUPPRESSIONS_ADDED_BY, SUPPRESSIONS_BY_SOURCE } from './suppressions.ts';
 import { LEASES_BY_END, STORES_SCHEMA } from './stores.ts';
@@ -79,6 +79,7 @@ export const MIGRATIONS: readonly string[] = [
   DELIVERIES_IN_FEWER_INDEXES,
   DELIVERIES_NEW_APART,
   FIELDS_OF_TABLES,
+  SENDING_JOB_RESTORES_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -13,3 +13,10 @@ export const COHORT_RESTORES_SCHEMA = `
     below INTEGER NOT NULL
   ) STRICT;
 `;
+
+/** Sending jobs that the backup holds: what they send is cancelled when it comes. */
+export const SENDING_JOB_RESTORES_SCHEMA = `
+  CREATE TABLE called_off_jobs (
+    job TEXT PRIMARY KEY
+  ) STRICT;
+`;
