@@ -13,12 +13,11 @@ describe('the words of missing messages', () => {
   });
 
   it('say how far a sending job is, and how it ended', () => {
-    const job = { of: 33, done: 12, failed: 0, ended_at: null, cancelled_by: null };
-    expect(sendingText(job as never)).toBe('Under way: 12 of 33 handed over.');
-    const ended = { ...job, done: 31, failed: 2, ended_at: '2026-11-29T09:00:00.000Z' };
-    expect(sendingText(ended as never)).toBe('Done: 31 of 33 handed over, 2 could not be.');
-    const stopped = { ...ended, done: 12, failed: 0, cancelled_by: { kind: 'person', id: 'per_1', name: 'Ada' } };
-    expect(sendingText(stopped as never)).toBe('Stopped: 12 of 33 handed over.');
+    const said = (state: string, done: number, failed = 0) => sendingText({ state, of: 33, done, failed } as never);
+    expect(said('running', 12)).toBe('Under way: 12 of 33 handed over.');
+    expect(said('done', 31, 2)).toBe('Done: 31 of 33 handed over, 2 could not be.');
+    expect(said('cancelled', 12)).toBe('Stopped: 12 of 33 handed over.');
+    expect(said('failed', 0, 33)).toBe('Failed: 0 of 33 handed over, 33 could not be.');
   });
 
   it('say what a stop could not recall', () => {

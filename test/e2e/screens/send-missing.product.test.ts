@@ -123,7 +123,7 @@ testScreens('sending missing messages', ({ api, guard, open }) => {
     expect(await dialog(page).getByLabel('Type 32 to confirm').inputValue()).toBe('');
   });
 
-  it('shows the progress of a sending job, and stops it', async () => {
+  it('shows the progress of a sending job that it finds behind a page of other jobs, and stops it', async () => {
     serve();
     const running = {
       ...api.example(JOB),
@@ -140,7 +140,10 @@ testScreens('sending missing messages', ({ api, guard, open }) => {
       cancelled_by: null,
       can_undo: false,
     };
-    api.answer(JOBS, { items: [running], next: null });
+    const other = { ...running, id: 'job_9', parameters: {}, created_at: '2026-11-30T09:00:00.000Z' };
+    api.answer(JOBS, ({ query }: Call) =>
+      query.has('cursor') ? { items: [running], next: null } : { items: [other], next: 'older' },
+    );
     api.answer(JOB, running);
     const page = await open(AT);
     await page.getByText('Under way: 12 of 33 handed over.').waitFor();

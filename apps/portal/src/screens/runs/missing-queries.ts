@@ -21,8 +21,7 @@ const MISSING = '/v1/workspaces/{workspace}/runs/{id}/missing';
 const SEND = '/v1/workspaces/{workspace}/runs/{id}/send';
 const STOP = '/v1/workspaces/{workspace}/runs/{id}/stop';
 export const JOBS = '/v1/workspaces/{workspace}/jobs';
-/** Newest jobs of a workspace among which those of a run are looked for. */
-const NEWEST = 50;
+const JOBS_PER_PAGE = 200;
 const POLL_INTERVAL_MS = 1_000;
 
 const selectionOf = ({ withLookups, withStopped }: MissingChoice) => ({
@@ -61,16 +60,25 @@ export async function stopSending({ workspace, id }: Run): ReturnType<Stopping['
   return { jobs: jobs.map((job) => ({ workspace, id: job.id })), refused: [], note: waitingText(waiting) };
 }
 
-/** The newest job that sends messages of a run, or null. It is read again every second until it has ended. */
-export const sendingJobQuery = ({ workspace, id, job: comparing }: Run) =>
+/** The newest job that sends messages of a run and undoes no other, or null. It is read again every second until it has ended. */
+export const sendingJobQuery = ({ workspace, id, job: comparing, created_at: createdAt }: Run) =>
   queryOptions({
     queryKey: [JOBS, workspace, 'sends', id],
     queryFn: async ({ signal }) => {
-      const query = { limit: NEWEST };
-      const { items } = await bodyOf(api.GET(JOBS, { params: { path: { workspace }, query }, signal }));
       const isSending = ({ id: job, parameters: { run, undoes } }: SendingJob): boolean =>
         run === id && job !== comparing && undoes === undefined;
-      return items.find(isSending) ?? null;
+      let cursor: string | null = null;
+      do {
+        const query = { limit: JOBS_PER_PAGE, ...(cursor !== null && { cursor }) };
+        const page: Schemas['JobPage'] = await bodyOf(
+          api.GET(JOBS, { params: { path: { workspace }, query }, signal }),
+        );
+        const found = page.items.find(isSending);
+        if (found) return found;
+        const isOlderThanRun = page.items.some(({ created_at: at }) => at < createdAt);
+        cursor = isOlderThanRun ? null : page.next;
+      } while (cursor !== null);
+      return null;
     },
     refetchInterval: ({ state: { data } }) => (data && data.ended_at === null ? POLL_INTERVAL_MS : false),
   });

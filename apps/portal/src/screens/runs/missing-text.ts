@@ -21,12 +21,21 @@ export function missingText({ messages, needs_lookup: lookups, people }: Schemas
   return `${parts.join(', and ')}.`;
 }
 
+type Job = Schemas['Job'];
+
+const STATE_WORDS: Readonly<Record<Job['state'], string>> = {
+  waiting: 'Under way',
+  running: 'Under way',
+  done: 'Done',
+  cancelled: 'Stopped',
+  failed: 'Failed',
+};
+
 /** Returns how many items of a job are sent, and how it ended. */
-export function sendingText({ cancelled_by: cancelled, done, ended_at: endedAt, failed, of }: Schemas['Job']): string {
+export function sendingText({ done, failed, of, state }: Job): string {
   const sent = `${done.toLocaleString('en')} of ${of.toLocaleString('en')} handed over`;
   const failures = failed === 0 ? '' : `, ${failed.toLocaleString('en')} could not be`;
-  const end = endedAt === null ? 'Under way' : cancelled === null ? 'Done' : 'Stopped';
-  return `${end}: ${sent}${failures}.`;
+  return `${STATE_WORDS[state]}: ${sent}${failures}.`;
 }
 
 /** Returns what a stop could not recall, or null. */
