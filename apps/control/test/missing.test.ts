@@ -141,9 +141,13 @@ describe('the confirmation of missing messages', () => {
     expect(refusalOf(() => refuseChanged(missing, { count: 3, checksum }))).toMatch(
       /^conflict: 2 messages are missing now, and 3 were confirmed/,
     );
+    const asking = countMissing(found({ messages: missing.messages, lookups: [lookupOf(1)] }));
+    expect(refusalOf(() => refuseChanged(asking, missing))).toMatch(
+      /^conflict: 3 messages and questions to a partner are missing now, and 2 were confirmed/,
+    );
     const other = countMissing(found({ messages: [messageOf({ slot: 'a' }), messageOf({ slot: 'c' })] }));
     expect(refusalOf(() => refuseChanged(missing, other))).toMatch(
-      /^conflict: 2 messages are missing as before, but others/,
+      /^conflict: as many messages are missing as before \(2\), but others/,
     );
   });
 });

@@ -76,7 +76,7 @@ describe('POST /runs/{id}/send', () => {
     expect(await intents()).toHaveLength(3);
     const audit = await auditEntries(fixture.ports());
     expect(audit.filter(({ what, outcome }) => what === 'run.send' && outcome === 'done')).toMatchObject([
-      { target: run.id, detail: `${String(body['id'])}: 3 messages, checksum ${String(seen['checksum'])}` },
+      { target: run.id, detail: `${String(body['id'])}: count 3, checksum ${String(seen['checksum'])}` },
     ]);
     expect(audit.filter(({ what }) => what === 'message.send').map(({ target }) => target)).toEqual(
       ['a', 'b', 'c'].map((id) => fixture.slotOf(id)),

@@ -30,9 +30,15 @@ describe('the text of missing messages', () => {
     expect(lines[5]).toMatch(/^order.paid +33 +31$/);
   });
 
-  it('has events that need a lookup', () => {
-    const text = missingText({ ...LOOK, needs_lookup: { events: 2, user_ids: 5 } });
-    expect(text).toContain('2 events with 5 user ids: the partner is asked first');
+  it('has events that need a lookup, alone and beside messages', () => {
+    const asked = { needs_lookup: { events: 2, user_ids: 5 } };
+    const first = (body: RunMissingBody) => missingText(body).split('\n')[0];
+    expect(first({ ...LOOK, ...asked, count: 35 })).toBe(
+      '33 messages to 31 people are missing. A partner is asked about 2 events with 5 user ids first.',
+    );
+    expect(first({ ...LOOK, ...asked, count: 2, messages: 0, people: 0 })).toBe(
+      'A partner is asked about 2 events with 5 user ids first.',
+    );
   });
 
   it('says so if no message is missing', () => {

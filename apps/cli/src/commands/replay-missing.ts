@@ -68,14 +68,9 @@ export function missingCommand(replay: Command, pathOf: (client: Client) => Prom
 
 /** Returns the numbers of a look: messages and people, by rule, their age, and up to ten of them. */
 export function missingText(body: RunMissingBody): string {
-  const { by_rule: rules, needs_lookup: lookups, newest, oldest, rows } = body;
+  const { by_rule: rules, newest, oldest, rows } = body;
   return [
     paint('bold', missingSentence(body)),
-    ...(lookups.events === 0
-      ? []
-      : [
-          `${countOf(lookups.events, 'event')} with ${countOf(lookups.user_ids, 'user id')}: the partner is asked first`,
-        ]),
     ...(oldest === null || newest === null ? [] : [`Events from ${shortTime(oldest)} to ${shortTime(newest)}`]),
     `${countOf(body.too_old, 'older event')} left out (before ${shortTime(body.since)})`,
     ...(rules.length === 0
@@ -92,10 +87,25 @@ export function missingText(body: RunMissingBody): string {
 }
 
 const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-const missingSentence = ({ messages, people }: RunMissingBody): string =>
-  messages === 0
-    ? 'No message is missing.'
-    : `${countOf(messages, 'message')} to ${people === 1 ? '1 person' : `${people} people`} ${messages === 1 ? 'is' : 'are'} missing.`;
+
+function missingSentence({ count, messages, needs_lookup: lookups, people }: RunMissingBody): string {
+  if (count === 0) return 'No message is missing.';
+  const to = people === 1 ? '1 person' : `${people} people`;
+  const asked = `${countOf(lookups.events, 'event')} with ${countOf(lookups.user_ids, 'user id')}`;
+  return [
+    ...(messages === 0 ? [] : [`${countOf(messages, 'message')} to ${to} ${messages === 1 ? 'is' : 'are'} missing.`]),
+    ...(lookups.events === 0 ? [] : [`A partner is asked about ${asked} first.`]),
+  ].join(' ');
+}
+
+/** Returns `33 messages and 2 questions to a partner`. */
+export function itemsText({ count, messages }: RunMissingBody): string {
+  const questions = count - messages;
+  return [
+    ...(messages === 0 ? [] : [countOf(messages, 'message')]),
+    ...(questions === 0 ? [] : [`${countOf(questions, 'question')} to a partner`]),
+  ].join(' and ');
+}
 
 /** Returns the checksum and the command that sends the same messages, or nothing if none is missing. */
 function sendText(body: RunMissingBody, options: MissingOptions): readonly string[] {

@@ -77,6 +77,10 @@ describe('carillon replay send', () => {
 
   it('sends nothing if nobody can be asked, and if no message is missing', async () => {
     expect(await send()).toContain('2 messages will be sent; say --count 2 --checksum ab12');
+    looked = { ...LOOK, count: 3 };
+    expect(await send()).toContain('2 messages and 1 question to a partner will be sent; say --count 3');
+    looked = { ...LOOK, count: 1, messages: 0 };
+    expect(await send()).toContain('1 question to a partner will be sent; say --count 1');
     looked = { ...LOOK, count: 0, messages: 0 };
     expect(await send()).toBe('');
     expect(posted).toEqual([]);

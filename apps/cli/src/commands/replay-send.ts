@@ -7,7 +7,14 @@ import { runnable } from '../runnable.ts';
 import { agree } from './agree.ts';
 import { answer, command } from './api-command.ts';
 import { followJob } from './bulk.ts';
-import { lookAtMissing, missingText, selectionOf, selectionOptions, type SelectionOptions } from './replay-missing.ts';
+import {
+  itemsText,
+  lookAtMissing,
+  missingText,
+  selectionOf,
+  selectionOptions,
+  type SelectionOptions,
+} from './replay-missing.ts';
 
 type SendOptions = CommonOptions &
   SelectionOptions & {
@@ -75,8 +82,7 @@ async function lookAndAgree(client: Client, path: string, options: SendOptions):
   if (count === 0 && options.json) sayJson(look);
   else if (!options.json) say(missingText(look));
   if (count === 0) return null;
-  const question = `${count} ${count === 1 ? 'message' : 'messages'} will be sent`;
-  await agree(question, 'nothing was sent', `--count ${count} --checksum ${checksum}`);
+  await agree(`${itemsText(look)} will be sent`, 'nothing was sent', `--count ${count} --checksum ${checksum}`);
   // The time instead of the age, so that the same events are meant however long the answer takes.
   const { maxAge: _age, ...selection } = options;
   return { ...selectionOf({ ...selection, since }), count, checksum };

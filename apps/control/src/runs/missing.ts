@@ -80,12 +80,13 @@ function checksumOf({ messages, lookups }: Pick<FoundMissing, 'messages' | 'look
 export type Confirmed = Pick<Missing, 'count' | 'checksum'>;
 
 /** Throws CarillonError `conflict` if the missing messages are not those that a person confirmed. */
-export function refuseChanged({ count, checksum }: Missing, confirmed: Confirmed): void {
+export function refuseChanged({ count, checksum, lookups }: Missing, confirmed: Confirmed): void {
   if (count === confirmed.count && checksum === confirmed.checksum) return;
+  const things = lookups.length === 0 ? 'messages' : 'messages and questions to a partner';
   const change =
     count === confirmed.count
-      ? `${count} messages are missing as before, but others`
-      : `${count} messages are missing now, and ${confirmed.count} were confirmed`;
+      ? `as many ${things} are missing as before (${count}), but others`
+      : `${count} ${things} are missing now, and ${confirmed.count} were confirmed`;
   throw new CarillonError('conflict', `${change}: look at the missing messages again, and confirm what you see then`);
 }
 

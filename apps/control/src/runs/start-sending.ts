@@ -45,7 +45,7 @@ export async function startSending(
     rate: String(asked.rate),
   };
   const job = await startJob(request, { workspace: run.workspace, work, items: itemsOf(missing) }, ports);
-  audited(request, { target: run.id, detail: `${job.id}: ${missing.count} messages, checksum ${missing.checksum}` });
+  audited(request, { target: run.id, detail: `${job.id}: count ${missing.count}, checksum ${missing.checksum}` });
   return job;
 }
 
