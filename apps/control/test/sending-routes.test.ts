@@ -92,7 +92,7 @@ describe('POST /runs/{id}/send', () => {
     expect(await intents()).toHaveLength(3);
   });
 
-  it('sends events in the order in which they came, with the messages of an event together', async () => {
+  it('sends events in the order in which they came', async () => {
     await send({ ...confirmed(await look()), rate: 1000 });
     const [job] = (await fixture.ports().jobs.list({ workspace: 'shop', actions: ['send_missing'] }, 1)).items;
     if (!job) throw new Error('there is no job');
