@@ -1,5 +1,5 @@
 import type { NotificationBody } from '@carillon/domain/configuration';
-import { noRowCounts, NO_READ_COUNTS, type MissingSelection, type Run } from '@carillon/domain/runs';
+import { noRowCounts, NO_READ_COUNTS, type RunLookup, type MissingSelection, type Run } from '@carillon/domain/runs';
 import { isCarillonError, type DeliveryId } from '@carillon/kernel';
 import { integration, PAID_MAIL, template } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -196,6 +196,25 @@ describe('a look at the missing messages', () => {
     expect(await refusalOf(look({ ...run, counts: { read: NO_READ_COUNTS, rows } }))).toMatch(
       /^wrong_state: run_\S+ has 100001 rows and keeps 100000 of them/,
     );
+  });
+
+  it('is refused for events that need a lookup if a run keeps as many of them as it can', async () => {
+    await fixture.order('a', 90);
+    const run = await fixture.compare(withIds('old'));
+    await fixture.publish(withIds('old'));
+    const ports = fixture.ports();
+    const lookup = {
+      run: run.id,
+      eventId: 'evt_1',
+      position: 'carillon.events/0@0',
+      at: 0,
+      rule: 'order-paid.paid',
+      userIds: 1,
+    };
+    const lookups = async () => ({ items: Array.from({ length: 100_000 }, () => lookup as RunLookup), next: null });
+    const selection = { differences: ['needs_lookup'], slotStates: ['none'], rules: null, since: 0 } as const;
+    const looked = findMissing(run, selection, { ...ports, runs: { ...ports.runs, lookups } });
+    expect(await refusalOf(looked)).toMatch(/^wrong_state: run_\S+ keeps 100000 events that need a lookup and no more/);
   });
 
   it('is refused for more messages than a job takes, with a maximum age that helps', async () => {

@@ -2,7 +2,7 @@ import { dayOf, type MissingLookup, type MissingMessage } from '@carillon/domain
 import { isCarillonError, parseDuration, type DeliveryId, type EventId, type RunId } from '@carillon/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countMissing, refuseChanged, tooManyMissing, type FoundMissing } from '../src/runs/missing.ts';
+import { countMissing, refuseChanged, refuseTooMany, tooManyMissing, type FoundMissing } from '../src/runs/missing.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -165,5 +165,14 @@ describe('the refusal of too many messages', () => {
         expect(limit.ok && limit.value).toBeLessThan(age);
       }),
     );
+  });
+
+  it('counts lookups and messages together, newest first', () => {
+    const lookups = Array.from({ length: 6_000 }, (_, index) => lookupOf(5, `order-paid.rule-${index}`));
+    const messages = Array.from({ length: 4_000 }, (_, index) => messageOf({ slot: `dlv_${index}`, event: 3 }));
+    expect(refusalOf(() => refuseTooMany({ messages, lookups }, 8 * HOUR))).toBeNull();
+    const older = [...messages, messageOf({ slot: 'dlv_more', event: 2 })];
+    const refusal = refusalOf(() => refuseTooMany({ messages: older, lookups }, 8 * HOUR));
+    expect(refusal).toMatch(/^wrong_state: more than 10000 .* with a maximum age of 5h,/);
   });
 });

@@ -15,12 +15,14 @@ import { CarillonError, type DeliveryId, type EventId } from '@carillon/kernel';
 import { unpublishedOf } from '@carillon/stages';
 import { unknownFilter } from '../names.ts';
 import type { RoutePorts } from '../ports.ts';
-import { countMissing, tooManyMissing, type Missing } from './missing.ts';
+import { countMissing, refuseTooMany, type Missing } from './missing.ts';
 import { configurationsOf, type RowDetailPorts } from './row-details.ts';
 import { refuseUnfinished } from './show-run.ts';
 import { createSlotFinder } from './slot-finder.ts';
 
 export type FindMissingPorts = RowDetailPorts & Pick<RoutePorts, 'clock' | 'jobs' | 'ledger' | 'runs'>;
+
+const COMPARE_LESS = 'compare again over a shorter time or with fewer notifications';
 
 /** Rows whose slots are asked about at once. A row has two slots at most, and the ledger takes 1,000 ids. */
 const BATCH_SIZE = 500;
@@ -32,7 +34,7 @@ const BATCH_SIZE = 500;
  */
 export async function findMissing(run: Run, selection: MissingSelection, ports: FindMissingPorts): Promise<Missing> {
   refuseUnfinished(run, await ports.jobs.get(run.job), ports.clock.now());
-  refuseTooManyRows(run, selection);
+  refuseTooManyRows(run);
   const published = await ports.configuration.refresh();
   const { after } = await configurationsOf(run, ports);
   refuseUnknownRules(run, selection, after);
@@ -46,28 +48,26 @@ export async function findMissing(run: Run, selection: MissingSelection, ports: 
   for (let from = 0; from < rows.length; from += BATCH_SIZE) {
     for (const message of await missingOf(rows.slice(from, from + BATCH_SIZE), selection, { slotOf, ...ports })) {
       if (message.row.at < selection.since) tooOld.add(message.row.eventId);
-      else if (messages.length < MAX_JOB_ITEMS) messages.push(message);
-      else throw tooManyMissing(message.row.at, ports.clock.now());
+      else messages.push(message);
     }
+    if (messages.length > MAX_JOB_ITEMS) break;
     if (ports.slice.isExpired()) await ports.slice.yield();
   }
   const lookups: MissingLookup[] = [];
   for (const lookup of await lookupsOf(run, selection, ports)) {
     if (lookup.at < selection.since) tooOld.add(lookup.eventId);
-    else if (messages.length + lookups.length < MAX_JOB_ITEMS) lookups.push(lookup);
-    else throw tooManyMissing(lookup.at, ports.clock.now());
+    else lookups.push(lookup);
   }
+  refuseTooMany({ messages, lookups }, ports.clock.now());
   return countMissing({ messages, lookups, tooOld });
 }
 
-function refuseTooManyRows({ id, counts }: Run, { differences }: MissingSelection): void {
-  const kept = ROW_DIFFERENCES.reduce((sum, difference) => sum + (counts?.rows?.differences[difference] ?? 0), 0);
-  const lookups = differences.includes('needs_lookup') ? (counts?.read.needsLookup ?? 0) : 0;
-  const rows = Math.max(kept, lookups);
+function refuseTooManyRows({ id, counts }: Run): void {
+  const rows = ROW_DIFFERENCES.reduce((sum, difference) => sum + (counts?.rows?.differences[difference] ?? 0), 0);
   if (rows <= MAX_RUN_ROWS) return;
   throw new CarillonError(
     'wrong_state',
-    `${id} has ${rows} rows and keeps ${MAX_RUN_ROWS} of them, so some missing messages are unknown: compare again over a shorter time or with fewer notifications`,
+    `${id} has ${rows} rows and keeps ${MAX_RUN_ROWS} of them, so some missing messages are unknown: ${COMPARE_LESS}`,
   );
 }
 
@@ -121,7 +121,10 @@ async function rowsOf(
   return rows;
 }
 
-/** Reads the lookups of the chosen rules, newest event first. Empty unless `needs_lookup` is chosen. */
+/**
+ * Reads the lookups of the chosen rules. Empty unless `needs_lookup` is chosen. Rejects with `wrong_state` if the run keeps as many as it can,
+ * because others may be unknown.
+ */
 async function lookupsOf(
   { id }: Run,
   { differences, rules }: MissingSelection,
@@ -129,14 +132,20 @@ async function lookupsOf(
 ): Promise<readonly MissingLookup[]> {
   const lookups: MissingLookup[] = [];
   if (!differences.includes('needs_lookup')) return lookups;
+  let read = 0;
   let cursor: string | undefined;
   do {
     const page = await runs.lookups(id, BATCH_SIZE, cursor);
+    read += page.items.length;
     lookups.push(...page.items.filter(({ rule }) => rules === null || rules.includes(rule)));
     cursor = page.next ?? undefined;
     if (slice.isExpired()) await slice.yield();
   } while (cursor !== undefined);
-  return lookups.toSorted((a, b) => b.at - a.at);
+  if (read < MAX_RUN_ROWS) return lookups;
+  throw new CarillonError(
+    'wrong_state',
+    `${id} keeps ${read} events that need a lookup and no more, so some may be unknown: ${COMPARE_LESS}`,
+  );
 }
 
 /** Returns those of some rows whose messages may be sent. */

@@ -90,6 +90,13 @@ export function refuseChanged({ count, checksum, lookups }: Missing, confirmed: 
   throw new CarillonError('conflict', `${change}: look at the missing messages again, and confirm what you see then`);
 }
 
+/** Throws CarillonError `wrong_state` for more items than a job takes. Of each kind, the newest must be there. */
+export function refuseTooMany({ messages, lookups }: Pick<FoundMissing, 'messages' | 'lookups'>, now: Instant): void {
+  const newestFirst = [...messages.map(({ row }) => row.at), ...lookups.map(({ at }) => at)].toSorted((a, b) => b - a);
+  const tooMany = newestFirst[MAX_JOB_ITEMS];
+  if (tooMany !== undefined) throw tooManyMissing(tooMany, now);
+}
+
 /**
  * Returns the refusal of more messages than a job takes. `at` is the append time of the newest event that is too many, so the
  * maximum age that it names leaves the event out.
