@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ChangeSources, TopicSources } from '@carillon/ports';
-import { planting } from '../harness/planting.ts';
+import { planting, type Change } from '../harness/planting.ts';
 
 /**
  * `before` the append; `during` append and position, at a random time; `appended`, with the position not durable; `saved`, with
@@ -14,42 +14,45 @@ export type ReadingOrder = { readonly step: ReadingStep; readonly nth: number };
 const ACKNOWLEDGED_MS = 20;
 const HERE = JSON.stringify(import.meta.url);
 
+/** Makes the product kill itself at a step of the reader. */
+export const KILLED_READING: readonly Change[] = [
+  {
+    file: 'apps/cli/src/process/foundation.ts',
+    from: 'return createPostgresSources({ guard });',
+    to: `return (await import(${HERE})).killedReading(createPostgresSources({ guard }));`,
+  },
+  {
+    file: 'apps/cli/src/process/foundation.ts',
+    from: 'return createTopicSources({ guard });',
+    to: `return (await import(${HERE})).killedReading(createTopicSources({ guard }));`,
+  },
+  {
+    // Embedded: the thread that writes, before it commits records and position.
+    file: 'libs/adapters/embedded/src/stores/documents-with-records.ts',
+    from: "if (answer === 'done') appendRecords(transaction, records);",
+    to: `if (answer === 'done') {
+      appendRecords(transaction, records);
+      passReading('appended');
+    }`,
+  },
+  {
+    file: 'libs/adapters/embedded/src/stores/documents-with-records.ts',
+    from: "import { appendRecords } from '../log/log-writes.ts';",
+    to: `import { appendRecords } from '../log/log-writes.ts';
+import { passReading } from ${HERE};`,
+  },
+  {
+    file: 'libs/stores/src/sources.ts',
+    from: 'await log.append(records);',
+    to: `await log.append(records);
+  (await import(${HERE})).passReading('appended');`,
+  },
+];
+
 /** The environment of a product that kills itself when the file of `KillOrders` says so. */
 export const killableReading = (file: string): Readonly<Record<string, string>> => ({
   KILL_READING: file,
-  ...planting([
-    {
-      file: 'apps/cli/src/process/foundation.ts',
-      from: 'return createPostgresSources({ guard });',
-      to: `return (await import(${HERE})).killedReading(createPostgresSources({ guard }));`,
-    },
-    {
-      file: 'apps/cli/src/process/foundation.ts',
-      from: 'return createTopicSources({ guard });',
-      to: `return (await import(${HERE})).killedReading(createTopicSources({ guard }));`,
-    },
-    {
-      // Embedded: the thread that writes, before it commits records and position.
-      file: 'libs/adapters/embedded/src/stores/documents-with-records.ts',
-      from: "if (answer === 'done') appendRecords(transaction, records);",
-      to: `if (answer === 'done') {
-        appendRecords(transaction, records);
-        passReading('appended');
-      }`,
-    },
-    {
-      file: 'libs/adapters/embedded/src/stores/documents-with-records.ts',
-      from: "import { appendRecords } from '../log/log-writes.ts';",
-      to: `import { appendRecords } from '../log/log-writes.ts';
-import { passReading } from ${HERE};`,
-    },
-    {
-      file: 'libs/stores/src/sources.ts',
-      from: 'await log.append(records);',
-      to: `await log.append(records);
-    (await import(${HERE})).passReading('appended');`,
-    },
-  ]),
+  ...planting(KILLED_READING),
 });
 
 /** Orders for a product that runs, or is started afterwards. One product at a time reads, so one carries an order out. */

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import type { Change } from '../harness/planting.ts';
 
 /** What is durable once it resolves, of the ports by which somebody changes something. */
 const WRITES: Readonly<Record<string, readonly string[]>> = {
@@ -7,6 +8,18 @@ const WRITES: Readonly<Record<string, readonly string[]>> = {
   secretStore: ['putSecret', 'removeSecret', 'insertDataKey', 'rewrapDataKey', 'removeDataKey'],
   auditSeals: ['keep'],
 };
+
+const HERE = JSON.stringify(import.meta.url);
+/** Makes the product kill itself by the order in the file that KILL_ORDER names. */
+export const KILLED_WRITES: readonly Change[] = [
+  {
+    file: 'apps/cli/src/process/foundation.ts',
+    from: 'const backend = await openOwnBackend(settings, watches, closing, { clock, slice, holder: name, fatal });',
+    to: `const { killedAtWrites } = await import(${HERE});
+  const opened = await openOwnBackend(settings, watches, closing, { clock, slice, holder: name, fatal });
+  const backend = killedAtWrites(opened, env['KILL_ORDER']);`,
+  },
+];
 
 /** How many writes are done before the process is killed; of a round, which counts anew. */
 export type KillOrder = { readonly round: number; readonly after: number };

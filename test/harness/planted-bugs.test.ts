@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FAILPOINTS_IN_THE_PRODUCT } from '../chaos/failpoints/planted-failpoints.ts';
+import { KILLED_READING } from '../chaos/killed-reading.ts';
+import { KILLED_WRITES } from '../chaos/killed-writes.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
 import { PROMISES, type PromiseName } from './promises.ts';
 
@@ -11,6 +13,7 @@ const names = Object.keys(PROMISES) as readonly PromiseName[];
 const changes = [
   ...PLANTED_BUGS.flatMap(({ name, changes: own }) => own.map((change) => [name, change] as const)),
   ...FAILPOINTS_IN_THE_PRODUCT.map((change) => ['failpoints', change] as const),
+  ...[...KILLED_READING, ...KILLED_WRITES].map((change) => ['kills', change] as const),
 ];
 
 /** The table of `README.md` in this folder. */

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { request, scratch, shopFiles, type Answered } from '../../integration/product/shop.ts';
-import type { KillOrder } from '../killed-writes.ts';
+import { KILLED_WRITES, type KillOrder } from '../killed-writes.ts';
 import { planting } from '../../harness/planting.ts';
 
 /*
@@ -12,15 +12,7 @@ import { planting } from '../../harness/planting.ts';
  */
 
 type Json = Record<string, unknown>;
-const HELPER = JSON.stringify(new URL('../killed-writes.ts', import.meta.url).href);
-const KILLABLE = planting([
-  {
-    file: 'apps/cli/src/process/foundation.ts',
-    from: 'const backend = await openBackend(options);',
-    to: `const { killedAtWrites } = await import(${HELPER});
-  const backend = killedAtWrites(await openBackend(options), env['KILL_ORDER']);`,
-  },
-]);
+const KILLABLE = planting(KILLED_WRITES);
 const A_MINUTE = 60_000;
 
 let place: Awaited<ReturnType<typeof scratch>>;
