@@ -3,7 +3,15 @@ import { createPostgresDatabase, type PostgresDatabase } from '@carillon/testing
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { sharedServer } from '../../support/shared-servers.ts';
-import { BLOG_FILES, expectFair, openBystander, ruleFile, templateFiles, type Figures } from './fairness-bystander.ts';
+import {
+  BLOG_FILES,
+  expectFair,
+  figuresOf,
+  openBystander,
+  ruleFile,
+  templateFiles,
+  type Spans,
+} from './fairness-bystander.ts';
 import { openShop, type Shop } from './shop.ts';
 
 const ROWS = Number(process.env['CARILLON_ROWS'] ?? 1_000_000);
@@ -51,17 +59,18 @@ describeWith('postgres', `While the product reads a transaction of ${ROWS.toLoca
     async () => {
       const blog = await openBystander(shop);
       await untilFound('the source reads', isRead);
-      const before = await blog.measure();
+      const before = figuresOf([await blog.time(), await blog.time(), await blog.time()]);
       await database.run(`INSERT INTO wide SELECT i, repeat('x', 200) FROM generate_series(1, ${ROWS}) i`);
-      const during: Figures[] = [];
+      const spans: Spans[] = [];
       // The last one may have begun at the end of the transaction.
       const written = (await unread()) ?? 0;
       const isUnderWay = async (): Promise<boolean> => ((await unread()) ?? 0) > written / 20;
-      while (await isUnderWay()) during.push(await blog.measure());
-      const measured = during.slice(0, -1);
-      console.info(JSON.stringify({ before, during }));
+      while (await isUnderWay()) spans.push(await blog.time());
+      const measured = spans.slice(0, -1);
+      const during = figuresOf(measured);
+      console.info(JSON.stringify({ before, during, each: measured.map((one) => figuresOf([one]).message) }));
       expect(measured.length).toBeGreaterThan(0);
-      for (const figures of measured) expectFair(before, figures);
+      expectFair(before, during);
     },
     15 * MINUTES,
   );
