@@ -28,9 +28,15 @@ afterEach(async () => {
 
 type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 
-async function ask(who: Principal, method: 'GET' | 'POST', path: string, payload?: object): Promise<Answer> {
+async function ask(
+  who: Principal,
+  method: 'GET' | 'POST',
+  path: string,
+  payload?: object,
+  more: Partial<ControlPorts> = {},
+): Promise<Answer> {
   const { secrets: _secrets, ...ports } = fixture.ports();
-  const opened = await openControl(accessOf(who), ports);
+  const opened = await openControl(accessOf(who), { ...ports, ...more });
   open.push(opened);
   const url = `/v1/workspaces/shop/${path}`;
   const answer = await opened.control.app.inject({ method, url, ...(payload && { payload }) });
@@ -38,7 +44,8 @@ async function ask(who: Principal, method: 'GET' | 'POST', path: string, payload
 }
 const look = async (query = '') => (await ask(OWNER, 'GET', `runs/${run.id}/missing${query}`)).body;
 const send = (body: object, who: Principal = OWNER) => ask(who, 'POST', `runs/${run.id}/send`, body);
-const stop = (who: Principal = OWNER) => ask(who, 'POST', `runs/${run.id}/stop`, {});
+const stop = (who: Principal = OWNER, more: Partial<ControlPorts> = {}) =>
+  ask(who, 'POST', `runs/${run.id}/stop`, {}, more);
 const confirmed = ({ count, checksum, since }: Answer['body']) => ({ count, checksum, since });
 
 /** Works on all jobs. */
@@ -179,6 +186,16 @@ describe('POST /runs/{id}/stop', () => {
     expect((await stop()).status).toBe(202);
     await work();
     expect(await intents()).toEqual([]);
+  });
+
+  it('begins to cancel the messages of every job before it counts questions', async () => {
+    const seen = confirmed(await look());
+    for (let jobs = 0; jobs < 2; jobs += 1) await send({ ...seen, rate: 1000 });
+    const { jobs, configuration } = fixture.ports();
+    const away = { ...configuration, at: () => Promise.reject(new Error('the store is away')) };
+    expect((await stop(OWNER, { configuration: away })).status).toBe(500);
+    const { items } = await jobs.list({ workspace: 'shop', actions: ['send_missing'] }, 10);
+    expect(items.filter(({ work: { undoes } }) => undoes !== undefined)).toHaveLength(2);
   });
 
   it('is refused for a run that nobody sent', async () => {

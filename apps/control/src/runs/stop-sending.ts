@@ -36,16 +36,19 @@ export async function stopSending(request: FastifyRequest, run: Run, ports: Stop
   if (sending.length === 0) throw new CarillonError('wrong_state', `no job has sent messages of ${run.id}`);
   const { actor } = principalOf(request);
   for (const job of sending) await cancelJob(job, actor, ports);
+  const ended = await Promise.all(sending.map((job) => waitForEnd(job, ports)));
   const undoing: Job[] = [];
-  let waitingLookups = 0;
-  for (const job of sending) {
-    const ended = await waitForEnd(job, ports);
-    const items = await itemsToUndo(ended, ports);
-    const work = { ...ended.work, undoes: job.id };
+  for (const job of ended) {
+    const work = { ...job.work, undoes: job.id };
+    const items = await itemsToUndo(job, ports);
     undoing.push(await startJob(request, { workspace: run.workspace, work, items }, ports));
-    waitingLookups += await countWaiting(ended, items.slice(0, nextItem(ended)), ports);
   }
   audited(request, { target: run.id });
+  let waitingLookups = 0;
+  for (const job of ended) {
+    const done = (await ports.jobs.items(job.id)).slice(0, nextItem(job));
+    waitingLookups += await countWaiting(job, done, ports);
+  }
   return { undoing, waitingLookups };
 }
 
