@@ -66,7 +66,13 @@ beforeAll(async () => {
       );
       return body.items[0]?.id;
     });
-  for (const list of ['deliveries', 'inbox'])
+  for (const workspace of ['shop', 'club']) {
+    const started = await shop.api('POST', `/v1/workspaces/${workspace}/runs`, {
+      folder: { files: files(), prune: false },
+    });
+    if (started.status !== 202) throw new Error(`no run in ${workspace}: ${JSON.stringify(started.body)}`);
+  }
+  for (const list of ['deliveries', 'inbox', 'runs', 'jobs'])
     ids[list] = { shop: await first('shop', list), club: await first('club', list) };
   askers = await everybody();
   const { paths } = (await shop.api<Document>('GET', '/v1/openapi.json')).body;
@@ -171,7 +177,13 @@ function addressed(path: string, about: About): string | null {
     .replace('{name}', name);
 }
 
-const PREFIXES: Readonly<Record<string, string>> = { events: 'evt', deliveries: 'dlv', inbox: 'msg' };
+const PREFIXES: Readonly<Record<string, string>> = {
+  events: 'evt',
+  deliveries: 'dlv',
+  inbox: 'msg',
+  runs: 'run',
+  jobs: 'job',
+};
 const missingOf = (kind: string | undefined): string => `${PREFIXES[kind ?? ''] ?? 'non'}_00000000000000000000000000`;
 
 /** Whoever asks too often waits as long as they are told to. */
