@@ -122,7 +122,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone =
         const { results, job: kept } = await workWithLease(newest, kind, (stop) => work(batch, stop));
         if (!kept) return;
         newest = kept;
-        // The worker was told to stop and says nothing of its items. The next round of this loop writes why.
+        // A worker that was stopped returns no results. The next round of this loop records why it was stopped.
         if (!results) continue;
         await audit.recordBatch(kept, kind, { items: batch.slice(0, results.length), results, tellsRefusals });
         tellsRefusals &&= !results.some(isRefusal);

@@ -16,7 +16,7 @@ export type StartSendingPorts = FindMissingPorts & JobPorts;
 
 type SendRequest = z.infer<typeof runSendRequest> & z.infer<z.ZodObject<typeof selectionFields>>;
 
-/** Use of a message for longer would be none: old events are left out after 7 days already. */
+/** Longer is most likely a typing mistake. */
 const MAX_EXPIRES: Duration = 30 * 24 * 3_600_000;
 
 /** Stores the job that sends the missing messages of a run. Throws CarillonError `conflict` if they are not those that were confirmed. */
