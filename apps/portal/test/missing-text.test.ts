@@ -14,10 +14,10 @@ describe('the words of missing messages', () => {
 
   it('say how far a sending job is, and how it ended', () => {
     const said = (state: string, done: number, failed = 0) => sendingText({ state, of: 33, done, failed } as never);
-    expect(said('running', 12)).toBe('Under way: 12 of 33 handed over.');
-    expect(said('done', 31, 2)).toBe('Done: 31 of 33 handed over, 2 could not be.');
-    expect(said('cancelled', 12)).toBe('Stopped: 12 of 33 handed over.');
-    expect(said('failed', 0, 33)).toBe('Failed: 0 of 33 handed over, 33 could not be.');
+    expect(said('running', 12)).toBe('Under way: 12 of 33 queued for delivery.');
+    expect(said('done', 31, 2)).toBe('Done: 31 of 33 queued for delivery, 2 failed.');
+    expect(said('cancelled', 12)).toBe('Stopped: 12 of 33 queued for delivery.');
+    expect(said('failed', 0, 33)).toBe('Failed: 0 of 33 queued for delivery, 33 failed.');
   });
 
   it('say what a stop could not recall', () => {

@@ -146,8 +146,8 @@ testScreens('sending missing messages', ({ api, guard, open }) => {
     );
     api.answer(JOB, running);
     const page = await open(AT);
-    await page.getByText('Under way: 12 of 33 handed over.').waitFor();
-    await page.getByRole('button', { name: 'Show the sending' }).focus();
+    await page.getByText('Under way: 12 of 33 queued for delivery.').waitFor();
+    await page.getByRole('button', { name: 'Show progress' }).focus();
     await page.keyboard.press('Enter');
     await dialog(page).getByText('Under way: 12 of 33.').waitFor();
     await expectToFit(page, 390);

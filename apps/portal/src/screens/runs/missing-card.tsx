@@ -38,7 +38,7 @@ export function MissingCard({ run }: { readonly run: Run }): ReactNode {
       {error && <Problem error={error} />}
       {last && <p role="status">{sendingText(last)}</p>}
       <Actions>
-        {last && <Button onPress={() => show(last.id)}>Show the sending</Button>}
+        {last && <Button onPress={() => show(last.id)}>Show progress</Button>}
         <Button off={off} onPress={() => setOpen(true)}>
           Send missing messages
         </Button>

@@ -31,10 +31,10 @@ const STATE_WORDS: Readonly<Record<Job['state'], string>> = {
   failed: 'Failed',
 };
 
-/** Returns how many items of a job are sent, and how it ended. */
+/** Returns how many items of a job went to delivery, how many failed, and how the job ended. */
 export function sendingText({ done, failed, of, state }: Job): string {
-  const sent = `${done.toLocaleString('en')} of ${of.toLocaleString('en')} handed over`;
-  const failures = failed === 0 ? '' : `, ${failed.toLocaleString('en')} could not be`;
+  const sent = `${done.toLocaleString('en')} of ${of.toLocaleString('en')} queued for delivery`;
+  const failures = failed === 0 ? '' : `, ${failed.toLocaleString('en')} failed`;
   return `${STATE_WORDS[state]}: ${sent}${failures}.`;
 }
 
