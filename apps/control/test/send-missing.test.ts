@@ -1,7 +1,7 @@
 import { cancelled, type Job } from '@carillon/domain/jobs';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { MissingLookup } from '@carillon/domain/runs';
-import type { RunId } from '@carillon/kernel';
+import type { DeliveryId, RunId } from '@carillon/kernel';
 import { givenIntent, integration, neverYield, notification } from '@carillon/testing/given';
 import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
@@ -220,6 +220,19 @@ describe('The undo of a job that sends', () => {
     expect((await audited('message.cancel')).filter(([, outcome]) => outcome === 'done')).toEqual([
       [slotOf('b'), 'done'],
     ]);
+  });
+
+  it('names the digest of a message that went into one', async () => {
+    const items = [await order('a')];
+    const job = await run(await startJob(items));
+    await takeCustody(topology);
+    const known = await topology.ports.ledger.get(slotOf('a'));
+    if (!known) throw new Error('there is no delivery');
+    const digested = { state: 'DIGESTED', nextAt: null, digestedIn: 'dlv_digest' as DeliveryId } as const;
+    await topology.ports.ledger.replace({ ...known, ...digested, version: known.version + 1 });
+    const undone = await undo(job, items);
+    expect([undone.done, undone.failed]).toEqual([0, 1]);
+    expect(undone.failures[0]?.detail).toBe(`${slotOf('a')} is in digest dlv_digest: cancel the digest while it waits`);
   });
 
   it('counts a repeated item as before', async () => {

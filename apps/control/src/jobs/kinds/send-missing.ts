@@ -90,6 +90,12 @@ function createPace(interval: Duration, { clock }: Pick<JobKindPorts, 'clock'>):
   };
 }
 
+/** Returns why a delivery is not cancelled, and how a person cancels it where that is possible. */
+function whyLeft({ id, state, digestedIn }: Delivery): string {
+  if (state === 'DIGESTED' && digestedIn) return `${id} is in digest ${digestedIn}: cancel the digest while it waits`;
+  return `${id} is ${state}: only a message that waits is cancelled`;
+}
+
 /** Cancels those of a job's deliveries that still wait. An item without one fails with what became of its message. */
 function cancelEach({ job, by }: JobRun<Parameters>, ports: JobKindPorts): JobWorker {
   const sender = job.work['undoes'] as JobId;
@@ -121,7 +127,7 @@ function cancelEach({ job, by }: JobRun<Parameters>, ports: JobKindPorts): JobWo
       if (ended.some(isCancelled)) return;
       const [first] = ended.filter(isOwn);
       if (!first) throw new CarillonError('not_found', `${sender} has no message here that it could cancel`);
-      throw new CarillonError('wrong_state', `${first.id} is ${first.state}: only a message that waits is cancelled`);
+      throw new CarillonError('wrong_state', whyLeft(first));
     },
     nameOfSendItem,
   );
