@@ -1,3 +1,4 @@
+import type { Intent } from '@carillon/domain/deliveries';
 import { formatPosition, readPosition } from '@carillon/domain/events';
 import type { Lookup } from '@carillon/domain/lookups';
 import type {
@@ -34,6 +35,10 @@ export type ResolvePorts = {
 
 /** Header of a lookup record that an operator sends again: where the answer stood at first. It is that answer still. */
 export const REDRIVEN_FROM_HEADER = 'redriven_from';
+
+/** Returns an intent of a sending job that is due when the partner answered, as its event may be days old. Others stay as they are. */
+const dueAfter = ({ time }: LogRecord, intent: Intent): Intent =>
+  intent.sentBy ? { ...intent, sendAt: Math.max(intent.sendAt, time) } : intent;
 
 /**
  * Resolve (flow table, stage 3b): each lookup record claims its trigger before anything is made of it. The first record of
@@ -81,7 +86,7 @@ export function createResolveStage(ports: ResolvePorts): BatchStage<EvaluationOu
         const work = resolveLookupCoroutine(lookup, configuration, ports.book, ids.derive, redrivenAt);
         const resolved = await runYielding(work, slice);
         if (!resolved.ok) return park(record, 'rule_gone', resolved.error);
-        for (const intent of resolved.value.intents) outputs.push({ kind: 'intent', intent });
+        for (const intent of resolved.value.intents) outputs.push({ kind: 'intent', intent: dueAfter(record, intent) });
         ruleErrors += resolved.value.dropped.filter(({ reason }) => reason === 'rule_error').length;
         const named = { workspace: lookup.trigger.workspace, rule: resolved.value.rule };
         dropped.push(...dropsOfAnswer(named, lookup.problemCounts, resolved.value.dropped));

@@ -89,6 +89,16 @@ it('an answer whose rule its configuration does not have is parked, and the othe
   });
 });
 
+it('makes messages of a sending job due when their partner answered, and others by their event', async () => {
+  const lookup = answer('ada@example.com');
+  const sent = { ...lookup, trigger: { ...lookup.trigger, sentBy: SENT_BY_ADA } };
+  const { causedAt } = lookup.trigger;
+  const time = causedAt + 3 * 86_400_000;
+  const dueTimes = async (one: Lookup) =>
+    (await resolve({ ...record(one, 3), time })).intents.map(({ sendAt }) => sendAt);
+  expect([await dueTimes(sent), await dueTimes(answer('ada@example.com'))]).toEqual([[time], [causedAt]]);
+});
+
 it('copies the sending job of a trigger to its intents', async () => {
   const lookup = answer('ada@example.com');
   const sent = { ...lookup, trigger: { ...lookup.trigger, sentBy: SENT_BY_ADA } };
