@@ -1,3 +1,4 @@
+import { operatorResend } from '@carillon/domain/deliveries';
 import { cancelled, type Job } from '@carillon/domain/jobs';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { MissingLookup } from '@carillon/domain/runs';
@@ -233,6 +234,22 @@ describe('The undo of a job that sends', () => {
     const undone = await undo(job, items);
     expect([undone.done, undone.failed]).toEqual([0, 1]);
     expect(undone.failures[0]?.detail).toBe(`${slotOf('a')} is in digest dlv_digest: cancel the digest while it waits`);
+  });
+
+  it('leaves what an operator has sent again since', async () => {
+    const items = [await order('a')];
+    const job = await run(await startJob(items));
+    await takeCustody(topology);
+    await undo(job, items);
+    const { ledger, ids } = topology.ports;
+    const taken = await ledger.get(slotOf('a'));
+    const moment = { now: topology.clock.now(), derive: ids.derive };
+    const resent = taken && operatorResend(taken, HOUR, 'ada', moment);
+    if (!resent?.ok) throw new Error('it can be sent again');
+    await ledger.replace(resent.value);
+    const second = await undo(job, items);
+    expect(second.failures.map(({ detail }) => detail)).toEqual([expect.stringContaining('sent again by a person')]);
+    expect(await stateOf('a')).toBe('WAITING');
   });
 
   it('counts a repeated item as before', async () => {

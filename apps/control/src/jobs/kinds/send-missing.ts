@@ -90,8 +90,14 @@ function createPace(interval: Duration, { clock }: Pick<JobKindPorts, 'clock'>):
   };
 }
 
+/** Returns true if an operator sent the message of this intent again. */
+const wasResent = ({ history, intent }: Delivery): boolean =>
+  history.some(({ reason, intentId }) => reason === 'operator_resend' && intentId === intent.id);
+
 /** Returns why a delivery is not cancelled, and how a person cancels it where that is possible. */
-function whyLeft({ id, state, digestedIn }: Delivery): string {
+function whyLeft(delivery: Delivery): string {
+  const { id, state, digestedIn } = delivery;
+  if (wasResent(delivery)) return `${id} was sent again by a person: cancel it by hand while it waits`;
   if (state === 'DIGESTED' && digestedIn) return `${id} is in digest ${digestedIn}: cancel the digest while it waits`;
   return `${id} is ${state}: only a message that waits is cancelled`;
 }
@@ -114,7 +120,7 @@ function cancelEach({ job, by }: JobRun<Parameters>, ports: JobKindPorts): JobWo
       async () => (await ports.ledger.get(delivery.id)) ?? delivery,
       (newest) => {
         const waits = newest.state === 'WAITING' || newest.state === 'COLLECTED';
-        if (!waits || !isOwn(newest) || isCancelled(newest)) return left;
+        if (!waits || !isOwn(newest) || isCancelled(newest) || wasResent(newest)) return left;
         return operatorCancel(newest, by, { now: ports.clock.now(), derive: ports.ids.derive });
       },
       { ...ports, untold: (error) => ports.watch.trouble('publish', error) },
