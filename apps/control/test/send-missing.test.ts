@@ -182,6 +182,21 @@ describe('A job that sends missing messages', () => {
   });
 });
 
+describe('A job that sends slowly', () => {
+  it('reports progress about once a second', async () => {
+    topology.clock.goOn();
+    const items = [];
+    for (let at = 0; at < 30; at += 1) items.push(await order(`o${at}`));
+    const job = await startJob(items, { rate: '10' });
+    const working = runner();
+    await working.round();
+    const done = await untilFound('progress is reported', async () => (await jobNow(job)).done || undefined);
+    expect(done).toBeLessThan(items.length);
+    await cancelJob(job);
+    await working.idle();
+  });
+});
+
 describe('A cancelled job that sends', () => {
   it('ends appending within 2 s, and counts each message that it appended', async () => {
     topology.clock.goOn();

@@ -50,6 +50,9 @@ export async function senderOf({ id, byName, createdAt, work }: Job, ports: Send
   return createMissingSender({ ...sending, takesStopped }, await ports.configuration.at(Number(configuration)), ports);
 }
 
+/** Items are reported when so much time has passed, so progress moves at a low rate too. */
+const REPORT_INTERVAL: Duration = 1_000;
+
 function sendEach({ job, parameters: { rate } }: JobRun<Parameters>, ports: JobKindPorts): JobWorker {
   const nextTurn = createPace(1_000 / Number(rate), ports);
   let sender: MissingSender | null = null;
@@ -58,8 +61,10 @@ function sendEach({ job, parameters: { rate } }: JobRun<Parameters>, ports: JobK
       await waitForCustody(ports, stop);
       sender = await senderOf(job, ports);
     }
+    const began = ports.clock.now();
     const results: (JobFailure | null)[] = [];
     for (const item of items) {
+      if (results.length > 0 && ports.clock.now() - began >= REPORT_INTERVAL) break;
       await nextTurn(stop);
       if (stop.aborted) break;
       try {
