@@ -4,7 +4,7 @@ import type { JobBody, RunBody, RunRowBody } from '@carillon/contracts';
 import { startProduct, untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openShop, order, restartOver, shopFiles, shopOf, type Files, type Shop } from './shop.ts';
-import { tableContents, WRITTEN_BY_RUNS } from './table-contents.ts';
+import { tableContents, untilAllIsRead, WRITTEN_BY_RUNS } from './table-contents.ts';
 
 /* An edited rule is compared with the published one over events that came before, by the running product. */
 
@@ -125,6 +125,7 @@ describe('Comparing an edited rule over the log', () => {
   });
 
   it('comes to the same checksum after its child was killed, and writes its own result and nothing else', async () => {
+    await untilAllIsRead(shop.dataDir);
     const before = tableContents(shop.dataDir);
     const run = await start(EDIT);
     process.kill(await child(), 'SIGKILL');
@@ -138,6 +139,8 @@ describe('Comparing an edited rule over the log', () => {
   it('ends its child when it is cancelled, and leaves no scratch file', async () => {
     const run = await start(EDIT);
     const pid = await child();
+    // Held still, so that it does not end first.
+    process.kill(pid, 'SIGSTOP');
     const cancelled = await shop.api<JobBody>('POST', `/v1/workspaces/shop/jobs/${run.job}/cancel`, {});
     expect(cancelled.status).toBe(200);
     expect(await ended(run)).toMatchObject({ state: 'cancelled', checksum: null });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { untilFound } from '@carillon/testing';
 
 const AUDIT = `SELECT id FROM partitions WHERE topic = 'carillon.audit'`;
 /** Places of records per partition id (libs/adapters/embedded/src/log/places.ts). */
@@ -24,6 +25,23 @@ export const WRITTEN_BY_RUNS = [
   'leases',
   'people',
 ];
+
+/** Resolves once each consumer of a data folder has read its topics to their ends, so that nothing but a run is written. */
+export const untilAllIsRead = (dataDir: string): Promise<true> =>
+  untilFound('all consumers at the ends of their topics', async () => {
+    const db = new DatabaseSync(join(dataDir, 'carillon.db'), { readOnly: true, timeout: 5_000 });
+    try {
+      const behind = db
+        .prepare(
+          `SELECT 1 FROM checkpoints c JOIN partitions p ON p.topic = c.topic AND p.partition = c.partition
+           WHERE c.next < p.next AND c.topic <> 'carillon.audit'`,
+        )
+        .all();
+      return behind.length === 0 ? true : undefined;
+    } finally {
+      db.close();
+    }
+  });
 
 /** Returns a hash of the rows of each table of a data folder, by table. Records of the audit are left out. */
 export function tableContents(dataDir: string): ReadonlyMap<string, string> {
