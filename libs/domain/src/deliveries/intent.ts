@@ -48,7 +48,7 @@ export type Intent = {
   readonly traceparent: string | null;
   /** Set for a test message alone. No event and no rule stand behind it; its variables came with the request. */
   readonly test?: TestSend;
-  /** Set if a sending job made it, so that a restore does not call it off and a trace names its author. */
+  /** Set if a sending job made it. A restore calls it off if the backup holds the job, and a trace names its author. */
   readonly sentBy?: SentBy;
   /** What `cadence.digest.key` came to; left out: items meet by person. */
   readonly digestKey?: string;
