@@ -51,7 +51,7 @@ export const kindOf = ({ work }: Pick<Job, 'work'>): JobKind | undefined =>
 /** Returns true for a job that undoes another one. */
 const isUndo = ({ work }: Pick<Job, 'work'>): boolean => work['undoes'] !== undefined;
 
-/** An undo is short, whatever it undoes: it waits for nothing that is paced. */
+/** Returns the lane of a job. An undo is in lane `short`, so that it does not wait for paced jobs. */
 export const laneOf = (job: Pick<Job, 'work'>, { lane = 'short' }: JobKind): JobLane => (isUndo(job) ? 'short' : lane);
 
 /** Returns true if the job has ended and what it did can be taken back. An undo cannot be undone: start a new job. */
