@@ -17,7 +17,10 @@ import { startStream } from './start-stream.ts';
 import type { ReplicationStream } from './replication-stream.ts';
 
 const BATCH_BYTES = 1024 * 1024;
-/** With 1,000 a bulk update holds up messages of other streams for 200 ms (test/integration/product/large-transaction.proof.test.ts). */
+/**
+ * Messages of other streams wait for a batch at each of their steps. During a bulk update their p95 is 135 ms with 300 changes and
+ * 81 ms with 50, which costs a third of the speed (test/integration/product/large-transaction.proof.test.ts).
+ */
 const BATCH_CHANGES = 300;
 /** Ends of the WAL that are remembered until the stream reaches them. */
 const MAX_SAMPLES = 100;
