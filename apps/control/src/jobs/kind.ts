@@ -66,8 +66,9 @@ export class JobCancelled extends Error {}
 export type JobWorker = (items: readonly string[], stop: AbortSignal) => Promise<readonly (JobFailure | null)[]>;
 
 /**
- * Jobs of one lane leave the places of other lanes free, because they take minutes. `child`: an item takes minutes in a child process, and a
- * runner works on one such job at a time. `paced`: the job does so many items per second.
+ * Each lane has places of its own, so that jobs of minutes do not hold up `short` ones. `child`: an item runs in a child process, one at a
+ * time. `paced`: a job limits its items per second, and the jobs of one kind run one after another in a workspace, oldest first. Jobs of
+ * both see a cancel within a second; `short` ones within 5 s.
  */
 export type JobLane = 'short' | 'paced' | 'child';
 
@@ -83,10 +84,6 @@ export type JobKind<Body extends z.ZodType = z.ZodType, Parameters extends z.Zod
   readonly parameters: Parameters;
   /** Defaults to `short`. */
   readonly lane?: JobLane;
-  /** True if jobs of this kind run one after another in a workspace, oldest first. Their undo jobs do not wait. */
-  readonly isSerial?: boolean;
-  /** True if `stop` is aborted within a second of the cancel. Defaults to within 5 s. */
-  readonly endsQuickly?: boolean;
   /** Left out together with `choose` if a route of another file starts the job. */
   readonly start?: {
     readonly path: string;

@@ -26,7 +26,7 @@ const LEASE_RENEWAL: Duration = LEASE / 3;
 const SHORT_LEASE_RENEWAL: Duration = 1_000;
 /** Items between two writes of a job's progress. A crash repeats at most as many. */
 export const BATCH_SIZE = 40;
-/** Jobs of a lane that one process works on at once; any other waits for its turn. */
+/** Jobs of a lane that one process works on at once. */
 const CONCURRENCY = 4;
 /** So many of them are of one workspace, or of the deployment: others find a place however long its jobs are. */
 const CONCURRENCY_PER_WORKSPACE = 2;
@@ -69,6 +69,10 @@ async function readUnfinished({ jobs }: Pick<JobRunnerPorts, 'jobs'>): Promise<r
 const isOver = async (job: Job, kind: JobKind, ports: JobRunnerPorts): Promise<boolean> =>
   job.cancelledBy !== null || !(await mayContinue(job, kind, ports));
 
+/** Returns the time between two renewals of a job's lease. */
+const renewalOf = (job: Job, kind: JobKind): Duration =>
+  laneOf(job, kind) === 'short' ? LEASE_RENEWAL : SHORT_LEASE_RENEWAL;
+
 /** Returns true if this process has to finish another job before it takes this one. */
 function isFull(underWay: readonly JobUnderWay[], job: Job, kind: JobKind): boolean {
   const lane = laneOf(job, kind);
@@ -79,12 +83,13 @@ function isFull(underWay: readonly JobUnderWay[], job: Job, kind: JobKind): bool
 }
 
 /** Returns true if an older job has to end first. `unfinished` has the oldest job first. */
-function waitsForOlder({ id, workspace, work }: Job, { isSerial }: JobKind, unfinished: readonly Job[]): boolean {
-  if (!isSerial || work['undoes'] !== undefined) return false;
+function waitsForOlder(job: Job, kind: JobKind, unfinished: readonly Job[]): boolean {
+  if (laneOf(job, kind) !== 'paced') return false;
   const oldest = unfinished.find(
-    (other) => other.workspace === workspace && other.work.action === work.action && other.work['undoes'] === undefined,
+    (other) =>
+      other.workspace === job.workspace && other.work.action === job.work.action && laneOf(other, kind) === 'paced',
   );
-  return oldest?.id !== id;
+  return oldest?.id !== job.id;
 }
 
 /**
@@ -171,7 +176,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone =
       .finally(() => settled.abort());
     let held: Job | null = job;
     for (;;) {
-      await Promise.race([working, pause(kind.endsQuickly ? SHORT_LEASE_RENEWAL : LEASE_RENEWAL, settled.signal)]);
+      await Promise.race([working, pause(renewalOf(job, kind), settled.signal)]);
       if (settled.signal.aborted) return { results: held && (await working), job: held };
       try {
         held &&= await write(held, (one) => ({ ...one, leaseUntil: clock.now() + LEASE, version: one.version + 1 }));

@@ -15,7 +15,6 @@ export const compareHistory = jobKind({
   audit: 'run.end',
   parameters: z.object({ run: z.string() }),
   lane: 'child',
-  endsQuickly: true,
   do: (_job, ports) => async (items, stop) => {
     const results = [];
     for (const item of items) {

@@ -31,8 +31,6 @@ export const sendMissing = jobKind({
   audit: 'message.send',
   parameters,
   lane: 'paced',
-  endsQuickly: true,
-  isSerial: true,
   nameOf: nameOfSendItem,
   do: (run, ports) => sendEach(run, ports),
   undo: { audit: 'message.cancel', do: (run, ports) => cancelEach(run, ports) },
@@ -102,7 +100,8 @@ const wasResent = ({ history, intent }: Delivery): boolean =>
 /** Returns why a delivery is not cancelled, and how a person cancels it where that is possible. */
 function whyLeft(delivery: Delivery): string {
   const { id, state, digestedIn } = delivery;
-  if (wasResent(delivery)) return `${id} was sent again by a person: cancel it by hand while it waits`;
+  if (wasResent(delivery))
+    return `${id} was not cancelled, because a person sent it again: cancel this message alone while it waits`;
   if (state === 'DIGESTED' && digestedIn) return `${id} is in digest ${digestedIn}: cancel the digest while it waits`;
   return `${id} is ${state}: only a message that waits is cancelled`;
 }
@@ -137,7 +136,8 @@ function cancelEach({ job, by }: JobRun<Parameters>, ports: JobKindPorts): JobWo
       for (const delivery of await deliveriesOf(item)) ended.push(await cancel(delivery));
       if (ended.some(isCancelled)) return;
       const [first] = ended.filter(isOwn);
-      if (!first) throw new CarillonError('not_found', `${sender} has no message here that it could cancel`);
+      if (!first)
+        throw new CarillonError('not_found', `${sender} sent no message for this item, so there is nothing to cancel`);
       throw new CarillonError('wrong_state', whyLeft(first));
     },
     nameOfSendItem,
