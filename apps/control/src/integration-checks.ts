@@ -24,7 +24,7 @@ type Asked = SourceRef &
   };
 type CheckOf<Body> = (body: Body, asked: Asked, ports: IntegrationCheckPorts) => Promise<Check[]>;
 
-/** The check of each role. A kind of a role that stands here needs nothing; the compiler asks for a new role. */
+/** The check of each role. A new kind of integration shares the check of its role; the compiler reports a role without one. */
 const CHECKS: { readonly [Role in IntegrationRole]: CheckOf<BodyOfRole[Role]> } = {
   partner: checkPartner,
   cohort_webhook: checkPlatform,

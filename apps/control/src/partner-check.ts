@@ -78,7 +78,7 @@ function schemeStep(scheme: string, other: string, answer: PartnerAnswer, otherA
   return { step, ok: false, detail };
 }
 
-/** What a rule would find in the answer; no address is shown. */
+/** Returns a step for each person and each mistake in the partner's answer, without addresses. */
 function answerSteps(
   { items, unread }: Extract<PartnerAnswer, { kind: 'answered' }>,
   userIds: readonly string[],

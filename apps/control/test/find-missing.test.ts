@@ -214,7 +214,9 @@ describe('a look at the missing messages', () => {
     const lookups = async () => ({ items: Array.from({ length: 100_000 }, () => lookup as RunLookup), next: null });
     const selection = { differences: ['needs_lookup'], slotStates: ['none'], rules: null, since: 0 } as const;
     const looked = findMissing(run, selection, { ...ports, runs: { ...ports.runs, lookups } });
-    expect(await refusalOf(looked)).toMatch(/^wrong_state: run_\S+ keeps 100000 events that need a lookup and no more/);
+    expect(await refusalOf(looked)).toMatch(
+      /^wrong_state: run_\S+ reached its limit of 100000 events that need a lookup/,
+    );
   });
 
   it('is refused for more messages than a job takes, with a maximum age that helps', async () => {

@@ -230,7 +230,7 @@ describe('The undo of a job that sends', () => {
     expect(undone).toMatchObject({ state: 'done', done: 1, failed: 2 });
     expect(undone.failures.map(({ item, code, detail }) => [item, code, detail])).toEqual([
       [slotOf('a'), 'wrong_state', expect.stringContaining('is SENT')],
-      [slotOf('c'), 'not_found', expect.stringContaining(`${job.id} has no message here`)],
+      [slotOf('c'), 'not_found', expect.stringContaining(`${job.id} sent no message for this item`)],
     ]);
     expect(await Promise.all(['a', 'b', 'c'].map(stateOf))).toEqual(['SENT', 'CANCELLED', 'WAITING']);
     expect((await audited('message.cancel')).filter(([, outcome]) => outcome === 'done')).toEqual([
@@ -263,7 +263,7 @@ describe('The undo of a job that sends', () => {
     if (!resent?.ok) throw new Error('it can be sent again');
     await ledger.replace(resent.value);
     const second = await undo(job, items);
-    expect(second.failures.map(({ detail }) => detail)).toEqual([expect.stringContaining('sent again by a person')]);
+    expect(second.failures.map(({ detail }) => detail)).toEqual([expect.stringContaining('a person sent it again')]);
     expect(await stateOf('a')).toBe('WAITING');
   });
 

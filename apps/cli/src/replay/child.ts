@@ -93,6 +93,7 @@ async function compare({ run, edit, dataDir, logId, ledgerKey, scratchFile, page
         },
       },
       {
+        // A parent that is gone ends this process, see `disconnect`.
         progress: (progress, counts, copied) =>
           void send({ kind: 'progress', progress, counts, copied }).catch(() => undefined),
         slots: (slots) => sendToStore({ kind: 'slots', slots }),

@@ -22,7 +22,7 @@ import { createSlotFinder } from './slot-finder.ts';
 
 export type FindMissingPorts = RowDetailPorts & Pick<RoutePorts, 'clock' | 'jobs' | 'ledger' | 'runs'>;
 
-const COMPARE_LESS = 'compare again over a shorter time or with fewer notifications';
+const COMPARE_LESS = 'compare again over a shorter time range or with fewer notifications';
 
 /** Rows whose slots are asked about at once. A row has two slots at most, and the ledger takes 1,000 ids. */
 const BATCH_SIZE = 500;
@@ -144,7 +144,7 @@ async function lookupsOf(
   if (read < MAX_RUN_ROWS) return lookups;
   throw new CarillonError(
     'wrong_state',
-    `${id} keeps ${read} events that need a lookup and no more, so some may be unknown: ${COMPARE_LESS}`,
+    `${id} reached its limit of ${read} events that need a lookup, so some may be missing: ${COMPARE_LESS}`,
   );
 }
 

@@ -16,7 +16,10 @@ export async function givesAway(holder: Delivery, { ledger }: Ports): Promise<bo
   return givesSlotAway(holder, digest);
 }
 
-/** Rejects with `conflict` if the person gets a message about this event in a slot that is none of the event's slots. */
+/**
+ * Rejects with `conflict` if the person has a message about this event under another `unique_id`. `slots` are those that the event has under
+ * the present rule.
+ */
 export async function refuseNotified(
   intent: Intent,
   slots: Pick<ReadonlySet<DeliveryId>, 'has'>,
@@ -28,15 +31,15 @@ export async function refuseNotified(
     const isSame = other.slot.notificationId === slot.notificationId && other.slot.channel === slot.channel;
     // The items of a digest are deliveries of their own.
     if (!isSame || other.intent.digest || slots.has(other.id) || (await givesAway(other, ports))) continue;
-    const detail = `the person has a message about this event under another unique_id: ${other.id} is ${other.state}`;
+    const detail = `not sent, because the person has a message about this event under another unique_id: ${other.id} is ${other.state}`;
     throw new CarillonError('conflict', detail);
   }
 }
 
 /**
- * Rejects with `conflict` if the event has a message of the trigger's rule, or of a rule that its notification no longer has. Until the
- * partner answers, nobody knows whether that person would get another message. Messages of the job itself do not count: they
- * are there when an item is repeated. `rules` are the rules of the event's stream.
+ * Rejects with `conflict` if the event has a message of the trigger's rule, or of a rule that its notification no longer has, because the
+ * partner's answer may give the same person a second message. Messages of the job itself do not count, so that an item can be
+ * repeated. `rules` are the rules of the event's stream.
  */
 export async function refuseAnswered(
   { eventId, rule, ruleId }: Trigger,
@@ -50,10 +53,10 @@ export async function refuseAnswered(
     const isSame = notification && other.slot.notificationId === notificationIdOf(notification);
     if (!isSame || others.has(other.intent.ruleId) || other.intent.digest) continue;
     if (other.intent.sentBy?.job === job || (await givesAway(other, ports))) continue;
-    const why = 'the partner may name the same person again';
+    const why = `its answer may give the same person a second message: ${other.id} is ${other.state}`;
     throw new CarillonError(
       'conflict',
-      `event ${eventId} has a message of rule ${rule}: ${other.id} is ${other.state}, and ${why}`,
+      `the partner was not asked about event ${eventId} for rule ${rule}, because ${why}`,
     );
   }
 }

@@ -25,7 +25,7 @@ export type SendMissingPorts = Pick<
 type Message = Extract<SendItem, { kind: 'message' }>;
 type Question = Extract<SendItem, { kind: 'question' }>;
 
-/** What an event comes to for the job. */
+/** Messages and triggers of an event, as the job sends them. */
 type Outputs = {
   readonly event: SourceEvent;
   /** The first message of each slot. */

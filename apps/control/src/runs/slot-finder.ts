@@ -15,9 +15,9 @@ type Publication = { readonly after: Configuration; readonly published: Configur
 type SlotFinder = (row: Row) => Promise<DeliveryId>;
 
 /**
- * Returns a function that finds the slot of a row under the published configuration. A slot contains the id of its notification, and
- * its `unique_id` may contain the trigger's id, which follows from the id of the rule. Publishing gives new notifications and rules
- * other ids than a comparison of drafts did. The event of such a row is evaluated by both configurations, and their messages are paired.
+ * Returns a function that maps the slot of a compared row to its slot under the published configuration. They differ for new notifications
+ * and rules: publishing gives them other ids than the comparison of their drafts used, and a slot contains the notification's id and, by
+ * its `unique_id`, maybe the rule's. The event of such a row is evaluated by both configurations, and their messages are paired.
  */
 export async function createSlotFinder(run: Run, sides: Publication, ports: RowDetailPorts): Promise<SlotFinder> {
   const renamed = rulesWithOtherIds(run, sides);

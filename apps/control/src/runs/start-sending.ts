@@ -63,7 +63,7 @@ function refuseTooSlow({ count }: Missing, { expires, rate }: SendRequest): void
   if (!span.ok || sending <= span.value) return;
   throw new CarillonError(
     'invalid_request',
-    `expires: ${count} messages at ${rate} a second take ${formatDuration(sending)}, and a message expires after ${expires}: name a longer expires or a higher rate`,
+    `expires: ${count} messages at ${rate} a second take ${formatDuration(sending)}, and a message expires after ${expires}: set a longer expires or a higher rate`,
     { pointer: '/expires' },
   );
 }

@@ -15,7 +15,7 @@ export type PageList<Item> = {
 };
 
 /**
- * A list that is read page by page as somebody goes down in it. `load` is the same function at every call; null: nothing is asked for.
+ * Reads the next page of a list when a person scrolls to its end. Pass the same `load` in every render, or null to load nothing.
  * `isReadOnce`: each read has an entry in the audit, so no page is read again when the window gets the focus.
  */
 export function usePages<Item>(

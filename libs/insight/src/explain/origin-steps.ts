@@ -29,7 +29,7 @@ export function originSteps(
   ];
 }
 
-/** Nothing but a person's request stands behind a test message. */
+/** Returns the step of a test message, which a person asked for without an event. */
 export const testStep = (
   { intent, intentPosition }: Delivery,
   { by }: TestSend,
@@ -46,7 +46,7 @@ export const testStep = (
 const senderWords = ({ sentBy }: Intent): string =>
   sentBy ? `, sent by ${sentBy.person} in ${sentBy.job} of ${sentBy.run}` : '';
 
-/** `pinned`: the configuration that judged the event, where it is at hand. */
+/** `pinned`: the configuration that evaluated the event, or null if it is unknown. */
 export function intentWords(intent: Intent, pinned: Configuration | null): string {
   const { slot, template, variables } = intent;
   const read = pinned && templateForReader(pinned, slot.workspace, template, slot.channel, variables);

@@ -29,8 +29,8 @@ export type SentOutputs = {
 };
 
 /**
- * Evaluates an event for a sending job. Intents have the slots of the live rule and ids of their own; recorded answers of partners are used
- * as in a comparison. Pure, so that a repeated item makes the same records. Rules with state are left out.
+ * Evaluates an event for a sending job. The intents have the same slots as those of the live rule, but other ids. Recorded answers of partners
+ * are used as in a comparison. Pure, so that a repeated item makes the same records. Rules with state are left out.
  */
 export function* sentOutputsCoroutine(event: SourceEvent, context: SendingContext): Coroutine<SentOutputs> {
   const { book, configuration, findAnswer, ids, job } = context;

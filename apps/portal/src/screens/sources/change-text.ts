@@ -28,7 +28,7 @@ export function valueText(json: string | null): string {
 /** Characters of a value in a list to choose from. */
 const MAX_VALUE_LENGTH = 30;
 
-/** What a change did, to tell it from others in a list: `status open → paid`, or the kind of change without a changed field. */
+/** Returns a short name of a change for lists: `status open → paid`, or its operation if no field changed. */
 export function changeName({ op, fields }: Pick<ChangeFacts, 'op' | 'fields'>): string {
   const [first] = fields;
   if (first === undefined) return OPS[op].toLowerCase();

@@ -48,7 +48,7 @@ export function databaseTimestamp(count: bigint, per: PartsPerSecond): string {
   return databaseDay((count - ofDay) / divisor, ` ${timeText(ofDay, per)}`);
 }
 
-/** What Debezium 3.6.1 writes for `infinity` and `-infinity` of a date: in snapshots and lists, then in changes. */
+/** Day numbers that Debezium 3.6.1 writes for the dates `infinity` and `-infinity`. Those of snapshots and lists differ from those of changes. */
 const INFINITE_DAYS: ReadonlyMap<bigint, string> = new Map([
   [-622_191_234n, 'infinity'],
   [-625_821_272n, '-infinity'],
