@@ -40,7 +40,7 @@ async function readThrough({ log, checkpoints }: Embedded): Promise<void> {
     for (let partition = 0; partition < log.partitions(topic); partition += 1) {
       const before = await checkpoints.load(group, topic, partition);
       const { end } = await log.bounds(topic, partition);
-      const fresh = { group, topic, partition, logId: log.logId, clocks: {}, configNumber: -1 };
+      const fresh = { group, topic, partition, logId: log.logId, watermark: 0, configNumber: -1 };
       await checkpoints.save({ ...(before ?? fresh), next: end });
     }
   }

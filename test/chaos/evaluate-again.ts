@@ -45,7 +45,7 @@ export async function evaluateAgain(
   const again = new Set<string>();
   for await (const records of readTopic(log, 'carillon.events')) {
     const partition = records[0]?.partition ?? 0;
-    let state = states.get(partition) ?? { partition, configNumber: -1, clocks: {} };
+    let state = states.get(partition) ?? { partition, configNumber: -1, watermark: 0 };
     for (let left = records; left.length > 0;) {
       const result = await stage.handle(left, state);
       ({ state } = result);

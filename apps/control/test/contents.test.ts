@@ -30,7 +30,7 @@ beforeAll(async () => {
   await topology.projects();
   const custody = createCustodyStage({ ...topology.ports, due: () => undefined });
   delivery = await untilFound('a delivery', async () => {
-    await custody.handle(await topology.records('carillon.intents'), { partition: 0, configNumber: -1, clocks: {} });
+    await custody.handle(await topology.records('carillon.intents'), { partition: 0, configNumber: -1, watermark: 0 });
     const { items } = await topology.data.ledger.list({ eventId: event }, 1);
     return items[0]?.id;
   });

@@ -124,7 +124,7 @@ async function settle(): Promise<void> {
     const checkpoint = await topology.data.checkpoints.load('engine', 'carillon.events', 0);
     return checkpoint && checkpoint.next >= end ? true : undefined;
   });
-  const state = { partition: 0, configNumber: -1, clocks: {} };
+  const state = { partition: 0, configNumber: -1, watermark: 0 };
   const custody = createCustodyStage({ ...topology.ports, due: () => undefined });
   await custody.handle(await topology.records('carillon.intents'), state);
   for (const { topic, stage } of projections(topology.ports)) {

@@ -121,7 +121,7 @@ async function custody(): Promise<void> {
   const stage = createCustodyStage({ ...topology.ports, due: () => undefined });
   const records = await topology.records('carillon.intents');
   for (let times = 0; times < 2; times += 1)
-    await stage.handle(records, { partition: 0, configNumber: -1, clocks: {} });
+    await stage.handle(records, { partition: 0, configNumber: -1, watermark: 0 });
 }
 const deliveryOf = async (id: unknown): Promise<Delivery> => {
   const delivery = await topology.data.ledger.get(String(id) as Delivery['id']);

@@ -88,7 +88,7 @@ async function settle(topology: Topology): Promise<void> {
   });
   for (const { topic, stage } of projections(topology.ports)) {
     const records = await topology.records(topic);
-    if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: -1, clocks: {} });
+    if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: -1, watermark: 0 });
   }
 }
 

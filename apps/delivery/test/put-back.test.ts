@@ -133,7 +133,7 @@ describe('Where the store was put back from a backup', () => {
     const { log, checkpoints } = under.topology.ports;
     const { end } = await log.bounds('carillon.consents', 0);
     const position = { group: 'delivery', topic: 'carillon.consents', partition: 0, logId: log.logId };
-    await checkpoints.save({ ...position, next: end, clocks: {}, configNumber: -1 });
+    await checkpoints.save({ ...position, next: end, watermark: 0, configNumber: -1 });
     await under.topology.evaluates();
     await under.paid('B-1');
     await under.reaches('SENT', 'B-1').finally(open);

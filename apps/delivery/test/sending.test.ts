@@ -231,7 +231,7 @@ describe('two workspaces over one account', () => {
       return records.length === 201 ? records : undefined;
     });
     const custody = createCustodyStage({ ...under.topology.ports, due: () => undefined });
-    await custody.handle(intents, { partition: 0, configNumber: -1, clocks: {} });
+    await custody.handle(intents, { partition: 0, configNumber: -1, watermark: 0 });
     await under.start();
     await untilFound('all of them sent', async () => {
       const all = await under.deliveries();

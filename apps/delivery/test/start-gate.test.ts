@@ -22,7 +22,7 @@ async function given() {
     checkpoints: {
       load: async (group, topic, partition) =>
         topic === 'carillon.receipts' && partition === 1
-          ? { group, topic, partition, logId: LOG, next: place.read, clocks: {}, configNumber: -1 }
+          ? { group, topic, partition, logId: LOG, next: place.read, watermark: 0, configNumber: -1 }
           : null,
     },
   });

@@ -198,7 +198,7 @@ const casesOf = (cases: readonly Case[]) =>
 async function traceOf(id: string): Promise<readonly TraceStep[]> {
   for (const { topic, stage } of projections(fixture.topology().ports)) {
     const records = await fixture.topology().records(topic);
-    if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: 0, clocks: {} });
+    if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: 0, watermark: 0 });
   }
   return (await traceEvent(id, fixture.topology().tracePorts))?.steps ?? [];
 }

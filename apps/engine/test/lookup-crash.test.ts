@@ -121,7 +121,7 @@ describe('a worker that dies', () => {
 
     for (const { topic, stage } of projections(fixture.topology().ports)) {
       const records = await fixture.topology().records(topic);
-      if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: 0, clocks: {} });
+      if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: 0, watermark: 0 });
     }
     const trace = await traceEvent(id, fixture.topology().tracePorts);
     expect(trace?.steps.filter(({ state }) => state === 'superseded')).toHaveLength(1);
@@ -147,7 +147,7 @@ it('after a restart that begins at the first record again, nothing that was answ
   await oneSet();
   await fixture.stop(engine);
   const { ports } = fixture.topology();
-  const state = { partition: 0, configNumber: -1, clocks: {} };
+  const state = { partition: 0, configNumber: -1, watermark: 0 };
   const offered: unknown[] = [];
   const asked = await createAskStage({ ...ports, due: (tasks) => void offered.push(...tasks) }).handle(
     await fixture.topology().records('carillon.triggers'),

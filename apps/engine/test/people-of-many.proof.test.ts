@@ -7,7 +7,7 @@ import { lookupFixture } from './lookup-fixture.ts';
 
 const fixture = lookupFixture();
 const MANY = 50_000;
-const STATE = { partition: 0, configNumber: -1, clocks: {} };
+const STATE = { partition: 0, configNumber: -1, watermark: 0 };
 
 it('The people of an event that asks about 50,000 are counted, paged and found', async () => {
   fixture.partner().follow(answersEverybody);

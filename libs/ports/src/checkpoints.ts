@@ -8,11 +8,20 @@ export type Checkpoint = {
   readonly logId: LogId;
   /** Next offset to read. */
   readonly next: number;
-  /** Clock of each stream seen in this partition. */
-  readonly clocks: Readonly<Record<string, Instant>>;
+  /** Highest append time of the records before `next`; 0 before the first. */
+  readonly watermark: Instant;
   /** Newest configuration number that a marker of this partition named; -1 before any. */
   readonly configNumber: number;
 };
+
+/**
+ * Reads the stored text of a watermark: a number. Earlier releases stored a clock per stream there, as an object, of which
+ * the highest counts; they read a number as an object without clocks.
+ */
+export function readWatermark(stored: string): Instant {
+  const value = JSON.parse(stored) as Instant | Readonly<Record<string, Instant>>;
+  return typeof value === 'number' ? value : Math.max(0, ...Object.values(value));
+}
 
 /** State of a rule for one entity: all of it in one document, with the position of the last record applied. */
 export type RuleState = {

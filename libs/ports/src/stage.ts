@@ -10,8 +10,8 @@ export type PartitionState = {
   readonly partition: number;
   /** Newest configuration number that a marker of this partition named; -1 before any. */
   readonly configNumber: number;
-  /** Clock of each stream seen in this partition. */
-  readonly clocks: Readonly<Record<string, Instant>>;
+  /** Highest append time of the records that the stage has evaluated; 0 before the first. Rules with state know no other clock. */
+  readonly watermark: Instant;
 };
 
 /**

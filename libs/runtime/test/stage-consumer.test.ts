@@ -53,7 +53,7 @@ function passingOn(
       const carried: PartitionState = {
         ...state,
         configNumber: state.configNumber + records.length,
-        clocks: { s: records.length },
+        watermark: records.length,
       };
       return { fates: records.map(() => ({ kind: 'done' })), outputs, state: carried };
     },
@@ -97,7 +97,7 @@ const save = (next: number, logId: LogId = topology.data.log.logId) =>
     partition: 0,
     logId,
     next,
-    clocks: {},
+    watermark: 0,
     configNumber: 5,
   });
 
@@ -125,7 +125,7 @@ describe('the interpreter of stages', () => {
   it('appends what a batch gives, then saves state and position, and tells fates and lag', async () => {
     await append('a', 'b');
     await start(passingOn([]));
-    expect(await reached(2)).toMatchObject({ configNumber: 1, clocks: { s: 2 }, logId: topology.data.log.logId });
+    expect(await reached(2)).toMatchObject({ configNumber: 1, watermark: 2, logId: topology.data.log.logId });
     expect(await outputs()).toEqual(['out a', 'out b']);
     // Who watches is told a moment after the position is saved.
     await consumption?.stop();

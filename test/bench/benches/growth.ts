@@ -99,7 +99,7 @@ const evaluating = (at: number, shop: Shop): Side => ({
           const { outputs, fates } = await stage.handle(records, {
             partition: 0,
             configNumber: configuration.number,
-            clocks: {},
+            watermark: 0,
           });
           counts.add(outputs.filter((output) => output.kind === 'intent').length);
           done += fates.length;

@@ -157,7 +157,7 @@ async function replay(
     maxRecords: BATCH_RECORDS,
     maxBytes: BATCH_BYTES,
     async assigned(partition) {
-      let state: PartitionState = { partition, configNumber: configuration.number, clocks: {} };
+      let state: PartitionState = { partition, configNumber: configuration.number, watermark: 0 };
       return {
         from: 0,
         async handle(records) {

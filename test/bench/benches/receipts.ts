@@ -121,7 +121,7 @@ async function asTheRole(fixture: Fixture): Promise<Applied> {
     time: receipt.receivedAt,
   });
   return async (receipts) => {
-    await stage.handle(receipts.map(recordOf), { partition: 0, configNumber: -1, clocks: {} });
+    await stage.handle(receipts.map(recordOf), { partition: 0, configNumber: -1, watermark: 0 });
   };
 }
 

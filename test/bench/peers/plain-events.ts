@@ -78,7 +78,7 @@ function append(bytes: Buffer, offset: number): LogRecord {
 }
 
 async function pass(): Promise<void> {
-  let state: PartitionState = { partition: 0, configNumber: configuration.number, clocks: {} };
+  let state: PartitionState = { partition: 0, configNumber: configuration.number, watermark: 0 };
   let intents = 0;
   for (let at = 0; at < EVENTS; at += BATCH) {
     const records = bodies.slice(at, at + BATCH).map((bytes, index) => append(bytes, at + index));

@@ -105,7 +105,7 @@ function evaluate(records: readonly LogRecord[], configuration: Configuration): 
     book: givenRuleBook(),
   });
   return async () => {
-    let state: PartitionState = { partition: 0, configNumber: configuration.number, clocks: {} };
+    let state: PartitionState = { partition: 0, configNumber: configuration.number, watermark: 0 };
     let intents = 0;
     for (let at = 0; at < records.length; at += BATCH) {
       const result = await stage.handle(records.slice(at, at + BATCH), state);

@@ -89,7 +89,7 @@ export function positionFirst(ports: Ports): Ports {
       ...worker,
       async handle(records, end) {
         const next = (records.at(-1)?.offset ?? 0) + 1;
-        await checkpoints.save({ group, topic, partition, logId: log.logId, next, clocks: {}, configNumber: -1 });
+        await checkpoints.save({ group, topic, partition, logId: log.logId, next, watermark: 0, configNumber: -1 });
         await worker.handle(records, end);
       },
     };
@@ -139,8 +139,8 @@ export function cacheKept(ports: Ports): Ports {
       },
       async load(group, topic, partition) {
         const stored = await checkpoints.load(group, topic, partition);
-        const { configNumber, clocks } = remembered.get(placeOf({ group, topic, partition })) ?? {};
-        return stored && { ...stored, ...(configNumber !== undefined && { configNumber, clocks: clocks ?? {} }) };
+        const { configNumber, watermark = 0 } = remembered.get(placeOf({ group, topic, partition })) ?? {};
+        return stored && { ...stored, ...(configNumber !== undefined && { configNumber, watermark }) };
       },
     },
   };

@@ -56,7 +56,7 @@ const BUGS: Readonly<Record<string, Bug & { readonly finds: RegExp }>> = {
         ...tools.cohorts,
         async save(cohort) {
           const { logId, partition, offset } = cohort;
-          const place = { group: 'engine', topic: 'carillon.cohorts', clocks: {}, configNumber: -1 };
+          const place = { group: 'engine', topic: 'carillon.cohorts', watermark: 0, configNumber: -1 };
           await tools.checkpoints.save({ ...place, logId, partition, next: offset + 1 });
           return tools.cohorts.save(cohort);
         },

@@ -26,7 +26,7 @@ export type Layout = { readonly mishaps: readonly Mishap[]; readonly secondAfter
 
 const LOG_ID = 'log_00000000000000000000000001' as LogId;
 const PARTITIONS = 2;
-const BEGIN: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
+const BEGIN: PartitionState = { partition: 0, configNumber: -1, watermark: 0 };
 
 /**
  * Two publishers over one log, each changing a template of its own, and events after each that was told it counts; then

@@ -122,7 +122,7 @@ describe('The doctor', () => {
         load: async (group, topic, partition) => {
           if (!isReported(topic, partition)) return checkpoints.load(group, topic, partition);
           next += step;
-          return { group, topic, partition, logId: log.logId, next, clocks: {}, configNumber: -1 };
+          return { group, topic, partition, logId: log.logId, next, watermark: 0, configNumber: -1 };
         },
       },
     });

@@ -24,7 +24,7 @@ const readUpTo = (next: number) =>
     partition: 3,
     logId: data.log.logId,
     next,
-    clocks: {},
+    watermark: 0,
     configNumber: -1,
   });
 

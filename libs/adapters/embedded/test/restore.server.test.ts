@@ -110,7 +110,7 @@ describe('a restore', () => {
     within('data', async (data) => {
       await data.log.append([logRecord('one'), logRecord('two'), logRecord('three', { partition: 1 })]);
       const place = { group: 'engine', topic: 'carillon.events', partition: 0, logId: data.log.logId } as const;
-      await data.checkpoints.save({ ...place, next: 1, clocks: {}, configNumber: -1 });
+      await data.checkpoints.save({ ...place, next: 1, watermark: 0, configNumber: -1 });
       await data.log.append([logRecord('entered', { topic: 'carillon.cohorts', partition: 2 })]);
       await data.ledger.insert([delivery('waits'), delivery('calls')]);
       await data.ledger.replace(sending(delivery('calls')));

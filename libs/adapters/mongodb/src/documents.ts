@@ -76,7 +76,7 @@ export type CheckpointDocument = {
   readonly partition: number;
   readonly logId: string;
   readonly next: number;
-  /** JSON text: names of streams hold characters that names of fields should not. */
+  /** The watermark as text, by the name that the field has had since the first release. */
   readonly clocks: string;
   readonly configNumber: number;
 };

@@ -1,7 +1,7 @@
 import { untilFound, type Topology } from '@carillon/testing/topology';
 import { createCustodyStage, projections } from '@carillon/stages';
 
-const STATE = { partition: 0, configNumber: -1, clocks: {} };
+const STATE = { partition: 0, configNumber: -1, watermark: 0 };
 
 /** Runs evaluate, custody and the projections over everything that is on the log. */
 export async function settle(topology: Topology): Promise<void> {

@@ -18,12 +18,12 @@ describe('the story of an event that a rule with state saw', () => {
     const ids = [await happens('A-1'), await happens('A-2')];
     const book = countingRules(topology.ports.book);
     const records = await topology.records('carillon.events');
-    const start = { partition: 0, configNumber: -1, clocks: {} };
+    const start = { partition: 0, configNumber: -1, watermark: 0 };
     const result = await createEvaluateStage({ ...topology.ports, book }).handle(records, start);
     await result.save?.();
     const { checkpoints, log } = topology.data;
     const done = { group: 'engine', topic: 'carillon.events', partition: 0, logId: log.logId };
-    await checkpoints.save({ ...done, next: records.length, clocks: {}, configNumber: result.state.configNumber });
+    await checkpoints.save({ ...done, next: records.length, watermark: 0, configNumber: result.state.configNumber });
     await topology.projects();
     const lines = await untilFound('the story', async () => {
       const trace = await traceEvent(ids[1] ?? '', { ...topology.tracePorts, book });

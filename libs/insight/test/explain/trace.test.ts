@@ -163,7 +163,7 @@ describe('an event id that is used again', () => {
     }
     const events = projections(topology.ports).find(({ topic }) => topic === 'carillon.events');
     for (const record of await topology.records('carillon.events')) {
-      await events?.stage.handle([record], { partition: 0, configNumber: -1, clocks: {} });
+      await events?.stage.handle([record], { partition: 0, configNumber: -1, watermark: 0 });
     }
     expect((await rows(ids[0] ?? '')).map(({ reused }) => reused)).toEqual([false, false, true]);
     expect((await rows(ids[1] ?? '')).map(({ reused }) => reused)).toEqual([false]);
@@ -208,7 +208,7 @@ describe('projections', () => {
       offset: 0,
       time: 0,
     } as const;
-    const result = await outcomes?.stage.handle([record], { partition: 0, configNumber: -1, clocks: {} });
+    const result = await outcomes?.stage.handle([record], { partition: 0, configNumber: -1, watermark: 0 });
     expect(result?.fates).toEqual([{ kind: 'parked', reason: 'unreadable' }]);
     expect(result?.outputs).toMatchObject([{ topic: 'carillon.dead-letters' }]);
   });

@@ -102,7 +102,7 @@ async function beginPartition<Output>(
   let state: PartitionState = {
     partition,
     configNumber: stored?.configNumber ?? -1,
-    clocks: stored?.clocks ?? {},
+    watermark: stored?.watermark ?? 0,
   };
   let assigned = true;
 
@@ -119,8 +119,8 @@ async function beginPartition<Output>(
     if (!assigned) return { ...NOTHING_DONE, took };
     await options.sink.write(result.outputs);
     if (result.save && (await result.save()) === 'refused') throw furtherOn();
-    const { clocks, configNumber } = result.state;
-    const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, clocks, configNumber });
+    const { watermark, configNumber } = result.state;
+    const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, watermark, configNumber });
     if (saved === 'refused') throw furtherOn();
     state = result.state;
     if (assigned) options.progress?.reached(partition, next);

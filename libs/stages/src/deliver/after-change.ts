@@ -54,7 +54,7 @@ export function createAfterChange(ports: AfterChangePorts): () => Promise<number
       partition: 0,
       logId: log.logId,
       next: newest.number + 1,
-      clocks: {},
+      watermark: 0,
       configNumber: newest.number,
     });
     return moved;

@@ -144,8 +144,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
   const ranges: EvaluatedRange[] = [];
   const dropped: DropCount[] = [];
   let configNumber = before.configNumber;
-  // Records bring names of streams as new strings. As keys of an object these make V8 compile the judging anew for each batch.
-  const clocks = new Map<string, Instant>(Object.entries(before.clocks));
+  let watermark: Instant = before.watermark;
 
   function rangeAt(offset: number): EvaluatedRange {
     const last = ranges.at(-1);
@@ -173,9 +172,6 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
   function tallyOf(event: SourceEvent): Tally {
     const { tally } = rangeAt(event.position.offset);
     tally.events += 1;
-    // The commit time of a change may be long past when a reader was away, so the append time counts.
-    const at = event.change === null ? event.time : event.appendedAt;
-    clocks.set(event.stream, Math.max(clocks.get(event.stream) ?? 0, at));
     return tally;
   }
 
@@ -204,6 +200,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
     /** Done when it returns, unless it gives a promise. */
     take({ record, source, marked, configuration }: ReadRecord): Promise<void> | void {
       configNumber = marked;
+      watermark = Math.max(watermark, record.time);
       if (!source.ok) return park(record, source.error.reason, source.error.detail);
       if (source.value.kind === 'event' && configuration) {
         const { event } = source.value;
@@ -225,7 +222,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
       const ruleErrors = ranges
         .flatMap((range) => [...range.tally.rules.values()])
         .reduce((sum, rule) => sum + rule.failed, 0);
-      const state = { partition: before.partition, configNumber, clocks: Object.fromEntries(clocks) };
+      const state = { partition: before.partition, configNumber, watermark };
       return {
         fates,
         outputs,

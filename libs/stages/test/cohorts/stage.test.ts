@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
-const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
+const START: PartitionState = { partition: 0, configNumber: -1, watermark: 0 };
 const messages = (): Promise<LogRecord[]> => topology.records('carillon.cohorts');
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
 /** Batches are done whole, however slow the machine is: turns.test.ts tells of those that end sooner. */

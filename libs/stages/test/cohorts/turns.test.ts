@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
-const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
+const START: PartitionState = { partition: 0, configNumber: -1, watermark: 0 };
 const messages = (): Promise<LogRecord[]> => topology.records('carillon.cohorts');
 const follow = (records: readonly LogRecord[], slice: EventLoopSlice): Promise<BatchResult> =>
   createCohortsStage({ ...topology.ports, slice }).handle(records, START);

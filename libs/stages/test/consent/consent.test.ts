@@ -15,7 +15,7 @@ const ports = (consents: ConsentStore = topology.data.consents) => ({ ...topolog
 const stored = async (person = 'ada'): Promise<Consents | undefined> =>
   (await topology.data.consents.find('shop', [person]))[0];
 const decided = (...decisions: readonly Decision[]) => decideConsents('shop', 'ada', decisions, ports());
-const STATE = { partition: 0, configNumber: -1, clocks: {} };
+const STATE = { partition: 0, configNumber: -1, watermark: 0 };
 const foldIn = (records: readonly LogRecord[]) => createConsentStage(topology.ports).handle(records, STATE);
 
 describe('what a person decides', () => {

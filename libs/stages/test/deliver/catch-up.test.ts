@@ -15,7 +15,7 @@ function given(place: { end: number; next: number }) {
         partition,
         logId: LOG,
         next: place.next,
-        clocks: {},
+        watermark: 0,
         configNumber: -1,
       }),
     },

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
-const STATE = { partition: 0, configNumber: -1, clocks: {} };
+const STATE = { partition: 0, configNumber: -1, watermark: 0 };
 let offset = 0;
 const recordOf = (intent: Intent | Uint8Array): LogRecord => ({
   topic: 'carillon.intents',

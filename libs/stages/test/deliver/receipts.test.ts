@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
-const STATE = { partition: 0, configNumber: -1, clocks: {} };
+const STATE = { partition: 0, configNumber: -1, watermark: 0 };
 let offset = 0;
 const recordOf = (topic: LogRecord['topic'], value: Uint8Array): LogRecord => ({
   topic,

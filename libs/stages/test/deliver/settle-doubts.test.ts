@@ -48,7 +48,7 @@ async function doubted(name = 'a', account = 'main'): Promise<DeliveryId> {
     offset: 1,
     time: topology.clock.now(),
   } as const;
-  await custody.handle([record], { partition: 0, configNumber: -1, clocks: {} });
+  await custody.handle([record], { partition: 0, configNumber: -1, watermark: 0 });
   const id = deliveryIdOf(intent, topology.ids);
   await lose(id, name, account);
   return id;

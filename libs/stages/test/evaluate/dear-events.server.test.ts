@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
-const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
+const START: PartitionState = { partition: 0, configNumber: -1, watermark: 0 };
 const DEAR: RuleBody['recipients'] = {
   from: 'event',
   for_each: 'event.watchers',

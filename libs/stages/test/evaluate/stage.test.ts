@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
-const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
+const START: PartitionState = { partition: 0, configNumber: -1, watermark: 0 };
 const paid = (order: string) => ({ status: 'paid', order_id: order, customer: { email: 'ada@example.com' } });
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
 const evaluate = async (records: readonly LogRecord[], state = START): Promise<BatchResult> => {
@@ -111,14 +111,18 @@ describe('an event', () => {
     expect(stopsPartition(failure)).toBe(true);
   });
 
-  it('moves the clock of its own stream only, and never back', async () => {
+  it('moves the watermark to the append time of any record, and never back', async () => {
     await topology.publish(...orderShop());
     await topology.event(paid('A-1'));
     const records = await events();
-    const later = records[1]?.time ?? 0;
-    const { state } = await evaluate(records, { ...START, clocks: { 'shop/orders': later + 5000, 'shop/other': 7 } });
-    expect(state.clocks).toEqual({ 'shop/orders': later + 5000, 'shop/other': 7 });
-    expect((await evaluate(records)).state.clocks).toEqual({ 'shop/orders': later });
+    const [marker, event] = records.map(({ time }) => time);
+    expect(event).toBeGreaterThan(marker ?? 0);
+    expect((await evaluate(records.slice(0, 1))).state.watermark).toBe(marker);
+    const { state } = await evaluate(records);
+    expect(state.watermark).toBe(event);
+    expect((await evaluate(records, { ...START, watermark: state.watermark + 5000 })).state.watermark).toBe(
+      state.watermark + 5000,
+    );
   });
 });
 

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
-const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
+const START: PartitionState = { partition: 0, configNumber: -1, watermark: 0 };
 
 let number = 0;
 const happens = (who: string, status = 'paid') =>

@@ -22,7 +22,7 @@ async function append(id: string, total: number, partition = 0): Promise<LogReco
 
 async function project(...records: readonly LogRecord[]): Promise<void> {
   const stage = projections(topology.ports).find(({ topic }) => topic === 'carillon.events')?.stage;
-  await stage?.handle(records, { partition: records[0]?.partition ?? 0, configNumber: 0, clocks: {} });
+  await stage?.handle(records, { partition: records[0]?.partition ?? 0, configNumber: 0, watermark: 0 });
 }
 /** Of every event with this id, oldest first, whether it stands as one whose id had another body before. */
 const reused = async (id: string): Promise<readonly boolean[]> =>

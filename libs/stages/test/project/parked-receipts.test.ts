@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
-const STATE = { partition: 0, configNumber: -1, clocks: {} };
+const STATE = { partition: 0, configNumber: -1, watermark: 0 };
 const NOBODY = 'dlv_00000000000000000000000000' as DeliveryId;
 
 /** Puts these on the log, applies them, and projects what was parked. */

@@ -52,7 +52,7 @@ const record = (lookup: Lookup, offset: number): LogRecord => ({
 });
 const resolve = (...records: readonly LogRecord[]) => resolveWith(topology.ports, ...records);
 async function resolveWith(ports: ResolvePorts, ...records: readonly LogRecord[]) {
-  const result = await createResolveStage(ports).handle(records, { partition: 0, configNumber, clocks: {} });
+  const result = await createResolveStage(ports).handle(records, { partition: 0, configNumber, watermark: 0 });
   const intents = result.outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent] : []));
   return {
     intents,

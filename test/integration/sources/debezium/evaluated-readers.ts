@@ -119,7 +119,7 @@ async function intentsOf({ ports }: Topology): Promise<readonly Intent[]> {
   const stage = createEvaluateStage(ports);
   const intents: Intent[] = [];
   for (let partition = 0; partition < ports.log.partitions('carillon.events'); partition += 1) {
-    let state = { partition, configNumber: -1, clocks: {} };
+    let state = { partition, configNumber: -1, watermark: 0 };
     let records = await ports.log.read('carillon.events', partition, 0, 100_000, 1024 ** 3);
     while (records.length > 0) {
       const result = await stage.handle(records, state);

@@ -1,5 +1,5 @@
 import type { LogId } from '@carillon/kernel';
-import type { Checkpoint, CheckpointStore, FencedWrite } from '@carillon/ports';
+import { readWatermark, type Checkpoint, type CheckpointStore, type FencedWrite } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
 
@@ -9,6 +9,7 @@ type CheckpointRow = {
   partition: number;
   log_id: string;
   next: number;
+  /** The watermark, by the name that the column has had since the first release. */
   clocks: string;
   config_number: number;
 };
@@ -43,17 +44,16 @@ export const createCheckpointStore = (reader: Reader, write: Write<CheckpointWri
     return row ? fromRow(row) : null;
   },
   async save(checkpoint) {
-    const clocks = JSON.stringify(checkpoint.clocks);
     return write(
       'checkpoints.save',
-      { bytes: clocks.length + 256 },
+      { bytes: 256 },
       {
         consumer_group: checkpoint.group,
         topic: checkpoint.topic,
         partition: checkpoint.partition,
         log_id: checkpoint.logId,
         next: checkpoint.next,
-        clocks,
+        clocks: String(checkpoint.watermark),
         config_number: checkpoint.configNumber,
       },
     );
@@ -66,6 +66,6 @@ const fromRow = (row: CheckpointRow): Checkpoint => ({
   partition: row.partition,
   logId: row.log_id as LogId,
   next: row.next,
-  clocks: JSON.parse(row.clocks) as Record<string, number>,
+  watermark: readWatermark(row.clocks),
   configNumber: row.config_number,
 });

@@ -1,5 +1,5 @@
 import type { LogId } from '@carillon/kernel';
-import type { Checkpoint, CheckpointStore } from '@carillon/ports';
+import { readWatermark, type Checkpoint, type CheckpointStore } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { upsertGuarded } from '../compare-and-set.ts';
@@ -12,7 +12,7 @@ const checkpointOf = (found: CheckpointDocument): Checkpoint => ({
   partition: found.partition,
   logId: found.logId as LogId,
   next: found.next,
-  clocks: JSON.parse(found.clocks) as Record<string, number>,
+  watermark: readWatermark(found.clocks),
   configNumber: found.configNumber,
 });
 
@@ -21,9 +21,9 @@ export const createCheckpointStore = ({ checkpoints }: Collections, attempt: Att
     const found = await attempt(() => checkpoints.findOne({ _id: keyOf(group, topic, partition) }));
     return found ? checkpointOf(found) : null;
   },
-  save({ group, topic, partition, logId, next, clocks, configNumber }) {
+  save({ group, topic, partition, logId, next, watermark, configNumber }) {
     const id = keyOf(group, topic, partition);
-    const fields = { group, topic, partition, next, clocks: JSON.stringify(clocks), configNumber };
+    const fields = { group, topic, partition, next, clocks: String(watermark), configNumber };
     return attempt(async () => {
       const guard = { logId, next: { $lte: next } };
       const refused = await upsertGuarded(checkpoints, [{ id, guard, fields }]);
