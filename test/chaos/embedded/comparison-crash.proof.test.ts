@@ -170,8 +170,8 @@ async function checksumInPages({ id }: RunBody, pageRecords: number, chance: () 
   const run = JSON.parse(String(row?.['document'])) as Run;
   const edit = JSON.parse(String(row?.['edit'])) as ResourceChange[];
   const comparison = createComparison({
-    dataDir: shop.dataDir,
-    logId: run.logId,
+    source: { kind: 'embedded', dataDir: shop.dataDir },
+    folder: join(shop.dataDir, 'runs'),
     ledgerKey: loadKeys(shop.dataDir, {}).ledgerKey,
     pageRecords,
     trouble: () => undefined,

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { startControl, type ControlPorts } from '@carillon/control';
 import { startDelivery, type DeliveryRole } from '@carillon/delivery';
 import { startEngine } from '@carillon/engine';
@@ -81,8 +82,8 @@ export async function startControlRole(
     runs: backend.runs,
     comparison: backend.alone
       ? createComparison({
-          dataDir: settings.dataDir,
-          logId: backend.log.logId,
+          source: { kind: 'embedded', dataDir: settings.dataDir },
+          folder: join(settings.dataDir, 'runs'),
           ledgerKey: keys.ledgerKey,
           trouble: (where, error) => watches.control.trouble(where, error),
           watch: watches.comparisons(),

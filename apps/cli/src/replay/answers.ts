@@ -50,9 +50,9 @@ export async function recordAnswers(
   for (let { partition } = begun; partition < history.partitions(TOPIC); partition += 1) {
     const end = await offsetAt(history, TOPIC, partition, run.createdAt);
     const first = await offsetAt(history, TOPIC, partition, run.from);
-    for (let from = partition === begun.partition ? Math.max(first, begun.from) : first; from < end;) {
-      const startedAt = performance.now();
-      const records = await history.read(TOPIC, partition, from, Math.min(PAGE_RECORDS, end - from));
+    const from = partition === begun.partition ? Math.max(first, begun.from) : first;
+    let startedAt = performance.now();
+    for await (const { records, next } of history.pages({ topic: TOPIC, partition, from, end }, PAGE_RECORDS)) {
       const found = new Map<string, RecordedAnswer>();
       for (const record of records) {
         const decoded = await decodeRecord(lookups, record.value);
@@ -62,12 +62,12 @@ export async function recordAnswers(
         const known = found.get(key) ?? find(answer.ruleId, answer.eventId, answer.part);
         if (!known || isFirstAnswer(answer, known)) found.set(key, answer);
       }
-      from = (records.at(-1)?.offset ?? end) + 1;
       scratch.commit({
         answers: [...found].map(([key, answer]) => ({ key, answer: stringifyJson(answer) })),
-        checkpoint: checkpointOf({ partition, from }, records.length),
+        checkpoint: checkpointOf({ partition, from: next }, records.length),
       });
       await pace.afterPage(startedAt);
+      startedAt = performance.now();
     }
   }
 }

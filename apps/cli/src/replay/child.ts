@@ -4,7 +4,7 @@
  */
 import { setPriority } from 'node:os';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
-import { openHistory, openScratchFile, ScratchFileTaken } from '@carillon/adapter-embedded';
+import { openScratchFile, ScratchFileTaken } from '@carillon/adapter-embedded';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createIds, systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
@@ -15,6 +15,7 @@ import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { createConfigurationView, createRuleBook, ENGINE_SEMANTICS, narrowRuleBook } from '@carillon/stages';
 import { VERSION } from '../version.ts';
 import { compareHistory } from './compare-history.ts';
+import { openHistoryOf } from './history-source.ts';
 import { createPace } from './pace.ts';
 import { SCRATCH_FILE_TAKEN, type CompareOrder, type FromChild, type ToChild } from './protocol.ts';
 
@@ -63,8 +64,8 @@ async function follow(order: CompareOrder): Promise<void> {
 /** After an upgrade the same events may come to other lines, so the run starts again. */
 const identityOf = ({ id }: Run): string => JSON.stringify([id, VERSION, ENGINE_SEMANTICS]);
 
-async function compare({ run, edit, dataDir, logId, ledgerKey, scratchFile, pageRecords }: CompareOrder) {
-  const history = openHistory(dataDir, logId);
+async function compare({ run, edit, source, ledgerKey, scratchFile, pageRecords }: CompareOrder) {
+  const history = await openHistoryOf(source, run.logId);
   const scratch = openScratchFile(scratchFile, identityOf(run));
   try {
     const codecs = await createRecordCodecs(history.registry, () => systemClock.now());

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { EventHistory } from '@carillon/adapter-embedded';
 import { ruleIdOf, ruleTitle } from '@carillon/domain/configuration';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import {
@@ -15,7 +14,7 @@ import {
   type ScratchLookup,
 } from '@carillon/domain/runs';
 import { runToCompletion, type Instant } from '@carillon/kernel';
-import type { LogRecord } from '@carillon/ports';
+import type { EventHistory, LogRecord } from '@carillon/ports';
 import {
   asksPartner,
   CHECKSUM_FIELDS,
@@ -31,6 +30,7 @@ import {
 import { findRecordedAnswer, recordAnswers, type LookupPosition } from './answers.ts';
 import type { CompareParts } from './compare-parts.ts';
 
+const TOPIC = 'carillon.events';
 /** Records of one page. */
 const PAGE_RECORDS = 500;
 const REPORT_EVERY_MS = 1_000;
@@ -126,26 +126,22 @@ async function readRange(
   const streams = streamsOf(comparing.configurations, comparing.book);
   let state = begun;
   for (const [index, { partition, end }] of run.offsets.entries()) {
-    for (let from = state.next[index] ?? end; from < end;) {
-      const startedAt = performance.now();
-      const records = await history.read('carillon.events', partition, from, Math.min(pageRecords, end - from));
-      const page = evaluatePage(
-        records.filter(({ offset }) => offset < end),
-        { context, streams, run, logId: history.logId },
-      );
-      // Offsets have gaps only below the log's start, and behind its end if the log was set back.
-      const next = Math.min(end, records.at(-1) ? (records.at(-1)?.offset ?? 0) + 1 : end);
-      const missing = next - from - records.filter(({ offset }) => offset < end).length;
+    let from = state.next[index] ?? end;
+    let startedAt = performance.now();
+    for await (const { records, next, removed } of history.pages({ topic: TOPIC, partition, from, end }, pageRecords)) {
+      const page = evaluatePage(records, { context, streams, run, logId: history.logId });
+      const counts = addCounts(state.counts, page.counts);
       state = {
         ...state,
         next: state.next.with(index, next),
         read: state.read + next - from,
-        counts: { ...addCounts(state.counts, page.counts), pastRetention: state.counts.pastRetention + missing },
+        counts: { ...counts, pastRetention: counts.pastRetention + removed },
       };
       scratch.commit({ lines: page.lines, lookups: page.lookups, checkpoint: JSON.stringify(state) });
       from = next;
       reportInTime(state);
       await pace.afterPage(startedAt);
+      startedAt = performance.now();
     }
   }
   return state;

@@ -1,6 +1,6 @@
-import type { EventHistory, ScratchFile } from '@carillon/adapter-embedded';
+import type { ScratchFile } from '@carillon/adapter-embedded';
 import type { Run } from '@carillon/domain/runs';
-import type { RecordCodecs } from '@carillon/ports';
+import type { EventHistory, RecordCodecs } from '@carillon/ports';
 import type { CompareContext } from '@carillon/stages';
 import type { Pace } from './pace.ts';
 

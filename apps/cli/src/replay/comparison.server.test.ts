@@ -128,6 +128,9 @@ const watchOf = (heard?: Heard): ComparisonWatch => ({
   }),
 });
 
+const placeOfRuns = () =>
+  ({ source: { kind: 'embedded', dataDir: folder }, folder: join(folder, 'runs'), ledgerKey: KEY }) as const;
+
 type Options = { readonly pageRecords?: number; readonly edit?: readonly ResourceChange[] };
 
 /** Compares with a real child. */
@@ -135,8 +138,7 @@ async function compared(run: Run, { pageRecords, edit = changesOf(configuration,
   const heard: Heard = { slots: [], lookups: [], begun: 0, readAtBegin: [], troubles: [], recordsRead: 0, watched: [] };
   const stop = new AbortController();
   const trouble = (where: string, error: unknown) => void heard.troubles.push(`${where}: ${String(error)}`);
-  const facts = { dataDir: folder, logId: data.log.logId, ledgerKey: KEY, pageRecords, trouble, watch: watchOf(heard) };
-  const comparison = createComparison(facts);
+  const comparison = createComparison({ ...placeOfRuns(), pageRecords, trouble, watch: watchOf(heard) });
   const comparing = comparison.compare(
     run,
     edit,
@@ -290,13 +292,7 @@ describe('A comparison in a child process', () => {
   it('starts no child if it is stopped before the start', async () => {
     let started = false;
     const stop = new AbortController();
-    const facts = {
-      dataDir: folder,
-      logId: data.log.logId,
-      ledgerKey: KEY,
-      trouble: () => undefined,
-      watch: watchOf(),
-    };
+    const facts = { ...placeOfRuns(), trouble: () => undefined, watch: watchOf() };
     const reports = {
       begin: async () => stop.abort(new Error('cancelled')),
       progress: async () => void (started = true),
@@ -310,20 +306,15 @@ describe('A comparison in a child process', () => {
   });
 
   it('fails a run of another log by name', async () => {
-    const comparison = createComparison({
-      dataDir: folder,
-      logId: 'log_other' as never,
-      ledgerKey: KEY,
-      trouble: () => undefined,
-      watch: watchOf(),
-    });
+    const comparison = createComparison({ ...placeOfRuns(), trouble: () => undefined, watch: watchOf() });
+    const run = await newRun({ logId: 'log_other' as never });
     const reports = {
       begin: async () => undefined,
       progress: async () => undefined,
       slots: async () => undefined,
       lookups: async () => undefined,
     };
-    await expect(comparison.compare(await newRun(), [], reports, new AbortController().signal)).rejects.toMatchObject({
+    await expect(comparison.compare(run, [], reports, new AbortController().signal)).rejects.toMatchObject({
       code: 'wrong_log',
     });
   });

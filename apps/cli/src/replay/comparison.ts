@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { removeScratchFile } from '@carillon/adapter-embedded';
 import type { ComparisonReports, ComparisonResult, HistoryComparison } from '@carillon/control';
 import type { ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
-import { CarillonError, type LogId } from '@carillon/kernel';
+import { CarillonError } from '@carillon/kernel';
+import type { HistorySource } from './history-source.ts';
 import { SCRATCH_FILE_TAKEN, type CompareOrder, type FromChild, type ToChild } from './protocol.ts';
 
 /** Heap of the child. A rule that needs more ends the child, and its run fails. */
@@ -15,8 +16,9 @@ const MAX_FRUITLESS_STARTS = 3;
 const SUFFIX = '.scratch';
 
 export type ComparisonFacts = {
-  readonly dataDir: string;
-  readonly logId: LogId;
+  readonly source: HistorySource;
+  /** Folder of the scratch files. */
+  readonly folder: string;
   readonly ledgerKey: Uint8Array;
   /** Records of a page. Defaults to 500. */
   readonly pageRecords?: number | undefined;
@@ -42,16 +44,15 @@ export type ComparisonWatch = Pick<HistoryComparison, 'ended'> & {
 const childEntry = (): string =>
   fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './replay-child.js', import.meta.url));
 
-/** Runs each comparison in a child process of its own. Scratch files are in the folder `runs` of the data folder. */
+/** Runs each comparison in a child process of its own. */
 export function createComparison({
-  dataDir,
-  logId,
+  source,
+  folder,
   ledgerKey,
   pageRecords,
   trouble,
   watch,
 }: ComparisonFacts): HistoryComparison {
-  const folder = join(dataDir, 'runs');
   const fileOf = (id: string): string => join(folder, `${id}${SUFFIX}`);
 
   async function compare(
@@ -59,7 +60,7 @@ export function createComparison({
   ): Promise<ComparisonResult> {
     const observed = watch.begin(run);
     try {
-      const order = { run, edit, dataDir, logId, ledgerKey, pageRecords, scratchFile: fileOf(run.id) };
+      const order = { run, edit, source, ledgerKey, pageRecords, scratchFile: fileOf(run.id) };
       const result = await compareInChildren(order, reports, stop, observed);
       observed.end('done');
       return result;

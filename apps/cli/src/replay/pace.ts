@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import type { EventHistory } from '@carillon/adapter-embedded';
+import type { EventHistory } from '@carillon/ports';
 
 const LOOK_INTERVAL_MS = 1_000;
 /** Records appended to `carillon.events` per second from which the intake counts as busy. */

@@ -1,14 +1,14 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
 import type { MissingLookup, ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
-import type { ErrorCode, LogId } from '@carillon/kernel';
+import type { ErrorCode } from '@carillon/kernel';
 import type { ComparedSlot } from '@carillon/stages';
+import type { HistorySource } from './history-source.ts';
 
 /** What the child process needs for a run. It comes over the IPC channel, because arguments and environment can be read by others. */
 export type CompareOrder = {
   readonly run: Run;
   readonly edit: readonly ResourceChange[];
-  readonly dataDir: string;
-  readonly logId: LogId;
+  readonly source: HistorySource;
   /** Key from which ids are derived. */
   readonly ledgerKey: Uint8Array;
   readonly scratchFile: string;

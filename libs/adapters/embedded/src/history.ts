@@ -1,17 +1,10 @@
 import { existsSync } from 'node:fs';
 import { CarillonError, type LogId } from '@carillon/kernel';
-import type { EventLog, SchemaRegistry } from '@carillon/ports';
+import type { EventHistory, HistoryPage, OffsetRange } from '@carillon/ports';
 import { dataFiles } from './data-folder.ts';
-import { createLogReading } from './log/read-log.ts';
+import { createLogReading, type LogReading } from './log/read-log.ts';
 import { openReader } from './reader.ts';
 import { createSchemaRegistry } from './stores/schema-registry.ts';
-
-/** The log of a data folder that another process writes. */
-export type EventHistory = Pick<EventLog, 'logId' | 'partitions' | 'read' | 'bounds'> & {
-  /** Finds schemas that the writing process registered, and refuses to register others. */
-  readonly registry: SchemaRegistry;
-  readonly close: () => void;
-};
 
 const BUSY_TIMEOUT = 5000;
 
@@ -35,6 +28,7 @@ export function openHistory(dataDir: string, logId: LogId): EventHistory {
       read: async (topic, partition, from, maxRecords, maxBytes) =>
         log.read(topic, partition, from, maxRecords, maxBytes),
       bounds: async (topic, partition) => log.bounds(topic, partition),
+      pages: (range, maxRecords) => readPages(log, range, maxRecords),
       registry: createSchemaRegistry(reader, async (_operation, _load, ...[subject]) => {
         throw new CarillonError('data_version', `the data file holds no schema of ${subject}; start it once`);
       }),
@@ -43,5 +37,20 @@ export function openHistory(dataDir: string, logId: LogId): EventHistory {
   } catch (error) {
     reader.close();
     throw error;
+  }
+}
+
+/** Each page is one short read. Offsets have gaps only below the start of the log, and behind its end if the log was set back. */
+async function* readPages(
+  log: Pick<LogReading, 'read'>,
+  { topic, partition, from, end }: OffsetRange,
+  maxRecords: number,
+): AsyncGenerator<HistoryPage> {
+  for (let first = from; first < end;) {
+    const found = log.read(topic, partition, first, Math.min(maxRecords, end - first));
+    const records = found.filter(({ offset }) => offset < end);
+    const next = Math.min(end, (found.at(-1)?.offset ?? end) + 1);
+    yield { records, next, removed: next - first - records.length };
+    first = next;
   }
 }

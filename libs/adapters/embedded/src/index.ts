@@ -8,7 +8,7 @@ export {
   type EmbeddedStats,
   type FoundWal,
 } from './embedded.ts';
-export { openHistory, type EventHistory } from './history.ts';
+export { openHistory } from './history.ts';
 export type { EmbeddedLog } from './log/event-log.ts';
 export type { CarriedOver } from './restore/carry-over.ts';
 export type { Outstanding, Span } from './restore/outstanding.ts';

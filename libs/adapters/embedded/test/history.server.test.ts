@@ -49,6 +49,21 @@ describe('openHistory', () => {
     close();
   });
 
+  it('reads a range in pages, and counts the records that were removed from its start', async () => {
+    await writer.log.append(Array.from({ length: 10 }, (_, index) => logRecord(`record ${index}`)));
+    await writer.log.cut('carillon.events', 0, 3);
+    const history = openHistory(folder.path, writer.log.logId);
+    const pages = [];
+    for await (const page of history.pages({ topic: 'carillon.events', partition: 0, from: 1, end: 9 }, 4)) {
+      pages.push({ ...page, records: page.records.map(({ offset }) => offset) });
+    }
+    expect(pages).toEqual([
+      { records: [3, 4, 5, 6], next: 7, removed: 2 },
+      { records: [7, 8], next: 9, removed: 0 },
+    ]);
+    history.close();
+  });
+
   it('refuses the folder of another log, and a folder without a log', () => {
     const open = (dataDir: string) => () => openHistory(dataDir, 'log_00000000000000000000000001' as LogId);
     expect(open(folder.path)).toThrow(expect.objectContaining({ code: 'wrong_log' }));
