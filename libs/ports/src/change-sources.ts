@@ -86,6 +86,8 @@ export type SourceHandlers = {
    * resolved, and never before. Batches come one at a time, in order. If it rejects, the reader ends.
    */
   take(batch: ReadBatch): Promise<void>;
+  /** Returns how many changes the next batch may hold. Asked before each batch. */
+  mostChanges(): number;
   /** Called when tables change, and every few seconds while it reads. */
   report(report: SourceReport): void;
 };

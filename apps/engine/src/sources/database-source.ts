@@ -37,7 +37,7 @@ export async function openDatabase(source: DatabaseSource, ports: SourcePorts): 
   const tables = tableNamesOf(source);
   return ok({
     database: target.value,
-    open(from, { take, report }) {
+    open(from, { take, mostChanges, report }) {
       const reader = adapter.open(target.value, tables, postgresPosition(from), {
         take: ({ changes, position }) =>
           take({
@@ -45,6 +45,7 @@ export async function openDatabase(source: DatabaseSource, ports: SourcePorts): 
             count: changes.length,
             prepare: () => prepareEach(changes, (change) => prepareChange(change, source.streams, ports)),
           }),
+        mostChanges,
         report,
       });
       return {

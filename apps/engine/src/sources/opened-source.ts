@@ -21,6 +21,8 @@ export type LagReport = {
 
 export type BatchHandlers = {
   readonly take: (batch: SourceBatch) => Promise<void>;
+  /** Changes that the next batch may hold, of a source that can choose. */
+  readonly mostChanges: () => number;
   readonly report: (report: LagReport) => void;
 };
 

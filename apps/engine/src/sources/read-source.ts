@@ -6,12 +6,8 @@ import { secretsToKeep } from './open-source.ts';
 import type { BatchHandlers, LagReport, OpenedSource } from './opened-source.ts';
 import type { SavedSource } from './saved-source.ts';
 import { readTables } from './read-tables.ts';
+import { createPacing } from './pacing.ts';
 import { nameOf, type SourcePorts, type SourceTiming } from './source-ports.ts';
-
-/** Events of a batch that are not worth a wait. */
-const UNPACED = 25;
-/** A partition that stands still holds a reader up for no longer, per batch. */
-const PACE_PATIENCE: Duration = 2_000;
 
 export type Reading = {
   readonly configured: ConfiguredSource;
@@ -50,6 +46,7 @@ function createHandlers(
   const name = nameOf(saved.current());
   const secrets = secretsToKeep(configured);
   let latest: LagReport | null = null;
+  const pacing = createPacing(ports);
   let paced: Promise<void> = Promise.resolve();
 
   return {
@@ -65,8 +62,9 @@ function createHandlers(
       const state = count > 0 && waitsForSchema(saved.current()) ? RUNNING : {};
       await saved.save({ position, secrets, lastChangeAt, ...latest, ...state, moved: false }, records);
       for (const [result, times] of countsOf(prepared)) watch.sourceChanges(name, result, times);
-      paced = pace(prepared, ports).catch((error: unknown) => watch.trouble(`pace ${name}`, error));
+      paced = pacing.keepTo(records).catch((error: unknown) => watch.trouble(`pace ${name}`, error));
     },
+    mostChanges: pacing.mostChanges,
     report(report) {
       const { state, reportedAt, tables, lagRecords } = saved.current();
       const known = {
@@ -112,17 +110,3 @@ const countsOf = (prepared: readonly PreparedRecord[]): readonly (readonly [Chan
     result,
     of.reduce((total, { count = 1 }) => total + count, 0),
   ]);
-
-/** Resolves once the events of a batch are evaluated, so that a bulk update does not stand before the events of other streams. */
-async function pace(prepared: readonly PreparedRecord[], { log, progress }: SourcePorts): Promise<void> {
-  if (prepared.length <= UNPACED) return;
-  const events = prepared.flatMap(({ record }) => (record?.topic === 'carillon.events' ? record : []));
-  const partitions = [...new Set(events.map(({ partition }) => partition))];
-  const places = await Promise.all(
-    partitions.map(async (partition) => ({
-      partition,
-      offset: (await log.bounds('carillon.events', partition)).end - 1,
-    })),
-  );
-  await progress.passed(places, PACE_PATIENCE);
-}

@@ -61,6 +61,7 @@ describeWith('postgres', 'a database that goes on', () => {
           }
           return Promise.resolve();
         },
+        mostChanges: () => 300,
         report: () => undefined,
       });
       database.readers.push(reader);

@@ -32,4 +32,14 @@ describeWith('postgres', 'reading PostgreSQL', () => {
     expect(first?.change.source.position).toMatch(/^[0-9A-F]+\/[0-9A-F]+:1$/);
     expect(first?.change.source.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
+
+  it('hands over no more changes at once than it may', async () => {
+    await database.run('CREATE TABLE orders (id int PRIMARY KEY)');
+    await database.run('ALTER TABLE orders REPLICA IDENTITY FULL');
+    await database.open(['public.orders']);
+    database.log.mostChanges = 7;
+    await database.run('INSERT INTO orders SELECT generate_series(1, 30)');
+    await database.log.waitForRows(30);
+    expect(Math.max(...database.log.batches.map(({ changes }) => changes.length))).toBe(7);
+  });
 });

@@ -156,6 +156,7 @@ export class TwoReaders {
           }
           advance(position);
         },
+        mostChanges: () => 300,
         report: () => undefined,
       }),
     );

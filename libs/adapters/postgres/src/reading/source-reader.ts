@@ -17,11 +17,6 @@ import { startStream } from './start-stream.ts';
 import type { ReplicationStream } from './replication-stream.ts';
 
 const BATCH_BYTES = 1024 * 1024;
-/**
- * Messages of other streams wait for a batch at each of their steps. During a bulk update their p95 is 135 ms with 300 changes and
- * 81 ms with 50, which costs a third of the speed (test/integration/product/large-transaction.proof.test.ts).
- */
-const BATCH_CHANGES = 300;
 /** Ends of the WAL that are remembered until the stream reaches them. */
 const MAX_SAMPLES = 100;
 
@@ -159,7 +154,7 @@ class SourceRun {
           const change = await readOrEnd(changes, item.bytes);
           if (change !== null) batch.push(change);
         }
-        if (batch.length < BATCH_CHANGES) continue;
+        if (batch.length < this.#order.handlers.mostChanges()) continue;
         await this.#take(batch, changes.position);
         batch = [];
       }

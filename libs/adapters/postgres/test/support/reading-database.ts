@@ -44,6 +44,8 @@ export function readable(read: ReadBatch['changes'][number]): ReadChange {
 export class MemoryLog {
   readonly batches: ReadBatch[] = [];
   readonly reports: SourceReport[] = [];
+  /** Changes that a batch may hold. */
+  mostChanges = 300;
   position: PostgresPosition | null = null;
   /** Awaited before a batch counts as durable. */
   beforeTake: (batch: ReadBatch) => Promise<void> = () => Promise.resolve();
@@ -65,6 +67,7 @@ export class MemoryLog {
       this.batches.push(batch);
       this.position = batch.position;
     },
+    mostChanges: () => this.mostChanges,
     report: (report: SourceReport): void => void this.reports.push(report),
   };
 

@@ -51,6 +51,7 @@ const reader = sources.open(target, [table], from, {
     process.send?.(batch);
     await Promise.all([confirmed, takeMs > 0 ? pause(takeMs) : null]);
   },
+  mostChanges: () => 300,
   report: () => undefined,
 });
 const end = await reader.ended;
