@@ -9,7 +9,7 @@ const APPEND_RECORDS = 500;
 
 /**
  * The sink of what is live: encodes outputs and appends them, some at a time, so that not all of what a batch asks for is in
- * memory as bytes. `turns`: where encoding may take long, it goes on in a later turn.
+ * memory as bytes. With a `slice` it yields to the event loop while it encodes.
  */
 export function createLogSink<Output>(
   log: Pick<EventLog, 'append'>,

@@ -122,7 +122,7 @@ export function createConnections(bounds: Bounds, cut: (reason: CutReason) => vo
 function createRequests(bounds: Bounds, cut: (reason: CutReason) => void) {
   /** Connections with requests that wait. */
   const pausing = new Set<Connection>();
-  const slice = createEventLoopSlice(bounds, {
+  const turns = createRequestTurns(bounds, {
     begun: () => (waiting -= 1),
     emptied: (connection) => pausing.delete(connection),
   });
@@ -140,7 +140,7 @@ function createRequests(bounds: Bounds, cut: (reason: CutReason) => void) {
     if (connection.closed) return;
     connection.unanswered -= 1;
     ended(1);
-    if (connection.waiting.length > 0) slice.queue(connection);
+    if (connection.waiting.length > 0) turns.queue(connection);
     else if (connection.unanswered === 0) connection.neighbours.idle.add(connection);
   }
 
@@ -167,7 +167,7 @@ function createRequests(bounds: Bounds, cut: (reason: CutReason) => void) {
   function forgetWaiting(connection: Connection): void {
     const left = connection.waiting.splice(0).length;
     pausing.delete(connection);
-    slice.leave(connection);
+    turns.leave(connection);
     waiting -= left;
     ended(left);
   }
@@ -195,7 +195,7 @@ function createRequests(bounds: Bounds, cut: (reason: CutReason) => void) {
  * Begins the next request of one connection in a turn of the event loop. Connections that sent many at once take turns with each
  * other, and together with everybody else: between two steps of somebody's single request stands no more than one of theirs.
  */
-function createEventLoopSlice(
+function createRequestTurns(
   bounds: Bounds,
   { begun, emptied }: { readonly begun: () => void; readonly emptied: (connection: Connection) => void },
 ) {

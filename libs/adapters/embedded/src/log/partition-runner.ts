@@ -9,7 +9,7 @@ export type RecordSource = {
   bounds(topic: TopicName, partition: number): { readonly start: number; readonly end: number };
 };
 
-/** `turns`: of the process, so that many partitions together hold others up no longer than one does. */
+/** `slice`: of the process, so that many partitions together delay others no longer than one does. */
 export type RunnerSource = RecordSource & {
   readonly arrivals: Arrivals;
   readonly slice: Pick<EventLoopSlice, 'yield'>;
