@@ -11,6 +11,7 @@ import type {
 import type { INTEGRATIONS, IntegrationRole } from './integrations/index.ts';
 import type { channelShape, inDoubt, retryShape } from './notification-shape.ts';
 import type { eventRecipients, lookupRecipients } from './recipients-shape.ts';
+import type { ruleFormKeys } from './rule-forms/index.ts';
 import type { cohortShape, ruleShape } from './rule-shape.ts';
 import type { jwtAlgorithm, streamSecurity } from './security-shapes.ts';
 import type { secret } from './shape-parts.ts';
@@ -74,7 +75,9 @@ export type NotificationLimitBody = Of<typeof notificationLimitShape>;
 export type DigestBody = Of<typeof digestShape>;
 export type QuietHoursBody = Of<typeof quietHoursShape>;
 export type RetryBody = Of<typeof retryShape>;
-export type RuleBody = Of<typeof ruleShape>;
+/** Keys of the forms of rules with state. */
+export type RuleFormKeys = Of<z.ZodObject<typeof ruleFormKeys>>;
+export type RuleBody = Of<typeof ruleShape> & RuleFormKeys;
 /** An account of the deployment, one of several. */
 export type NamedAccount = Of<typeof namedAccountShape>;
 export type SecretReference = Of<typeof secret>;

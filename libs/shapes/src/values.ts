@@ -32,6 +32,11 @@ export const CALENDAR_PERIODS = ['day', 'week', 'month'] as const;
 /** What a frequency limit may say. The shortest keeps what is remembered of a person small. */
 export const LIMIT_BOUNDS = { max: 1000, shortest: '1m', longest: '92d', limits: 20 } as const;
 
+/** What `after`, `after_last` and a `cooldown` of a rule may say. A deadline of `at` is at most as far ahead as the longest. */
+export const WAIT_BOUNDS = { shortest: '1s', longest: '366d' } as const;
+/** The `cooldown` that ends at an event for which `when` is false. */
+export const UNTIL_FALSE = 'until_false';
+
 /** What can happen to a row. `snapshot`: a connector read a row that was there already. */
 export const CHANGE_OPS = ['create', 'update', 'delete', 'snapshot'] as const;
 
@@ -46,7 +51,7 @@ export const DEFAULTS = {
     expires: '24h',
     in_doubt: 'hold',
   },
-  rule: { enabled: true, changes: ['create', 'update'] },
+  rule: { enabled: true, changes: ['create', 'update'], if_past: 'skip' },
   stream: { format: 'json' },
   quiet_hours: { then: 'hold' },
   digest: { when: 'always', max_items: 100 },

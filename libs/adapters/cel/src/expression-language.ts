@@ -42,6 +42,8 @@ const VARIABLES = ['variables', 'map<string, dyn>'] as const;
 
 const NAMES: Readonly<Record<ExpressionPlace, Names>> = {
   when: new Map(EVENT),
+  unless: new Map(EVENT),
+  at: new Map(EVENT),
   for_each: new Map(EVENT),
   recipient: new Map<string, string>([...EVENT, ITEM]),
   where: new Map<string, string>([...EVENT, ITEM, VARIABLES]),
@@ -55,6 +57,16 @@ const NAMES: Readonly<Record<ExpressionPlace, Names>> = {
 const WANTED: Partial<Record<ExpressionPlace, { readonly type: RegExp; readonly what: string; readonly fix: string }>> =
   {
     when: { type: /^(bool|dyn)$/, what: 'true or false', fix: 'compare it with something, as in `event.total > 100`' },
+    unless: {
+      type: /^(bool|dyn)$/,
+      what: 'true or false',
+      fix: 'compare it with something, as in `event.type == "paid"`',
+    },
+    at: {
+      type: /^(google\.protobuf\.Timestamp|string|null|dyn)\b/,
+      what: 'a time',
+      fix: 'name a time of the event, as in `timestamp(event.starts_at) - duration("24h")`',
+    },
     where: {
       type: /^(bool|dyn)$/,
       what: 'true or false',
@@ -134,16 +146,28 @@ function checkPlace(source: string, place: ExpressionPlace, plan: Plan, type: st
 const shown = (type: string): string => type.replaceAll('google.protobuf.', '').toLowerCase();
 
 /** What a field is that is the whole expression. */
-const WHOLE: Partial<Record<ExpressionPlace, JsonType>> = { when: 'boolean', where: 'boolean', for_each: 'array' };
+const WHOLE: Partial<Record<ExpressionPlace, JsonType>> = {
+  when: 'boolean',
+  unless: 'boolean',
+  where: 'boolean',
+  for_each: 'array',
+};
 
 function makeExpression(source: string, place: ExpressionPlace, plan: Plan, generate: boolean): Expression {
   const run = compilePlan(plan, generate);
   const steps = turnCost(plan);
   const meter = new Meter();
   const usesTime = mentions(plan, 'time');
+  const usesDeadline = mentions(plan, 'deadline');
   const frameOf = (bindings: Bindings): Frame => {
     const frame = bindings.unknown === undefined ? bindings : frameWithUnknown(bindings, bindings.unknown);
-    return usesTime ? { ...frame, time: instantToTimestamp(bindings.time) } : frame;
+    if (!usesTime && !usesDeadline) return frame;
+    const { time, deadline } = bindings;
+    return {
+      ...frame,
+      time: instantToTimestamp(time),
+      ...(deadline !== undefined && { deadline: instantToTimestamp(deadline) }),
+    };
   };
   let parts: readonly Part[] | null = null;
   const explained = (): readonly Part[] => (parts ??= partsToExplain(source, plan));

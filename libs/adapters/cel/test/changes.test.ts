@@ -48,7 +48,9 @@ describe('the names of a change', () => {
   it('are not set for an event that is no change', () => {
     expect(errorOf('previous.status')).toBe('previous is not set here');
     expect(errorOf('op == "create"')).toBe('op is not set here');
-    expect(errorOf('changed(event.status)')).toBe('changed is known only for changes of a database');
+    expect(errorOf('changed(event.status)')).toBe(
+      'changed is known only for changes of a database and on streams with a key',
+    );
   });
 });
 

@@ -23,14 +23,15 @@ export type UnknownValues = {
 export const UNKNOWN_REASONS = ['field_unknown', 'before_unknown'] as const;
 export type UnknownReason = (typeof UNKNOWN_REASONS)[number];
 
-const NO_FIELDS: JsonObject = Object.freeze(Object.create(null) as JsonObject);
+/** `previous` of the first event of an entity, and of a created row: without fields. Known by its identity. */
+export const NO_PREVIOUS: JsonObject = Object.freeze(Object.create(null) as JsonObject);
 
 /** Returns what expressions see of a change. */
 export function visibleChange({ op, previous, unknown: fields, source }: Change): VisibleChange {
   const { integration, table, tx, position } = source;
   const place = { integration, table, tx, position };
   if (previous === undefined) return { op, source: place, unknown: { fields, table } };
-  const known = { op, source: place, previous: previous ?? NO_FIELDS };
+  const known = { op, source: place, previous: previous ?? NO_PREVIOUS };
   return fields.length === 0 ? known : { ...known, unknown: { fields, table } };
 }
 

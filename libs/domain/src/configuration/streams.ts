@@ -31,6 +31,10 @@ export const readsSource = ({ from }: Origin): boolean => from !== undefined && 
 export const takesChanges = ({ from, format }: Origin): boolean =>
   format === 'debezium' || (from?.tables !== undefined && from.topics === undefined);
 
+/** Returns true if each event of a stream names its entity: by `key`, or by the key path of its table or topic. */
+export const hasKey = ({ from, key }: Origin & { readonly key?: string | null | undefined }): boolean =>
+  readsSource({ from }) || (key !== undefined && key !== null);
+
 /**
  * What one credential may send on a stream. Holders of tokens are many and seldom ours, so none of them is without a
  * limit.
@@ -47,6 +51,8 @@ export type PlacedRule = {
   readonly version: number;
   /** EVENT_PATH that feeds it. */
   readonly stream: string;
+  /** The stream has a key, and its events are no changes: `previous` is the entity's event before, which the engine keeps. */
+  readonly keepsPrevious: boolean;
   /** Its own switch and its notification's. */
   readonly enabled: boolean;
 };
@@ -119,6 +125,7 @@ function buildTable(configuration: Configuration): StreamTable {
         body,
         version: notification.ruleVersions[name] ?? 1,
         stream: path,
+        keepsPrevious: keepsPrevious(streams.get(path)),
         enabled:
           (notification.body.enabled ?? DEFAULTS.notification.enabled) && (body.enabled ?? DEFAULTS.rule.enabled),
       };
@@ -127,6 +134,9 @@ function buildTable(configuration: Configuration): StreamTable {
   }
   return { streams, rules };
 }
+
+const keepsPrevious = (stream: EventStream | undefined): boolean =>
+  stream !== undefined && hasKey(stream) && !takesChanges(stream);
 
 function ownStream(notification: Resource<'notification'>, path: string): EventStream {
   const { security, cors_origins, rate, rate_per_credential } = notification.body;

@@ -8,6 +8,8 @@ import type { FieldRoot, Requirement } from './requirement.ts';
 /** Where an expression stands decides which names it sees (docs/rules.md, docs/recipients.md). */
 export type ExpressionPlace =
   | 'when'
+  | 'unless'
+  | 'at'
   | 'for_each'
   | 'recipient'
   | 'where'
@@ -26,6 +28,8 @@ export type Bindings = Partial<VisibleChange> & {
   readonly time: Instant;
   readonly item?: Json;
   readonly variables?: Json;
+  /** Deadline of the wait that fires. */
+  readonly deadline?: Instant;
 };
 
 /** A value, or the error in the CEL sense that the expression ended in. Timestamps and durations come as text. */

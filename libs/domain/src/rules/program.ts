@@ -1,25 +1,17 @@
 import { DEFAULTS } from '@carillon/shapes/values';
-import { err, ok, type Json, type Result } from '@carillon/kernel';
+import { err, ok, type Result } from '@carillon/kernel';
 import type { ChangeOp } from '../changes/change.ts';
 import { conditionOf, userIdsOf } from '../cohorts/cohort-rules.ts';
 import type { EventRecipients, LookupRecipients } from '../configuration/resources.ts';
 import type { PlacedRule } from '../configuration/streams.ts';
-import type { SourceEvent } from '../events/source-event.ts';
-import type { Expression, ExpressionFault, ExpressionPlace } from './expression.ts';
+import type { Expression, ExpressionPlace } from './expression.ts';
+import { compileForms, type CompiledForm, type ExpressionCompiler, type RuleFault } from './forms/index.ts';
 
-/**
- * A rule that looks at more than one event. `before`: what it kept of the entity, null at first; `holds`: what its `when`
- * says of this event. Pure: the same events in the same order come to the same, in any run.
- */
-export type RuleMemory = {
-  step(before: string | null, event: SourceEvent, holds: boolean): Remembered;
-};
-
-export type Remembered = {
-  readonly after: string;
-  readonly fires: boolean;
-  /** What it decided by, for people: it cannot be judged again from the event alone. */
-  readonly saw: Json;
+/** What a rule needs to remember of each entity. */
+export type RuleNeeds = {
+  readonly forms: readonly CompiledForm[];
+  /** It names `previous`, which is the entity's event before. The row before a change comes with the change. */
+  readonly readsPrevious: boolean;
 };
 
 /** What all published rules are made of, with their expressions checked and compiled; made once per rule version. */
@@ -35,8 +27,8 @@ type RuleParts = {
   readonly until: Expression | null;
   /** `cadence.digest.key` of its notification: what items of one digest have in common. Sees what `where` sees. */
   readonly digestKey: Expression | null;
-  /** What the rule keeps of an entity between its events; null: nothing, and nothing is loaded for it. */
-  readonly memory: RuleMemory | null;
+  /** Null: the rule remembers nothing, and nothing is loaded for it. */
+  readonly memory: RuleNeeds | null;
 };
 
 /** The event itself says who is told. */
@@ -60,14 +52,6 @@ export type LookupRule = RuleParts & {
 
 export type CompiledRule = EventRule | LookupRule;
 
-/** A fault with the field of the rule that it stands in: `when`, `recipients.to.email`. */
-export type RuleFault = ExpressionFault & { readonly field: string };
-
-/** Whatever checks and compiles expressions. */
-export type ExpressionCompiler = {
-  compile(source: string, place: ExpressionPlace): Result<Expression, readonly ExpressionFault[]>;
-};
-
 type Read = (field: string, source: string | undefined, place: ExpressionPlace) => Expression | null;
 
 /** Compiles all expressions of a rule, or tells everything that is wrong with them. */
@@ -76,10 +60,14 @@ export function compileRule(
   language: ExpressionCompiler,
 ): Result<CompiledRule, readonly RuleFault[]> {
   const faults: RuleFault[] = [];
+  const expressions: Expression[] = [];
   const read: Read = (field, source, place) => {
     if (source === undefined) return null;
     const compiled = language.compile(source, place);
-    if (compiled.ok) return compiled.value;
+    if (compiled.ok) {
+      expressions.push(compiled.value);
+      return compiled.value;
+    }
     faults.push(...compiled.error.map((fault) => ({ field, ...fault })));
     return null;
   };
@@ -92,9 +80,21 @@ export function compileRule(
       ? read(UNTIL, delay.until, recipients.from === 'lookup' ? 'answer' : 'recipient')
       : null;
   const digestKey = read(DIGEST_KEY, placed.notification.body.cadence?.digest?.key, 'digest_key');
-  return when === null || rule === null || faults.length > 0
-    ? err(faults)
-    : ok({ placed, changes, when, until, digestKey, memory: null, ...rule });
+  const forms = compileForms(placed.body, language);
+  if (!forms.ok) faults.push(...forms.error);
+  if (when === null || rule === null || !forms.ok || faults.length > 0) return err(faults);
+  const memory = needsOf(placed, forms.value, expressions);
+  return ok({ placed, changes, when, until, digestKey, memory, ...rule });
+}
+
+function needsOf(
+  { keepsPrevious }: PlacedRule,
+  forms: readonly CompiledForm[],
+  expressions: readonly Expression[],
+): RuleNeeds | null {
+  const all = [...expressions, ...forms.flatMap((form) => form.expressions.map(([, expression]) => expression))];
+  const readsPrevious = keepsPrevious && all.some(({ fields }) => fields.some(({ root }) => root === 'previous'));
+  return forms.length === 0 && !readsPrevious ? null : { forms, readsPrevious };
 }
 
 /** Where they stand in the file of the notification. */

@@ -3,7 +3,7 @@ import { addressesBy, addressOrText, type AddressKind } from '../channels/channe
 import { visibleChange, type UnknownReason } from '../changes/visible-change.ts';
 import type { SourceEvent } from '../events/source-event.ts';
 import { STEPS_SPENT, StepBudget } from './budget.ts';
-import type { CompiledRule, EventRule, Remembered, RuleMemory } from './program.ts';
+import type { CompiledRule, EventRule } from './program.ts';
 import type { Bindings, Expression } from './expression.ts';
 import type { Dropped, Recipient } from './recipient.ts';
 import {
@@ -20,7 +20,8 @@ import {
   type Made,
 } from './recipient-parts.ts';
 
-export type FailureReason = 'rule_error' | 'too_complex' | UnknownReason;
+/** `too_large_to_keep`: the rule remembers events, and this one does not fit. */
+export type FailureReason = 'rule_error' | 'too_complex' | 'too_large_to_keep' | UnknownReason;
 
 export type RuleOutcome =
   /** `because`: the rule does not look at such changes. */
@@ -38,7 +39,7 @@ export const MAX_RECIPIENTS = 500;
 export const NOT_FIRED: RuleOutcome = Object.freeze({ kind: 'not_fired' });
 /** What a rule comes to for a change that is not of its `changes`. */
 export const OTHER_CHANGE: RuleOutcome = Object.freeze({ kind: 'not_fired', because: 'other_change' });
-const DISABLED: RuleOutcome = Object.freeze({ kind: 'disabled' });
+export const DISABLED: RuleOutcome = Object.freeze({ kind: 'disabled' });
 
 /** What the expressions of a rule see of an event; the same for all rules. */
 export const bindingsOf = ({ body, id, time, change }: SourceEvent): Bindings =>
@@ -72,30 +73,6 @@ export function outcomeWithoutFiring(rule: CompiledRule, bindings: Bindings, bud
   return fired.value === false ? NOT_FIRED : failure({ error: 'when is not true or false' }, budget);
 }
 
-/** One event for one rule: what it came to, and what the rule keeps of the entity afterwards. */
-export type RuleStep = { readonly outcome: RuleOutcome; readonly remembered: Remembered };
-
-/**
- * A step of a rule with state: `step(state, event) → state', outcome`. A rule without is the case in which the condition
- * alone decides (`outcomeWithoutFiring`). A rule that is switched off, does not list the change, or whose condition ends in an error
- * keeps its state: null.
- */
-export function* stepRule(
-  rule: CompiledRule & { readonly memory: RuleMemory },
-  before: string | null,
-  { event, triggerId }: { readonly event: SourceEvent; readonly triggerId: () => string },
-  bindings: Bindings,
-  budget: StepBudget,
-): Coroutine<RuleStep | { readonly outcome: RuleOutcome; readonly remembered: null }> {
-  const nothing = outcomeWithoutFiring(rule, bindings, budget);
-  if (nothing && (nothing.kind !== 'not_fired' || nothing === OTHER_CHANGE)) {
-    return { outcome: nothing, remembered: null };
-  }
-  const remembered = rule.memory.step(before, event, nothing === null);
-  if (!remembered.fires) return { outcome: NOT_FIRED, remembered };
-  return { outcome: yield* fireRule(rule, event, triggerId, bindings, budget), remembered };
-}
-
 /**
  * Returns the people or the user ids of a rule whose condition holds. A pause is offered after each recipient. Calls
  * `triggerId` only if `unique_id` is the trigger's, because deriving the id costs more than most rules.
@@ -113,7 +90,7 @@ export function* fireRule(
 
 type Failure = { readonly error: string; readonly reason?: UnknownReason };
 
-const failure = ({ error, reason }: Failure, budget: StepBudget, field = ''): RuleOutcome => ({
+export const failure = ({ error, reason }: Failure, budget: StepBudget, field = ''): RuleOutcome => ({
   kind: 'failed',
   reason: budget.exhausted ? 'too_complex' : (reason ?? 'rule_error'),
   error: budget.exhausted ? STEPS_SPENT : field + error,
@@ -196,7 +173,7 @@ function listItems(forEach: Expression | null, bindings: Bindings, budget: StepB
 function makeRecipient(
   rule: EventRule,
   bindings: Bindings,
-  { id: eventId, appendedAt: causedAt }: SourceEvent,
+  { id: eventId, appendedAt }: SourceEvent,
   triggerId: string,
   budget: StepBudget,
 ): Made {
@@ -211,7 +188,7 @@ function makeRecipient(
   const unique = uniqueIdOf(rule, bindings, to, { eventId, triggerId }, budget);
   if (!unique.ok) return unique;
   const named = rule.person ? identifier(valueOrNull(rule.person, bindings, budget)) : null;
-  const until = untilOf(rule.until, bindings, causedAt, budget);
+  const until = untilOf(rule.until, bindings, bindings.deadline ?? appendedAt, budget);
   if (!until.ok) return until;
   const digestKey = digestKeyOf(rule.digestKey, { ...bindings, variables }, budget);
   if (!digestKey.ok) return digestKey;

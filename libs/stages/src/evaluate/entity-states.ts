@@ -1,28 +1,29 @@
 import type { SourceEvent } from '@carillon/domain/events';
-import { CarillonError, parseJson, stringifyJson, type DeriveId, type Json } from '@carillon/kernel';
+import {
+  emptyMemory,
+  entityOf,
+  formatMemory,
+  isApplied,
+  nextDueOf,
+  readMemory,
+  startTurn,
+  type Decision,
+  type EntityMemory,
+  type EntityTurn,
+  type KeyedEvent,
+} from '@carillon/domain/rules';
+import { CarillonError, type DeriveId, type Instant } from '@carillon/kernel';
 import type { FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
 import { BatchDocuments } from '../batch-documents.ts';
 
-/** What a rule with state saw of an event when it decided: it cannot be judged again from the event alone. */
-export type Decision = { readonly eventId: string; readonly ruleId: string; readonly saw: Json };
-
-/** Decisions that are kept of an entity, the newest last. */
-const DECISIONS_KEPT = 16;
-
-/** What all rules of a stream know of one entity: one document, with the position of the last event applied. */
-type EntityState = { readonly rules: Readonly<Record<string, string>>; readonly decisions: readonly Decision[] };
-const NOTHING: EntityState = { rules: {}, decisions: [] };
-
 export type EntityStates = {
-  /** What the rule knows of the event's entity, null at first; undefined: this event has been applied already. */
-  before(event: KeyedEvent, ruleId: string): string | null | undefined;
-  /** What it knows afterwards. Events of one partition come in their order. */
-  after(event: KeyedEvent, ruleId: string, state: string, saw: Json): void;
+  /** Starts the turn of an event with what is remembered of its entity. Null: this event has been applied already. */
+  turn(event: KeyedEvent, watermark: Instant): EntityTurn | null;
+  /** Takes what is remembered of the event's entity from now on. Events of one partition come in their order. */
+  put(event: KeyedEvent, memory: EntityMemory): void;
   save(): Promise<FencedWrite>;
 };
 
-/** An event that names its entity. */
-export type KeyedEvent = SourceEvent & { readonly key: string };
 export const isKeyed = (event: SourceEvent): event is KeyedEvent => event.key !== null;
 
 /** Why a rule with state judges no event of a stream without a key. */
@@ -50,7 +51,7 @@ export async function loadEntityStates(
   const applied = new Map([...documents.held()].map((document) => [document.id, document]));
 
   return {
-    before(event, ruleId) {
+    turn(event, watermark) {
       const id = idOf(event);
       const stored = applied.get(id);
       if (stored && stored.logId !== event.position.logId) {
@@ -60,28 +61,27 @@ export async function loadEntityStates(
             'restore log and stores from one backup, or start with an empty data folder',
         );
       }
-      if (stored && stored.offset >= event.position.offset) return undefined;
-      return dataOf(documents.get(id)).rules[ruleId] ?? null;
+      const document = documents.get(id);
+      const memory = document ? readMemory(document.data, document.offset) : emptyMemory(entityOf(event));
+      return isApplied(memory, event) ? null : startTurn(memory, event, watermark);
     },
-    after(event, ruleId, state, saw) {
-      const id = idOf(event);
-      const { rules, decisions } = dataOf(documents.get(id));
-      const { logId, partition, offset } = event.position;
-      const data: EntityState = {
-        rules: { ...rules, [ruleId]: state },
-        decisions: [...decisions, { eventId: event.id, ruleId, saw }].slice(-DECISIONS_KEPT),
-      };
-      documents.put({ id, logId, partition, offset, nextDue: null, data: stringifyJson(data) });
+    put(event, memory) {
+      const { logId, partition } = event.position;
+      const { offset } = memory;
+      documents.put({
+        id: idOf(event),
+        logId,
+        partition,
+        offset,
+        nextDue: nextDueOf(memory),
+        data: formatMemory(memory),
+      });
     },
     save: () => documents.save(async (some) => ((await store.save(some)).includes('refused') ? 'refused' : 'done')),
   };
 }
 
-/** Our own writing, from a store of ours. */
-const dataOf = (document: RuleState | undefined): EntityState =>
-  document === undefined ? NOTHING : (parseJson(document.data) as unknown as EntityState);
-
-/** What rules saw of an event whose entity's last decisions still hold it. */
+/** What rules decided at an event, as long as its entity's newest decisions hold it. */
 export async function decisionsAbout(
   event: SourceEvent,
   store: Pick<RuleStateStore, 'load'>,
@@ -89,5 +89,6 @@ export async function decisionsAbout(
 ): Promise<readonly Decision[]> {
   if (!isKeyed(event)) return [];
   const [document] = await store.load([stateIdOf(derive, event, null)]);
-  return dataOf(document).decisions.filter(({ eventId }) => eventId === event.id);
+  if (!document) return [];
+  return readMemory(document.data, document.offset).decisions.filter(({ record }) => record === event.position.offset);
 }

@@ -9,16 +9,26 @@ import {
   fireRule,
   NOT_FIRED,
   OTHER_CHANGE,
+  memoryAfterEvent,
   outcomeWithoutFiring,
-  stepRule,
+  stepAtEvent,
   type Bindings,
   type CompiledRule,
+  type EntityTurn,
+  type KeyedEvent,
   type LookupRule,
-  type RuleMemory,
   type RuleOutcome,
+  type RuleStep,
   type StepBudget,
 } from '@carillon/domain/rules';
-import { runToCompletion, type DeriveId, type Coroutine, type JsonObject, type TriggerId } from '@carillon/kernel';
+import {
+  runToCompletion,
+  type DeriveId,
+  type Coroutine,
+  type Instant,
+  type JsonObject,
+  type TriggerId,
+} from '@carillon/kernel';
 import { isKeyed, NO_ENTITY, type EntityStates } from './entity-states.ts';
 import {
   causeOfEvent,
@@ -97,6 +107,8 @@ export type FiredRule = {
   readonly outcome: Extract<RuleOutcome, { readonly kind: 'fired' | 'asks' }>;
   /** Derives the id of the live trigger on its first call. */
   readonly triggerId: () => TriggerId;
+  /** Deadline by which it fires. Null: it fires at its event. */
+  readonly deadline: Instant | null;
 };
 
 /**
@@ -142,10 +154,14 @@ export function* evaluateOutcomesCoroutine(
   const bindings = bindingsOf(event);
   const budget = new EventBudget();
   const progress: Progress = { at: 0, fires: false, share: budget.nextRule(), results: [] };
+  const entity = states && startEntity(event, states);
   for (;;) {
     evaluateQuietRules(entries, bindings, budget, progress);
     const entry = entries[progress.at];
-    if (!entry) return progress.results;
+    if (!entry) {
+      if (entity) remember(entity, entries);
+      return progress.results;
+    }
     if (progress.fires && entry.ok) {
       const triggerId = onceTriggerId(entry.rule.placed, event, derive);
       const outcome = yield* fireRule(entry.rule, event, triggerId, bindings, progress.share);
@@ -153,9 +169,14 @@ export function* evaluateOutcomesCoroutine(
       progress.at += 1;
     } else if (entry.ok && entry.rule.memory) {
       const rule = { ...entry.rule, memory: entry.rule.memory };
-      const triggerId = onceTriggerId(rule.placed, event, derive);
-      const result = states && (yield* step(rule, { event, bindings, triggerId }, budget.nextRule(), states));
-      if (result) progress.results.push(result);
+      if (entity) {
+        const triggerId = onceTriggerId(rule.placed, event, derive);
+        const step = yield* stepAtEvent(rule, entity.turn, bindings, budget.nextRule(), triggerId);
+        entity.steps.set(rule.placed, step);
+        progress.results.push(resultOf(rule, step.outcome, triggerId, step.deadline));
+      } else if (states && !isKeyed(event)) {
+        progress.results.push(nothingOf(rule.placed, { kind: 'failed', reason: 'rule_error', error: NO_ENTITY }));
+      }
       progress.at += 1;
     }
     if (budget.pauseIsDue()) yield;
@@ -205,45 +226,47 @@ function onceTriggerId(placed: PlacedRule, event: SourceEvent, derive: DeriveId)
   return () => (made ??= triggerIdOf(derive, ruleIdOf(placed), event.id));
 }
 
-const resultOf = (fired: CompiledRule, outcome: RuleOutcome, triggerId: () => TriggerId): EvaluatedRule | FiredRule =>
+const resultOf = (
+  fired: CompiledRule,
+  outcome: RuleOutcome,
+  triggerId: () => TriggerId,
+  deadline: Instant | null = null,
+): EvaluatedRule | FiredRule =>
   outcome.kind === 'fired' || outcome.kind === 'asks'
-    ? { fired, placed: fired.placed, outcome, triggerId }
+    ? { fired, placed: fired.placed, outcome, triggerId, deadline }
     : nothingOf(fired.placed, outcome);
 
-/** A step of a rule with state; null: the event has been taken in already, and what came of it is on the log. */
-function* step(
-  rule: CompiledRule & { readonly memory: RuleMemory },
-  {
-    event,
-    bindings,
-    triggerId,
-  }: { readonly event: SourceEvent; readonly bindings: Bindings; readonly triggerId: () => TriggerId },
-  budget: StepBudget,
-  states: EntityStates,
-): Coroutine<EvaluatedRule | FiredRule | null> {
-  if (!isKeyed(event)) {
-    return nothingOf(rule.placed, { kind: 'failed', reason: 'rule_error', error: NO_ENTITY });
-  }
-  const ruleId = ruleIdOf(rule.placed);
-  const before = states.before(event, ruleId);
-  if (before === undefined) return null;
-  const { outcome, remembered } = yield* stepRule(rule, before, { event, triggerId }, bindings, budget);
-  if (remembered) states.after(event, ruleId, remembered.after, remembered.saw);
-  return resultOf(rule, outcome, triggerId);
+/** The turn of an event of an entity, with the steps of the rules so far. */
+type EntityProgress = {
+  readonly states: EntityStates;
+  readonly event: KeyedEvent;
+  readonly turn: EntityTurn;
+  readonly steps: Map<PlacedRule, RuleStep>;
+};
+
+/** Null: the event has no entity, or was applied already, so that its outputs are on the log. */
+function startEntity(event: SourceEvent, states: EntityStates): EntityProgress | null {
+  const turn = isKeyed(event) ? states.turn(event, event.appendedAt) : null;
+  return turn && { states, event: turn.event, turn, steps: new Map() };
+}
+
+function remember({ states, event, turn, steps }: EntityProgress, entries: readonly BookRule[]): void {
+  const memory = memoryAfterEvent(turn, steps, entries);
+  if (memory !== turn.memory) states.put(event, memory);
 }
 
 /** Makes the intents of a rule whose event names the recipients, or the triggers of a rule that asks a partner. */
 function* makeOutputs(
-  { fired, placed, outcome, triggerId: liveTriggerId }: FiredRule,
+  { fired, placed, outcome, triggerId: liveTriggerId, deadline }: FiredRule,
   event: SourceEvent,
   making: Making,
 ): Coroutine<EvaluatedRule> {
   if (outcome.kind === 'asks') {
     if (fired.from !== 'lookup') return nothingOf(placed, outcome);
-    const triggers = makeTriggers(fired, event, outcome.userIds, making);
+    const triggers = makeTriggers(fired, event, outcome.userIds, making, deadline);
     return { placed, triggerId: null, outcome, intents: NONE, triggers };
   }
-  const cause = causeOfEvent(event, placed);
+  const cause = causeOfEvent(event, placed, deadline);
   const { derive, runId } = making;
   const triggerId = runId === null ? liveTriggerId() : triggerIdOf(derive, ruleIdOf(placed), event.id, { runId });
   const intents: Intent[] = [];
@@ -260,6 +283,7 @@ export function makeTriggers(
   event: SourceEvent,
   userIds: readonly string[],
   { configuration, book, derive, runId }: Making,
+  deadline: Instant | null = null,
 ): readonly Trigger[] {
   const { placed, integration } = rule;
   const { notification, workspace } = placed;
@@ -267,6 +291,7 @@ export function makeTriggers(
   const carried: JsonObject = templateContext(event.body, {}, names);
   const { change } = event;
   const parts = partsOf(userIds);
+  const causedAt = deadline ?? event.appendedAt;
   return parts.map((ids, part) => ({
     id: triggerIdOf(derive, ruleIdOf(placed), event.id, { part, runId }),
     workspace,
@@ -284,8 +309,8 @@ export function makeTriggers(
     event: carried,
     ...(change !== null && { change: changeAfterLookup(rule, change, names) }),
     time: event.time,
-    causedAt: event.appendedAt,
-    notAfter: event.appendedAt + deliverySettings(notification.body).expires,
+    causedAt,
+    notAfter: causedAt + deliverySettings(notification.body).expires,
     traceparent: event.traceparent,
   }));
 }

@@ -35,13 +35,18 @@ export type Cause = {
   readonly sentBy?: SentBy;
 };
 
-export const causeOfEvent = (event: SourceEvent, { notification }: PlacedRule): Cause => ({
+/** `deadline`: the one by which the rule fires, so that `expires` and `delay` count from it. Null: it fires at the event. */
+export const causeOfEvent = (
+  event: SourceEvent,
+  { notification }: PlacedRule,
+  deadline: Instant | null = null,
+): Cause => ({
   eventId: event.id,
   eventPosition: formatPosition(event.position),
   body: event.body,
   previous: event.change?.previous ?? undefined,
-  causedAt: event.appendedAt,
-  notAfter: event.appendedAt + deliverySettings(notification.body).expires,
+  causedAt: deadline ?? event.appendedAt,
+  notAfter: (deadline ?? event.appendedAt) + deliverySettings(notification.body).expires,
   traceparent: event.traceparent,
 });
 

@@ -1,7 +1,16 @@
 import type { Configuration, NotificationBody, RuleBody } from '@carillon/domain/configuration';
 import type { Change } from '@carillon/domain/changes';
 import { recipientsOf } from '@carillon/domain/lookups';
-import { bindingsOf, evaluateRule, StepBudget, stepRule } from '@carillon/domain/rules';
+import {
+  bindingsOf,
+  emptyMemory,
+  entityOf,
+  evaluateRule,
+  startTurn,
+  stepAtEvent,
+  StepBudget,
+  type CompiledForm,
+} from '@carillon/domain/rules';
 import { runToCompletion } from '@carillon/kernel';
 import {
   configurationOf,
@@ -56,21 +65,28 @@ describe('a rule on a stream of changes', () => {
 
   it('keeps its state at a change that it does not list', () => {
     const asked: boolean[] = [];
-    const memory = {
-      step: (before: string | null, _event: unknown, holds: boolean) => {
-        asked.push(holds);
-        return { after: before ?? '', fires: holds, saw: {} };
+    const form: CompiledForm = {
+      name: 'asking',
+      expressions: [],
+      step: (_kept, occasion, effect) => {
+        asked.push(occasion.kind === 'event' && occasion.holds === true);
+        return { kept: asked.length, effect };
       },
     };
-    const counting = { ...givenRule(rule.recipients, { when: 'true' }), memory };
+    const memory = { forms: [form], readsPrevious: false };
+    const asking = { ...givenRule(rule.recipients, { when: 'true' }), memory };
     const step = (op: Change['op']) => {
-      const event = givenChange({ op, event: PAID, previous: OPEN });
-      const facts = { event, triggerId: () => 'trg_1' };
-      return runToCompletion(stepRule(counting, null, facts, bindingsOf(event), new StepBudget()));
+      const event = { ...givenChange({ op, event: PAID, previous: OPEN }), key: 'A-1' };
+      const turn = startTurn(emptyMemory(entityOf(event)), event, event.appendedAt);
+      return runToCompletion(stepAtEvent(asking, turn, bindingsOf(event), new StepBudget(), () => 'trg_1'));
     };
-    expect(step('delete')).toEqual({ outcome: { kind: 'not_fired', because: 'other_change' }, remembered: null });
+    expect(step('delete')).toMatchObject({
+      outcome: { kind: 'not_fired', because: 'other_change' },
+      memory: undefined,
+      decision: null,
+    });
     expect(asked).toEqual([]);
-    expect(step('update')).toMatchObject({ outcome: { kind: 'fired' }, remembered: { fires: true } });
+    expect(step('update')).toMatchObject({ outcome: { kind: 'fired' }, memory: { kept: { asking: 1 } } });
   });
 
   it('evaluates events that are no change whatever its changes are', () => {

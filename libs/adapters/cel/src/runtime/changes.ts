@@ -1,4 +1,4 @@
-import { unknownText, type UnknownReason, type UnknownValues } from '@carillon/domain/changes';
+import { NO_PREVIOUS, unknownText, type UnknownReason, type UnknownValues } from '@carillon/domain/changes';
 import type { Bindings } from '@carillon/domain/rules';
 import type { JsonObject } from '@carillon/kernel';
 import type { Frame } from '../compiler/program.ts';
@@ -59,11 +59,11 @@ function rowWithUnknown(row: JsonObject, unknown: UnknownValues): Row {
   return { row: marked as JsonObject, whole: errors[0] ?? null };
 }
 
-const NO_CHANGE = new CelError('changed is known only for changes of a database');
+const NO_CHANGE = new CelError('changed is known only for changes of a database and on streams with a key');
 
 /** `changed(event.f)`: whether the values of a path in `event` and `previous` differ, or one of them is missing. */
 export function changed(meter: Meter, frame: Frame, path: readonly string[]): Value {
-  if (frame['op'] !== 'update') return notUpdated(frame);
+  if (!hasBefore(frame)) return withoutBefore(frame);
   const before = valueAt(frame['previous'], path);
   if (before instanceof CelError) return before;
   return differs(meter, before, valueAt(frame['event'], path));
@@ -71,7 +71,7 @@ export function changed(meter: Meter, frame: Frame, path: readonly string[]): Va
 
 /** `changedTo(event.f, to)` */
 export function changedTo(meter: Meter, frame: Frame, path: readonly string[], to: Value): Value {
-  if (frame['op'] !== 'update') return notUpdated(frame);
+  if (!hasBefore(frame)) return withoutBefore(frame);
   const before = valueAt(frame['previous'], path);
   if (before instanceof CelError) return before;
   const now = valueAt(frame['event'], path);
@@ -86,8 +86,13 @@ export function changedFromTo(meter: Meter, frame: Frame, path: readonly string[
   return before === undefined ? (reached === true ? false : reached) : equal(meter, before, from);
 }
 
+/** Only an update has a row before that may differ. The first event of an entity has no event before. */
+const hasBefore = ({ op, previous }: Frame): boolean =>
+  op === undefined ? previous !== undefined && previous !== NO_PREVIOUS : op === 'update';
+
 /** Creates and snapshots have no row before; of a delete both rows are the deleted one. */
-const notUpdated = (frame: Frame): Value => (frame['op'] === undefined ? NO_CHANGE : false);
+const withoutBefore = ({ op, previous }: Frame): Value =>
+  op === undefined && previous === undefined ? NO_CHANGE : false;
 
 function differs(meter: Meter, before: Value | undefined, now: Value | undefined): Value {
   if (now instanceof CelError) return now;

@@ -1,0 +1,71 @@
+import { UNTIL_FALSE } from '@carillon/shapes/values';
+import { formatDuration, formatInstant, ok, parseDuration, type Duration, type Instant } from '@carillon/kernel';
+import type { CompiledForm, FormStep, Occasion, RuleEffect, RuleForm } from '../rule-form.ts';
+
+/** What a cooldown keeps of an entity. */
+export type KeptCooldown = {
+  /** What `when` said of the entity's previous event. */
+  readonly matched?: boolean;
+  /** When the rule last fired: time of the event, or deadline. */
+  readonly firedAt?: Instant;
+};
+
+const NAME = 'cooldown';
+
+/** Keeps a rule from firing at every match of an entity. */
+export const COOLDOWN: RuleForm<KeptCooldown> = {
+  name: NAME,
+  keys: ['cooldown'],
+  compile({ cooldown }) {
+    if (cooldown === undefined) return ok(null);
+    if (cooldown === UNTIL_FALSE) return ok(untilFalse);
+    const span = parseDuration(cooldown);
+    return ok(span.ok ? since(span.value) : null);
+  },
+  words({ fired_at: firedAt, at }) {
+    if (typeof firedAt !== 'number' || typeof at !== 'number') return ['in cooldown: the previous event matched too'];
+    return [`in cooldown: fired ${formatDuration(Math.max(0, at - firedAt))} before, at ${formatInstant(firedAt)}`];
+  },
+  sentence: ({ cooldown }) =>
+    cooldown === undefined
+      ? null
+      : cooldown === UNTIL_FALSE
+        ? 'not again until the condition was false'
+        : `not again within ${cooldown}`,
+  sampleEvents: (_body, match) => [{ after: 0, event: match }],
+};
+
+/** A match counts only if `when` was false at the event before. An event at which `when` ended in an error counts as none. */
+const untilFalse: CompiledForm<KeptCooldown> = {
+  name: NAME,
+  expressions: [],
+  step(kept, occasion, effect) {
+    if (occasion.kind === 'deadline' || occasion.holds === null) return { kept, effect };
+    const { holds, wait } = occasion;
+    const after = kept?.matched === holds || (kept === undefined && !holds) ? kept : { matched: holds };
+    const starts = wait === null && (effect.fires || effect.wait !== null);
+    if (!starts || kept?.matched !== true) return { kept: after, effect };
+    return suppressed(after, effect, {});
+  },
+};
+
+const since = (span: Duration): CompiledForm<KeptCooldown> => ({
+  name: NAME,
+  expressions: [],
+  step(kept, { at }, effect) {
+    const firedAt = kept?.firedAt;
+    if (!effect.fires || firedAt === undefined || at - firedAt >= span) return { kept, effect };
+    return suppressed(kept, effect, { fired_at: firedAt, at });
+  },
+  fired: (_kept, at) => ({ firedAt: at }),
+});
+
+const suppressed = (
+  kept: KeptCooldown | undefined,
+  effect: RuleEffect,
+  facts: { readonly fired_at?: Instant; readonly at?: Occasion['at'] },
+): FormStep<KeptCooldown> => ({
+  kept,
+  effect: { ...effect, fires: false, deadline: null, wait: null },
+  decision: { kind: 'in_cooldown', ...facts },
+});

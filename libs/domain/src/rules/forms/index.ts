@@ -1,0 +1,28 @@
+import { err, ok, type Result } from '@carillon/kernel';
+import type { RuleBody } from '../../configuration/resources.ts';
+import { COOLDOWN } from './cooldown/cooldown.ts';
+import type { CompiledForm, ExpressionCompiler, RuleFault, RuleForm } from './rule-form.ts';
+import { WAIT } from './wait/wait.ts';
+
+export * from './rule-form.ts';
+
+/** A form whose kept value is read by the form alone. */
+const sealed = <Kept>(form: RuleForm<Kept>): RuleForm => form as unknown as RuleForm;
+
+/** All forms of rules with state, in the order in which they decide. A cooldown has the last word. */
+export const RULE_FORMS: readonly RuleForm[] = [sealed(WAIT), sealed(COOLDOWN)];
+
+/** Compiles the forms that a rule has, or returns all faults of their expressions. */
+export function compileForms(
+  body: RuleBody,
+  language: ExpressionCompiler,
+): Result<readonly CompiledForm[], readonly RuleFault[]> {
+  const forms: CompiledForm[] = [];
+  const faults: RuleFault[] = [];
+  for (const form of RULE_FORMS) {
+    const compiled = form.compile(body, language);
+    if (!compiled.ok) faults.push(...compiled.error);
+    else if (compiled.value !== null) forms.push(compiled.value);
+  }
+  return faults.length > 0 ? err(faults) : ok(forms);
+}

@@ -1,0 +1,90 @@
+import type { Duration, Instant, Json, JsonObject, Result } from '@carillon/kernel';
+import type { RuleBody } from '../../configuration/resources.ts';
+import type { SourceEvent } from '../../events/source-event.ts';
+import type { Evaluated, Expression, ExpressionFault, ExpressionPlace } from '../expression.ts';
+
+/** A fault with the field of the rule that has it: `when`, `recipients.to.email`. */
+export type RuleFault = ExpressionFault & { readonly field: string };
+
+/** Checks and compiles expressions. */
+export type ExpressionCompiler = {
+  compile(source: string, place: ExpressionPlace): Result<Expression, readonly ExpressionFault[]>;
+};
+
+/** A decision that one rule has pending for one entity. */
+export type Deadline = {
+  /** The instant at which the rule decides. */
+  readonly deadline: Instant;
+  /** The wait ends at the first record whose watermark is later. Never before the deadline or the watermark at which it was set. */
+  readonly due: Instant;
+};
+
+/** What a record does to a rule. Each form of the rule may change it, in the order of the forms. */
+export type RuleEffect = {
+  readonly fires: boolean;
+  /** Deadline by which the rule fires. Null: it fires at a match. */
+  readonly deadline: Instant | null;
+  /** The wait after the record. A value other than the wait before makes the message from this event. */
+  readonly wait: Deadline | null;
+  /** Error of an expression of a form. Null: none. */
+  readonly error: string | null;
+};
+
+/** An event of the entity, as forms see it. */
+export type Match = {
+  readonly kind: 'event';
+  readonly event: SourceEvent;
+  /** The time that counts for deadlines and cooldowns. */
+  readonly at: Instant;
+  readonly watermark: Instant;
+  /** What `when` says of the event. Null: it ended in an error. */
+  readonly holds: boolean | null;
+  /** The wait before the event. */
+  readonly wait: Deadline | null;
+  /** Evaluates an expression of the form for the event, within the steps of the rule. */
+  evaluate(expression: Expression): Evaluated;
+};
+
+/** A wait whose deadline the watermark has passed. `at` is the deadline. */
+export type PassedDeadline = { readonly kind: 'deadline'; readonly at: Instant };
+
+export type Occasion = Match | PassedDeadline;
+
+export type FormStep<Kept> = {
+  /** Value that the form keeps of the entity from now on. The given value if it stays as it is. */
+  readonly kept: Kept | undefined;
+  readonly effect: RuleEffect;
+  /** The decision of the form, for people, if it made one. */
+  readonly decision?: JsonObject;
+};
+
+/** A form of one rule, with its expressions compiled. */
+export type CompiledForm<Kept = Json> = {
+  readonly name: string;
+  /** Its expressions, each with the key that has it. */
+  readonly expressions: readonly (readonly [key: string, expression: Expression])[];
+  step(kept: Kept | undefined, occasion: Occasion, effect: RuleEffect): FormStep<Kept>;
+  /** What the form keeps once the rule has fired. `at`: the event's time, or the deadline. */
+  fired?(kept: Kept | undefined, at: Instant): Kept | undefined;
+};
+
+/** An event of a sample, by the time since the first one. */
+export type TimedEvent = { readonly after: Duration; readonly event: JsonObject };
+
+/**
+ * A way in which a rule looks at more than one event: its keys, its steps, and the sentences of its decisions. A form is a folder here, a shape in `shapes/src/rule-forms`, one line in `RULE_FORMS` and a section in
+ * `docs/rules.md`.
+ */
+export type RuleForm<Kept = Json> = {
+  readonly name: string;
+  /** Keys of a rule that the form owns. */
+  readonly keys: readonly (keyof RuleBody)[];
+  /** Null: the rule has none of the keys. */
+  compile(body: RuleBody, language: ExpressionCompiler): Result<CompiledForm<Kept> | null, readonly RuleFault[]>;
+  /** Sentences that say a decision of the form. */
+  words(decision: JsonObject): readonly string[];
+  /** When a rule fires that has matched, such as "1h later". Null: the form says nothing of it. */
+  sentence(body: RuleBody): string | null;
+  /** Events that make a rule fire, if `match` is an event for which its `when` is true. */
+  sampleEvents(body: RuleBody, match: JsonObject): readonly TimedEvent[];
+};

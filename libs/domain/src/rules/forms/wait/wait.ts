@@ -1,0 +1,176 @@
+import { DEFAULTS, WAIT_BOUNDS } from '@carillon/shapes/values';
+import {
+  durationOr,
+  err,
+  formatInstant,
+  isJsonObject,
+  ok,
+  parseInstant,
+  type Duration,
+  type Instant,
+  type Json,
+  type JsonObject,
+} from '@carillon/kernel';
+import type { Expression, ExpressionPlace, FieldReference } from '../../expression.ts';
+import type { CompiledForm, Deadline, FormStep, Match, RuleEffect, RuleFault, RuleForm } from '../rule-form.ts';
+
+/** What a wait keeps of an entity beside the pending deadline. */
+export type KeptWait = {
+  /** The newest deadline of `at` that was decided. It does not fire again. */
+  readonly decided?: Instant;
+};
+
+const NAME = 'wait';
+const KEYS = ['after', 'after_last', 'at', 'unless', 'if_past'] as const;
+const LONGEST: Duration = durationOr(WAIT_BOUNDS.longest, 0);
+
+/** Decides later: at a deadline, unless an event of the entity comes first for which `unless` is true. */
+export const WAIT: RuleForm<KeptWait> = {
+  name: NAME,
+  keys: KEYS,
+  compile(body, language) {
+    const faults: RuleFault[] = [];
+    const read = (key: 'at' | 'unless', place: ExpressionPlace): Expression | null => {
+      const source = body[key];
+      if (source === undefined) return null;
+      const compiled = language.compile(source, place);
+      if (compiled.ok) return compiled.value;
+      faults.push(...compiled.error.map((fault) => ({ field: key, ...fault })));
+      return null;
+    };
+    const at = read('at', 'at');
+    const unless = read('unless', 'unless');
+    if (faults.length > 0) return err(faults);
+    const span = durationOr(body.after ?? body.after_last, 0);
+    const moves = body.after === undefined;
+    const notifiesIfPast = (body.if_past ?? DEFAULTS.rule.if_past) === 'notify';
+    return ok(at === null && span === 0 ? null : compiledWait({ at, unless, span, moves, notifiesIfPast }));
+  },
+  words({ kind, deadline, by }) {
+    const time = typeof deadline === 'number' ? formatInstant(deadline) : '';
+    switch (typeof kind === 'string' ? kind : '') {
+      case 'waits':
+        return [`waits until ${time}`];
+      case 'cancelled':
+        return [by === 'unless' ? 'wait cancelled: `unless` is true' : 'wait cancelled: `at` is null or missing'];
+      case 'no_deadline':
+        return ['starts no wait: `at` is null or missing'];
+      case 'unless':
+        return ['starts no wait: `unless` is true'];
+      case 'deadline_past':
+        return [`deadline_past: the deadline ${time} was past already`];
+      default:
+        return [];
+    }
+  },
+  sentence(body) {
+    const unless = body.unless === undefined ? '' : `, unless ${body.unless}`;
+    if (body.after !== undefined) return `${body.after} after the first such event${unless}`;
+    if (body.after_last !== undefined) return `${body.after_last} after the last such event${unless}`;
+    return body.at === undefined ? null : `at ${body.at}${unless}`;
+  },
+  sampleEvents: (_body, match) => [{ after: 0, event: match }],
+};
+
+type WaitParts = {
+  readonly at: Expression | null;
+  readonly unless: Expression | null;
+  /** Length of `after` or `after_last`. */
+  readonly span: Duration;
+  /** A further match moves the deadline: not with `after`. */
+  readonly moves: boolean;
+  readonly notifiesIfPast: boolean;
+};
+
+function compiledWait(parts: WaitParts): CompiledForm<KeptWait> {
+  const { at, unless } = parts;
+  return {
+    name: NAME,
+    expressions: [
+      ...(at === null ? [] : [['at', at] as const]),
+      ...(unless === null ? [] : [['unless', unless] as const]),
+    ],
+    step(kept, occasion, effect) {
+      if (occasion.kind === 'deadline') return { kept: at === null ? kept : { decided: occasion.at }, effect };
+      if (occasion.wait === null && !effect.fires) return { kept, effect };
+      return stepAtEvent(parts, kept, occasion, effect);
+    },
+  };
+}
+
+/** The first row of the table of waits in docs/rules.md that applies to the event. */
+function stepAtEvent(
+  parts: WaitParts,
+  kept: KeptWait | undefined,
+  match: Match,
+  effect: RuleEffect,
+): FormStep<KeptWait> {
+  const { wait } = match;
+  const unless = evaluateUnless(parts.unless, match);
+  const idle: RuleEffect = { ...effect, fires: false, error: unless.error };
+  if (unless.holds) {
+    if (wait !== null && match.at <= wait.deadline) {
+      return { kept, effect: { ...idle, wait: null }, decision: { kind: 'cancelled', by: 'unless' } };
+    }
+    return { kept, effect: idle, ...(effect.fires && { decision: { kind: 'unless' } }) };
+  }
+  if (!effect.fires) return { kept, effect: idle };
+  const found = deadlineOf(parts, match);
+  if (typeof found === 'string') return { kept, effect: { ...idle, error: found } };
+  if (found === null) {
+    const decision = wait === null ? { kind: 'no_deadline' } : { kind: 'cancelled', by: 'at' };
+    return { kept, effect: { ...idle, wait: null }, decision };
+  }
+  const { deadline } = found;
+  const isDecided = kept?.decided === deadline;
+  if (parts.at === null || (deadline >= match.at && !isDecided)) {
+    return { kept, effect: { ...idle, wait: found }, decision: { kind: 'waits', deadline } };
+  }
+  if (parts.notifiesIfPast && !isDecided) {
+    return { kept: { decided: deadline }, effect: { ...effect, wait: null, deadline } };
+  }
+  return { kept, effect: { ...idle, wait: null }, decision: { kind: 'deadline_past', deadline } };
+}
+
+/** Returns the wait from this match on. Null: `at` is null or a field that it names is missing. Text: an error. */
+function deadlineOf(parts: WaitParts, match: Match): Deadline | null | string {
+  const { wait, watermark } = match;
+  if (wait !== null && !parts.moves) return { ...wait };
+  const deadline = parts.at === null ? match.at + parts.span : instantOf(parts.at, match);
+  if (typeof deadline !== 'number') return deadline;
+  if (deadline - match.at > LONGEST) return `at is more than ${WAIT_BOUNDS.longest} ahead`;
+  return { deadline, due: Math.max(deadline, watermark) };
+}
+
+function instantOf(at: Expression, match: Match): Instant | null | string {
+  const result = match.evaluate(at);
+  if (!result.ok) {
+    const isKnown = result.reason === undefined;
+    return isKnown && at.fields.some((field) => isMissing(field, match.event.body)) ? null : `at: ${result.error}`;
+  }
+  if (result.value === null) return null;
+  const instant = typeof result.value === 'string' ? parseInstant(result.value) : undefined;
+  return instant ?? 'at is no time (RFC 3339, with its zone)';
+}
+
+/** Returns true if a field of the event is null or not there. A path whose steps are not all written out is not looked up. */
+function isMissing({ root, steps, dynamic }: FieldReference, body: JsonObject): boolean {
+  if (root !== 'event' || dynamic || steps.includes(null)) return false;
+  let value: Json | undefined = body;
+  for (const step of steps) {
+    if (Array.isArray(value) && typeof step === 'number') value = (value as readonly Json[])[step];
+    else value = isJsonObject(value) && Object.hasOwn(value, String(step)) ? value[String(step)] : undefined;
+  }
+  return value === undefined || value === null;
+}
+
+function evaluateUnless(
+  unless: Expression | null,
+  match: Match,
+): { readonly holds: boolean; readonly error: string | null } {
+  if (unless === null) return { holds: false, error: null };
+  const result = match.evaluate(unless);
+  if (!result.ok) return { holds: false, error: `unless: ${result.error}` };
+  if (typeof result.value === 'boolean') return { holds: result.value, error: null };
+  return { holds: false, error: 'unless is not true or false' };
+}

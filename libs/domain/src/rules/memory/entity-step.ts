@@ -1,0 +1,160 @@
+import type { Coroutine, EventId, Instant } from '@carillon/kernel';
+import { ruleIdOf, type PlacedRule } from '../../configuration/streams.ts';
+import type { Position } from '../../events/position.ts';
+import { StepBudget } from '../budget.ts';
+import type { CompiledRule } from '../program.ts';
+import type { RuleOutcome } from '../recipients.ts';
+import {
+  MAX_DECISIONS,
+  restoreEvent,
+  withSeenId,
+  type Decision,
+  type EntityMemory,
+  type KeptEvent,
+  type KeyedEvent,
+  type PendingWait,
+  type RuleMemory,
+} from './entity-memory.ts';
+import { stepAtDeadline, type EntityTurn, type RuleStep } from './rule-step.ts';
+
+/** A rule of the entity's stream. One that cannot be compiled has no `rule`. */
+export type StreamRule = { readonly placed: PlacedRule; readonly rule?: CompiledRule | undefined };
+
+/** Returns what is remembered after an event: the memory before if nothing changed, so that nothing is written. */
+export function memoryAfterEvent(
+  { memory, event, watermark, kept }: EntityTurn,
+  steps: ReadonlyMap<PlacedRule, RuleStep>,
+  rules: readonly StreamRule[],
+): EntityMemory {
+  const { offset } = event.position;
+  const record: DecidedAt = { record: offset, at: watermark };
+  const changes = new MemoryChanges(memory, rules, record);
+  for (const [placed, { memory: after, decision }] of steps) {
+    const ruleId = ruleIdOf(placed);
+    const wait = memory.rules[ruleId]?.wait;
+    const waited = wait === undefined || wait === after?.wait ? undefined : memory.events[wait.event]?.id;
+    changes.set(ruleId, after);
+    if (decision) changes.decide({ ruleId, eventId: event.id, ...(waited !== undefined && { waited }), ...decision });
+  }
+  const isKept = event.change === null && rules.some(({ rule }) => rule?.memory?.readsPrevious === true);
+  const lastEvent = isKept && kept() !== null ? offset : null;
+  if (!changes.any && lastEvent === memory.lastEvent) return memory;
+  return {
+    ...changes.apply(lastEvent, (at) => (at === offset ? (kept() ?? undefined) : memory.events[at])),
+    offset,
+    appliedOffset: offset,
+    seenIds: withSeenId(memory.seenIds, event.id),
+  };
+}
+
+/** A wait that a record ended: what it came to, and the event that its message is made from. */
+export type PassedWait = {
+  readonly placed: PlacedRule;
+  /** Undefined: the rule cannot be compiled. */
+  readonly rule: CompiledRule | undefined;
+  readonly event: KeyedEvent;
+  readonly deadline: Instant;
+  readonly outcome: RuleOutcome;
+};
+
+/** A record of the partition that moved the watermark. Its position says where the events of the entity stand too. */
+export type PassingRecord = { readonly position: Position; readonly watermark: Instant };
+
+/**
+ * Ends all waits of an entity that are due at a record, by the rules of its stream at that record. It runs before the
+ * record itself is applied. Waits of rules that are gone end without a message.
+ */
+export function* passDeadlines(
+  memory: EntityMemory,
+  { position, watermark }: PassingRecord,
+  rules: readonly StreamRule[],
+  triggerIdOf: (placed: PlacedRule, eventId: EventId) => string,
+): Coroutine<{ readonly memory: EntityMemory; readonly passed: readonly PassedWait[] }> {
+  const record: DecidedAt = { record: position.offset, at: watermark };
+  const due = Object.entries(memory.rules).flatMap(([ruleId, { wait }]) =>
+    wait !== undefined && wait.due < watermark ? [{ ruleId, wait }] : [],
+  );
+  if (due.length === 0) return { memory, passed: [] };
+  const changes = new MemoryChanges(memory, rules, record);
+  const passed: PassedWait[] = [];
+  for (const { placed, rule } of rules) {
+    const ruleId = ruleIdOf(placed);
+    const wait = due.find((entry) => entry.ruleId === ruleId)?.wait;
+    if (!wait) continue;
+    const kept = memory.events[wait.event];
+    // A store that lost the event must not have the wait come back for ever.
+    if (!kept) changes.set(ruleId, undefined);
+    if (!kept) continue;
+    const event = restoreEvent(kept, memory.entity, { ...position, offset: wait.event });
+    const triggerId = (): string => triggerIdOf(placed, event.id);
+    const step = rule ? yield* stepAtDeadline(rule, memory, event, new StepBudget(), triggerId) : uncompiled(wait);
+    changes.set(ruleId, step.memory);
+    if (step.decision) changes.decide({ ruleId, eventId: event.id, ...step.decision });
+    passed.push({ placed, rule, event, deadline: wait.deadline, outcome: step.outcome });
+    yield;
+  }
+  const after = changes.apply(memory.lastEvent, (at) => memory.events[at]);
+  return { memory: { ...after, offset: position.offset }, passed };
+}
+
+const CANNOT_COMPILE = 'this engine cannot compile the rule';
+
+const uncompiled = ({ deadline }: PendingWait): RuleStep => ({
+  outcome: { kind: 'failed', reason: 'rule_error', error: CANNOT_COMPILE },
+  memory: undefined,
+  decision: { form: null, saw: { kind: 'failed', error: CANNOT_COMPILE } },
+  deadline,
+});
+
+type DecidedAt = Pick<Decision, 'record' | 'at'>;
+
+/** Collects what a record changes in a memory. It begins with the end of rules that are no rules of the stream any more. */
+class MemoryChanges {
+  readonly #memory: EntityMemory;
+  readonly #record: DecidedAt;
+  readonly #rules: Record<string, RuleMemory>;
+  readonly #decisions: Decision[] = [];
+  any = false;
+
+  constructor(memory: EntityMemory, rules: readonly StreamRule[], record: DecidedAt) {
+    this.#memory = memory;
+    this.#record = record;
+    this.#rules = { ...memory.rules };
+    const known = new Set(rules.map(({ placed }) => ruleIdOf(placed)));
+    for (const [ruleId, { wait }] of Object.entries(memory.rules)) {
+      if (known.has(ruleId)) continue;
+      this.set(ruleId, undefined);
+      const event = wait && memory.events[wait.event];
+      if (event) this.decide({ ruleId, eventId: event.id, form: null, saw: { kind: 'rule_withdrawn' } });
+    }
+  }
+
+  set(ruleId: string, after: RuleMemory | undefined): void {
+    if (this.#rules[ruleId] === after) return;
+    this.any = true;
+    if (after === undefined) delete this.#rules[ruleId];
+    else this.#rules[ruleId] = after;
+  }
+
+  decide(decision: Omit<Decision, keyof DecidedAt>): void {
+    this.any = true;
+    this.#decisions.push({ ...this.#record, ...decision });
+  }
+
+  /** Returns the memory with the changes. It keeps only events that a wait or `previous` still needs. */
+  apply(lastEvent: number | null, eventAt: (offset: number) => KeptEvent | undefined): EntityMemory {
+    const needed = new Set<number>(lastEvent === null ? [] : [lastEvent]);
+    for (const { wait } of Object.values(this.#rules)) {
+      if (!wait) continue;
+      needed.add(wait.event);
+      if (wait.previous !== null) needed.add(wait.previous);
+    }
+    const events: Record<string, KeptEvent> = {};
+    for (const offset of [...needed].toSorted((a, b) => a - b)) {
+      const event = eventAt(offset);
+      if (event) events[offset] = event;
+    }
+    const decisions = [...this.#memory.decisions, ...this.#decisions].slice(-MAX_DECISIONS);
+    return { ...this.#memory, lastEvent, events, rules: this.#rules, decisions };
+  }
+}
