@@ -5,6 +5,6 @@ export { applyFolder, planFolder, type FolderRequest } from './configuration.ts'
 export { checkStep, checkSteps } from './checks.ts';
 export type { Check, ControlConfig, ControlPorts } from './ports.ts';
 export { createApiKey } from './routes/configuration/api-keys.ts';
-export type { ComparisonReports, ComparisonResult, HistoryComparison } from './runs/comparison.ts';
+export type { BatchReports, RunChild, RunOrder, RunReports, RunResult, RunWork } from './runs/run-child.ts';
 export { startControl, type ControlRole } from './start.ts';
 export { roleTables } from './access/role-tables.ts';

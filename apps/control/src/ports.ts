@@ -44,7 +44,7 @@ import type {
 import type { AuditSeal } from '@carillon/domain/audit';
 import type { Instant } from '@carillon/kernel';
 import type { ConsumerWatch } from '@carillon/runtime';
-import type { HistoryComparison } from './runs/comparison.ts';
+import type { RunChild } from './runs/run-child.ts';
 import type { CompileRule, FollowedConfiguration, RuleBook } from '@carillon/stages';
 
 /** Keys of the intake, as the management API makes them. */
@@ -88,8 +88,8 @@ export type ControlPorts = {
   readonly drafts: DraftStore;
   readonly jobs: JobStore;
   readonly runs: RunStore;
-  /** Null if this deployment cannot compare: on a cluster. */
-  readonly comparison: HistoryComparison | null;
+  /** Null if this deployment has no runs: on a cluster. */
+  readonly runChild: RunChild | null;
   readonly idempotency: IdempotencyStore;
   /** Seals answers that are kept: some show a key or a link this once. */
   readonly answerSealer: FactorSealer;

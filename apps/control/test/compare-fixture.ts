@@ -1,21 +1,21 @@
 import { newJob } from '@carillon/domain/jobs';
 import { OWNER_ACTOR } from '@carillon/domain/people';
-import { NO_READ_COUNTS, type Run } from '@carillon/domain/runs';
+import { NO_READ_COUNTS, type CompareRun } from '@carillon/domain/runs';
 import type { DeliveryId, EventId, Instant, JobId, LogId, RunId } from '@carillon/kernel';
 import type { ComparedSlot } from '@carillon/stages';
 import { freshName } from '@carillon/testing';
-import type { ComparisonResult, HistoryComparison } from '../src/index.ts';
+import type { RunChild, RunOrder, RunReports, RunResult } from '../src/index.ts';
 import type { JobsFixture } from './jobs-fixture.ts';
 
-export const RESULT: ComparisonResult = {
+export const RESULT: RunResult<'compare'> = {
   checksum: 'c'.repeat(64),
   counts: { ...NO_READ_COUNTS, events: 3 },
   unchanged: [],
 };
 
 /** Stores a run with its job, as the start of a run does. */
-export async function givenRun({ runs, jobs }: Pick<JobsFixture, 'runs' | 'jobs'>, now: Instant): Promise<Run> {
-  const run: Run = {
+export async function givenRun({ runs, jobs }: Pick<JobsFixture, 'runs' | 'jobs'>, now: Instant): Promise<CompareRun> {
+  const run: CompareRun = {
     id: freshName('run_') as RunId,
     workspace: 'shop',
     kind: 'compare',
@@ -68,17 +68,24 @@ export const slotOf = (facts: Partial<ComparedSlot>): ComparedSlot => ({
   ...facts,
 });
 
-/** A comparison that does what the test says, the runs that it was asked to forget, and the results that it counted. */
-export function scripted(compare: HistoryComparison['compare'], known: readonly string[] = []) {
+type Compare = (
+  run: CompareRun,
+  order: RunOrder<'compare'>,
+  reports: RunReports<'compare'>,
+  stop: AbortSignal,
+) => Promise<RunResult<'compare'>>;
+
+/** A child process that does what the test says, the runs that it was asked to forget, and the results that it counted. */
+export function scripted(compare: Compare, known: readonly string[] = []) {
   const forgotten: string[] = [];
   const ended: string[] = [];
-  const comparison: HistoryComparison = {
-    compare,
+  const runChild: RunChild = {
+    execute: compare,
     forget: async ({ id }) => void forgotten.push(id),
     known: async () => known,
     ended: (result) => void ended.push(result),
   };
-  return { comparison, forgotten, ended };
+  return { runChild, forgotten, ended };
 }
 
 /** Rejects with the reason of `stop` as soon as it is aborted. */

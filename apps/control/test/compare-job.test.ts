@@ -1,11 +1,11 @@
 import { CarillonError, type EventId, type JobId } from '@carillon/kernel';
-import { NO_READ_COUNTS, type Run } from '@carillon/domain/runs';
+import { NO_READ_COUNTS, type CompareRun } from '@carillon/domain/runs';
 import { untilFound } from '@carillon/testing';
 import { neverYield } from '@carillon/testing/given';
 import { createDirectWire } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
-import type { ComparisonResult, HistoryComparison } from '../src/index.ts';
+import type { RunChild, RunResult } from '../src/index.ts';
 import { givenRun, RESULT, scripted, slotOf, untilStopped } from './compare-fixture.ts';
 import { openJobsFixture, type JobsFixture } from './jobs-fixture.ts';
 
@@ -18,11 +18,10 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const given = (): Promise<Run> => givenRun(fixture, owner.clock.now());
+const given = (): Promise<CompareRun> => givenRun(fixture, owner.clock.now());
 
-const runnerWith = (comparison: HistoryComparison) =>
-  fixture.runner(owner, createDirectWire(), neverYield, { comparison });
-const stateOf = async ({ job }: Run) => (await fixture.jobs.get(job))?.state;
+const runnerWith = (runChild: RunChild) => fixture.runner(owner, createDirectWire(), neverYield, { runChild });
+const stateOf = async ({ job }: CompareRun) => (await fixture.jobs.get(job))?.state;
 
 describe('A job that compares history', () => {
   it('stores the rows with what the ledger knows, and the counts', async () => {
@@ -32,7 +31,7 @@ describe('A job that compares history', () => {
     const slots = [slotOf({ slot: sent.id }), slotOf({}), slotOf({ difference: 'removed' })];
     const position = 'carillon.events/0@2';
     const lookup = { eventId: 'evt_2' as EventId, position, at: 0, rule: 'order-paid.asked', userIds: 3 };
-    const { comparison, forgotten, ended } = scripted(async (_run, _edit, reports) => {
+    const { runChild, forgotten, ended } = scripted(async (_run, _edit, reports) => {
       // The first process ends after its first slots.
       await reports.begin();
       await reports.slots(slots.slice(0, 2));
@@ -43,7 +42,7 @@ describe('A job that compares history', () => {
       await reports.lookups([lookup]);
       return { ...RESULT, unchanged: [['order-paid.paid', 2]] };
     });
-    const runner = runnerWith(comparison);
+    const runner = runnerWith(runChild);
     await runner.round();
     await runner.idle();
     expect(await fixture.runs.get(run.id)).toMatchObject({
@@ -71,8 +70,8 @@ describe('A job that compares history', () => {
 
   it('is taken only while no other one is under way, and takes no place of other jobs', async () => {
     const runs = [await given(), await given()];
-    const { promise: ended, resolve: end } = Promise.withResolvers<ComparisonResult>();
-    const runner = runnerWith(scripted(() => ended).comparison);
+    const { promise: ended, resolve: end } = Promise.withResolvers<RunResult<'compare'>>();
+    const runner = runnerWith(scripted(() => ended).runChild);
     const failed = await fixture.deliver(3);
     const ids = failed.map(({ id }) => id);
     const resends = [];
@@ -97,8 +96,8 @@ describe('A job that compares history', () => {
     const [failed] = await fixture.deliver(1);
     if (!failed) throw new Error('nothing was delivered');
     const { body } = await owner.ask('POST', 'deliveries/resend', { ids: [failed.id] });
-    const { promise: ended, resolve: end } = Promise.withResolvers<ComparisonResult>();
-    const runner = runnerWith(scripted(() => ended).comparison);
+    const { promise: ended, resolve: end } = Promise.withResolvers<RunResult<'compare'>>();
+    const runner = runnerWith(scripted(() => ended).runChild);
     await runner.round();
     await untilFound('the resend is done', async () => {
       const job = await fixture.jobs.get(String(body['id']) as JobId);
@@ -109,7 +108,7 @@ describe('A job that compares history', () => {
   });
 
   it('is refused if its workspace has five that have not ended', async () => {
-    const asker = await fixture.as(deploymentOwner('session'), { comparison: scripted(async () => RESULT).comparison });
+    const asker = await fixture.as(deploymentOwner('session'), { runChild: scripted(async () => RESULT).runChild });
     await fixture.publishShop(asker);
     const runs = [];
     for (let count = 0; count < 5; count += 1) runs.push(await given());
@@ -122,12 +121,12 @@ describe('A job that compares history', () => {
 
   it('ends the comparison soon after it was cancelled, and deletes its rows and what it has on the disk', async () => {
     const run = await given();
-    const { comparison, forgotten, ended } = scripted(async (_run, _edit, reports, stop) => {
+    const { runChild, forgotten, ended } = scripted(async (_run, _edit, reports, stop) => {
       await reports.begin();
       await reports.slots([slotOf({})]);
       return untilStopped(stop);
     });
-    const runner = runnerWith(comparison);
+    const runner = runnerWith(runChild);
     await runner.round();
     await untilFound('it is worked on', async () => ((await stateOf(run)) === 'running' ? true : undefined));
     expect((await owner.ask('POST', `jobs/${run.job}/cancel`, {})).status).toBe(200);
@@ -144,13 +143,13 @@ describe('A job that compares history', () => {
 
   it('leaves the run to the next runner if its own ends', async () => {
     const run = await given();
-    const { comparison, forgotten } = scripted(async (_run, _edit, _reports, stop) => untilStopped(stop));
-    const runner = runnerWith(comparison);
+    const { runChild, forgotten } = scripted(async (_run, _edit, _reports, stop) => untilStopped(stop));
+    const runner = runnerWith(runChild);
     await runner.round();
     await untilFound('it is worked on', async () => ((await stateOf(run)) === 'running' ? true : undefined));
     await runner.end();
     expect(forgotten).toEqual([]);
-    const next = runnerWith(scripted(async () => RESULT).comparison);
+    const next = runnerWith(scripted(async () => RESULT).runChild);
     await next.round();
     await next.idle();
     expect(await stateOf(run)).toBe('done');
@@ -158,11 +157,11 @@ describe('A job that compares history', () => {
 
   it('is taken at once after its process was killed, by a process that is alone', async () => {
     const run = await given();
-    const { promise: killed, resolve: end } = Promise.withResolvers<ComparisonResult>();
-    await runnerWith(scripted(() => killed).comparison).round();
+    const { promise: killed, resolve: end } = Promise.withResolvers<RunResult<'compare'>>();
+    await runnerWith(scripted(() => killed).runChild).round();
     await untilFound('it is worked on', async () => ((await stateOf(run)) === 'running' ? true : undefined));
-    const { comparison } = scripted(async () => RESULT);
-    const next = fixture.runner(owner, createDirectWire(), neverYield, { comparison }, true);
+    const { runChild } = scripted(async () => RESULT);
+    const next = fixture.runner(owner, createDirectWire(), neverYield, { runChild }, true);
     await next.round();
     await next.idle();
     expect(await stateOf(run)).toBe('done');
@@ -171,7 +170,7 @@ describe('A job that compares history', () => {
 
   it('fails with the reason of the comparison', async () => {
     const run = await given();
-    const { comparison, forgotten, ended } = scripted(() =>
+    const { runChild, forgotten, ended } = scripted(() =>
       Promise.reject(new CarillonError('no_room', 'the disk is full')),
     );
     const runs: typeof fixture.runs = {
@@ -182,7 +181,7 @@ describe('A job that compares history', () => {
         return fixture.runs.removeRows(id);
       },
     };
-    const runner = fixture.runner(owner, createDirectWire(), neverYield, { comparison, runs });
+    const runner = fixture.runner(owner, createDirectWire(), neverYield, { runChild, runs });
     await runner.round();
     await runner.idle();
     expect((await owner.ask('GET', `runs/${run.id}`)).body).toMatchObject({
@@ -195,7 +194,7 @@ describe('A job that compares history', () => {
   it('deletes what it has on the disk if the process that reports it meets the full disk, and begins again', async () => {
     const run = await given();
     const full = () => Promise.reject(new CarillonError('store_unavailable', 'the disk is full'));
-    const { comparison, forgotten, ended } = scripted(async (_run, _edit, reports) => {
+    const { runChild, forgotten, ended } = scripted(async (_run, _edit, reports) => {
       await reports.progress({ read: 1, total: 3 }, NO_READ_COUNTS);
       return RESULT;
     });
@@ -203,7 +202,7 @@ describe('A job that compares history', () => {
       ...fixture.runs,
       replace: (next) => (forgotten.length === 0 ? full() : fixture.runs.replace(next)),
     };
-    const runner = fixture.runner(owner, createDirectWire(), neverYield, { comparison, runs });
+    const runner = fixture.runner(owner, createDirectWire(), neverYield, { runChild, runs });
     await runner.round();
     await runner.idle();
     expect(forgotten).toEqual([run.id]);
@@ -216,7 +215,7 @@ describe('A job that compares history', () => {
 
   it('deletes what it has on the disk if its lease cannot be renewed', async () => {
     const run = await given();
-    const { comparison, forgotten } = scripted(async (_run, _edit, _reports, stop) => untilStopped(stop));
+    const { runChild, forgotten } = scripted(async (_run, _edit, _reports, stop) => untilStopped(stop));
     let isFull = false;
     const jobs: typeof fixture.jobs = {
       ...fixture.jobs,
@@ -225,7 +224,7 @@ describe('A job that compares history', () => {
         return fixture.jobs.replace(next);
       },
     };
-    const runner = fixture.runner(owner, createDirectWire(), neverYield, { comparison, jobs });
+    const runner = fixture.runner(owner, createDirectWire(), neverYield, { runChild, jobs });
     await runner.round();
     await untilFound('it is worked on', async () => ((await stateOf(run)) === 'running' ? true : undefined));
     isFull = true;

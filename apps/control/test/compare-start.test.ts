@@ -2,7 +2,7 @@ import type { RunBody } from '@carillon/contracts';
 import type { RunId } from '@carillon/kernel';
 import { createDirectWire, createMemoryStores } from '@carillon/testing/memory';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { HistoryComparison } from '../src/index.ts';
+import type { RunChild } from '../src/index.ts';
 import { accessOf, openControl, personWith } from './control-fixture.ts';
 import { useDrafts } from './draft-fixture.ts';
 import { MAIL, ORDERS, PAID, SHOP } from './resource-fixture.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
     ...under.fixture.ports,
     jobs: stores.jobs,
     runs: stores.runs,
-    comparison: {} as HistoryComparison,
+    runChild: {} as RunChild,
   });
   start = async (payload) => {
     const answer = await control.app.inject({ method: 'POST', url: '/v1/workspaces/shop/runs', payload });

@@ -1,7 +1,7 @@
 import { findResource, notificationIdOf, type NotificationBody } from '@carillon/domain/configuration';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import { OWNER_ACTOR } from '@carillon/domain/people';
-import { dayOf, type Row, type Run } from '@carillon/domain/runs';
+import { dayOf, type Row, type CompareRun } from '@carillon/domain/runs';
 import type { EventId, JobId, RunId } from '@carillon/kernel';
 import { deliveryIdOf, readSourceRecord } from '@carillon/stages';
 import { neverYield, notification, ORDER_PAID, orderShop, stream } from '@carillon/testing/given';
@@ -103,7 +103,7 @@ beforeAll(async () => {
 });
 afterAll(() => topology.close());
 
-const runOf = (before: string, after: string): Run => ({
+const runOf = (before: string, after: string): CompareRun => ({
   id: 'run_1' as RunId,
   workspace: 'shop',
   kind: 'compare',

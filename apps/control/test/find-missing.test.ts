@@ -1,5 +1,11 @@
 import type { NotificationBody } from '@carillon/domain/configuration';
-import { noRowCounts, NO_READ_COUNTS, type RunLookup, type MissingSelection, type Run } from '@carillon/domain/runs';
+import {
+  noRowCounts,
+  NO_READ_COUNTS,
+  type RunLookup,
+  type MissingSelection,
+  type CompareRun,
+} from '@carillon/domain/runs';
 import { isCarillonError, type DeliveryId } from '@carillon/kernel';
 import { integration, PAID_MAIL, template } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -17,13 +23,13 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
-const look = (run: Run, selection: Partial<MissingSelection> = {}) =>
+const look = (run: CompareRun, selection: Partial<MissingSelection> = {}) =>
   findMissing(
     run,
     { differences: ['added'], slotStates: ['none'], rules: null, since: 0, ...selection },
     fixture.ports(),
   );
-const ordersOf = async (run: Run, selection: Partial<MissingSelection> = {}, notificationId = 'ntf_old') => {
+const ordersOf = async (run: CompareRun, selection: Partial<MissingSelection> = {}, notificationId = 'ntf_old') => {
   const { messages } = await look(run, selection);
   const names = new Map(['a', 'b', 'c', 'd'].map((id) => [fixture.slotOf(id, notificationId), id]));
   return messages.map(({ slot }) => names.get(slot));

@@ -73,7 +73,7 @@ export async function openJobsFixture() {
   const over = (wire: Wire) => ({
     jobs: stores.documents.connect(wire).jobs,
     runs: stores.documents.connect(wire).runs,
-    comparison: null,
+    runChild: null,
     ledger: stores.ledger.connect(wire),
     readModels: stores.readModels.connect(wire),
     suppressions: stores.suppressions.connect(wire),

@@ -10,7 +10,7 @@ import {
 import { formatPosition } from '@carillon/domain/events';
 import { newJob, type JobState } from '@carillon/domain/jobs';
 import { OWNER_ACTOR } from '@carillon/domain/people';
-import { noRowCounts, NO_READ_COUNTS, type Line, type MissingLookup, type Run } from '@carillon/domain/runs';
+import { noRowCounts, NO_READ_COUNTS, type Line, type MissingLookup, type CompareRun } from '@carillon/domain/runs';
 import type { DeliveryId, JobId, RunId } from '@carillon/kernel';
 import {
   compareEventCoroutine,
@@ -61,7 +61,7 @@ export async function openMissingFixture() {
   const slotOf = (id: string, notificationId = 'ntf_old'): DeliveryId =>
     deliveryIdOf({ slot: { workspace: 'shop', notificationId, channel: 'email', uniqueId: id } }, topology.ids);
 
-  async function storeJob({ id, job, createdAt }: Run, state: JobState): Promise<void> {
+  async function storeJob({ id, job, createdAt }: CompareRun, state: JobState): Promise<void> {
     const from = { address: '127.0.0.1', userAgent: null };
     const work = { action: 'compare_history', run: id };
     const by = { by: OWNER_ACTOR, byName: 'owner', from, requestId: 'req_1' };
@@ -70,7 +70,7 @@ export async function openMissingFixture() {
   }
 
   /** Compares an edit of `order-paid` over all events, as the child process does, and stores the run with its rows. */
-  async function compare(body: NotificationBody, given: Given = {}): Promise<Run> {
+  async function compare(body: NotificationBody, given: Given = {}): Promise<CompareRun> {
     const { base = topology.ports.configuration.current(), state = 'done' } = given;
     const { ports } = topology;
     const changes = changesOf(base, [notification('order-paid', body)]);
@@ -101,7 +101,7 @@ export async function openMissingFixture() {
     const differences = { ...noRowCounts().differences };
     for (const { difference } of slots) differences[difference] += 1;
     const now = topology.clock.now();
-    const run: Run = {
+    const run: CompareRun = {
       id: freshName('run_') as RunId,
       workspace: 'shop',
       kind: 'compare',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Principal } from '../src/access/principal.ts';
-import type { Run } from '@carillon/domain/runs';
+import type { CompareRun } from '@carillon/domain/runs';
 import { accessOf, auditEntries, openControl, personWith, type Fixture } from './control-fixture.ts';
 import { openMissingFixture, withIds, type MissingFixture } from './missing-fixture.ts';
 
@@ -8,7 +8,7 @@ const OPERATOR = personWith('olga', ['read', 'operate', 'bodies'], 'shop');
 const VIEWER = personWith('vera', ['read'], 'shop');
 
 let fixture: MissingFixture;
-let run: Run;
+let run: CompareRun;
 const open: Fixture[] = [];
 beforeEach(async () => {
   fixture = await openMissingFixture();

@@ -1,7 +1,7 @@
 import { findResource, notificationIdOf } from '@carillon/domain/configuration';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import { OWNER_ACTOR } from '@carillon/domain/people';
-import { dayOf, type Row, type Run } from '@carillon/domain/runs';
+import { dayOf, type Row, type CompareRun } from '@carillon/domain/runs';
 import type { EventId, JobId, RunId } from '@carillon/kernel';
 import { deliveryIdOf, readSourceRecord } from '@carillon/stages';
 import { neverYield, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
@@ -22,7 +22,7 @@ const INVITED = notification('order-paid', {
 });
 
 let topology: Topology;
-let run: Run;
+let run: CompareRun;
 let events: readonly SourceEvent[];
 beforeAll(async () => {
   topology = await openTopology({ partitions: 1 });

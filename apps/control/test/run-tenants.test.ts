@@ -1,4 +1,4 @@
-import type { Run } from '@carillon/domain/runs';
+import type { CompareRun } from '@carillon/domain/runs';
 import type { DeliveryId } from '@carillon/kernel';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { accessOf, openControl, personWith, type Fixture } from './control-fixture.ts';
@@ -9,7 +9,7 @@ const IN_BOTH = personWith('bob', ['read', 'configure', 'operate', 'bodies']);
 
 let fixture: MissingFixture;
 let control: Fixture['control'];
-let run: Run;
+let run: CompareRun;
 let slot: DeliveryId;
 beforeAll(async () => {
   fixture = await openMissingFixture();

@@ -99,7 +99,7 @@ export function runner(more: Partial<ControlPorts> = {}) {
     ...topology.ports,
     runs: topology.data.runs,
     people: topology.data.people,
-    comparison: null,
+    runChild: null,
     slice: neverYield,
     watch,
     ...more,

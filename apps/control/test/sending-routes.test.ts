@@ -1,4 +1,4 @@
-import type { Run } from '@carillon/domain/runs';
+import type { CompareRun } from '@carillon/domain/runs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner, type Principal } from '../src/access/principal.ts';
 import type { ControlPorts } from '../src/index.ts';
@@ -13,7 +13,7 @@ const EDITOR = personWith('edith', ['read', 'configure'], 'shop');
 const VIEWER = personWith('vera', ['read'], 'shop');
 
 let fixture: MissingFixture;
-let run: Run;
+let run: CompareRun;
 const open: Fixture[] = [];
 beforeEach(async () => {
   fixture = await openMissingFixture();
@@ -52,7 +52,7 @@ const confirmed = ({ count, checksum, since }: Answer['body']) => ({ count, chec
 async function work(): Promise<void> {
   const watch = { trouble: (_where: string, error: unknown) => expect.fail(String(error)) };
   const runner = createJobRunner(
-    { ...fixture.ports(), people: fixture.topology.data.people, watch, comparison: null } as unknown as ControlPorts,
+    { ...fixture.ports(), people: fixture.topology.data.people, watch, runChild: null } as unknown as ControlPorts,
     'runner',
     true,
   );

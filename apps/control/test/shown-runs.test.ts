@@ -1,13 +1,13 @@
 import { cancelled } from '@carillon/domain/jobs';
 import { OWNER_ACTOR, SYSTEM_ACTOR, type Actor } from '@carillon/domain/people';
-import { NO_READ_COUNTS, noRowCounts, type Run } from '@carillon/domain/runs';
+import { NO_READ_COUNTS, noRowCounts, type CompareRun } from '@carillon/domain/runs';
 import type { JobId, RunId } from '@carillon/kernel';
 import { freshName, untilFound } from '@carillon/testing';
 import { neverYield } from '@carillon/testing/given';
 import { createDirectWire } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
-import type { ComparisonResult, HistoryComparison } from '../src/index.ts';
+import type { RunChild, RunResult } from '../src/index.ts';
 import { removeRuns } from '../src/runs/remove-runs.ts';
 import { givenRun, RESULT, scripted, slotOf } from './compare-fixture.ts';
 import { personWith } from './control-fixture.ts';
@@ -24,10 +24,9 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const given = (): Promise<Run> => givenRun(fixture, owner.clock.now());
+const given = (): Promise<CompareRun> => givenRun(fixture, owner.clock.now());
 
-const runnerWith = (comparison: HistoryComparison) =>
-  fixture.runner(owner, createDirectWire(), neverYield, { comparison });
+const runnerWith = (runChild: RunChild) => fixture.runner(owner, createDirectWire(), neverYield, { runChild });
 
 /** Target and detail of each entry of the audit about contents that were read. */
 async function readContents() {
@@ -42,13 +41,13 @@ async function readContents() {
 describe('The messages of a run', () => {
   it('are refused until the run is done, as a page, as CSV and one by one', async () => {
     const run = await given();
-    const { promise: ended, resolve: end } = Promise.withResolvers<ComparisonResult>();
+    const { promise: ended, resolve: end } = Promise.withResolvers<RunResult<'compare'>>();
     const runner = runnerWith(
       scripted(async (_run, _edit, reports) => {
         await reports.begin();
         await reports.slots([slotOf({})]);
         return ended;
-      }).comparison,
+      }).runChild,
     );
     await runner.round();
     await untilFound('a row is stored', async () => (await fixture.runs.rows({ run: run.id }, 1)).items[0]);
@@ -70,7 +69,7 @@ describe('The messages of a run', () => {
         await reports.begin();
         await reports.slots([compared]);
         return RESULT;
-      }).comparison,
+      }).runChild,
     );
     await runner.round();
     await runner.idle();
@@ -89,8 +88,8 @@ describe('The messages of a run', () => {
       { ...slotOf({}), difference: 'added', run: run.id, slotState: 'none', slotReason: null },
     ]);
     await owner.ask('POST', `jobs/${run.job}/cancel`, {});
-    const { comparison, forgotten } = scripted(async () => RESULT, [run.id]);
-    await removeRuns(owner.clock.now(), { runs: fixture.runs, jobs: fixture.jobs, comparison });
+    const { runChild, forgotten } = scripted(async () => RESULT, [run.id]);
+    await removeRuns(owner.clock.now(), { runs: fixture.runs, jobs: fixture.jobs, runChild });
     expect(forgotten).toEqual([run.id]);
     expect((await fixture.runs.rows({ run: run.id }, 10)).items).toEqual([]);
   });
@@ -98,7 +97,7 @@ describe('The messages of a run', () => {
 
 describe('A run that was cancelled', () => {
   /** A run whose rows were counted before its job was cancelled by this actor. */
-  async function cancelledRun(by: Actor): Promise<Run> {
+  async function cancelledRun(by: Actor): Promise<CompareRun> {
     const run = await given();
     const counts = {
       read: NO_READ_COUNTS,
@@ -132,7 +131,7 @@ describe('A run that was cancelled', () => {
 
 describe('A run whose job was never stored', () => {
   it('waits for a minute, and then is shown as failed and ended', async () => {
-    const run: Run = { ...(await given()), id: freshName('run_') as RunId, job: freshName('job_') as JobId };
+    const run: CompareRun = { ...(await given()), id: freshName('run_') as RunId, job: freshName('job_') as JobId };
     await fixture.runs.insert(run, []);
     const shown = async () => (await owner.ask('GET', `runs/${run.id}`)).body;
     expect(await shown()).toMatchObject({ state: 'waiting', ended_at: null, reason: null });
@@ -148,7 +147,7 @@ describe('A run whose job was never stored', () => {
 describe('Runs that are kept no longer', () => {
   it('are not found and not listed as soon as their job is deleted', async () => {
     const run = await given();
-    const runner = runnerWith(scripted(async () => RESULT).comparison);
+    const runner = runnerWith(scripted(async () => RESULT).runChild);
     await runner.round();
     await runner.idle();
     owner.clock.pass(30 * DAY);
@@ -175,7 +174,7 @@ describe('Runs that are kept no longer', () => {
     };
     const asker = await fixture.as(deploymentOwner('session'), { runs });
     await fixture.publishShop(asker);
-    const runner = runnerWith(scripted(async () => RESULT).comparison);
+    const runner = runnerWith(scripted(async () => RESULT).runChild);
     await runner.round();
     await runner.idle();
     const csv = Promise.resolve(asker.control.app.inject({ url: `/v1/workspaces/shop/runs/${run.id}/rows/export` }));
@@ -187,12 +186,12 @@ describe('Runs that are kept no longer', () => {
   });
 
   it('are removed some hundred rows at a time, so that other jobs begin meanwhile', async () => {
-    const run: Run = { ...(await given()), id: freshName('run_') as RunId, job: freshName('job_') as JobId };
+    const run: CompareRun = { ...(await given()), id: freshName('run_') as RunId, job: freshName('job_') as JobId };
     await fixture.runs.insert(run, []);
     const rows = Array.from({ length: 1_100 }, () => slotOf({}));
     const facts = { run: run.id, difference: 'added', slotState: 'none', slotReason: null } as const;
     await fixture.runs.addRows(rows.map((row) => ({ ...row, ...facts })));
-    const ports = { runs: fixture.runs, jobs: fixture.jobs, comparison: null };
+    const ports = { runs: fixture.runs, jobs: fixture.jobs, runChild: null };
     const later = owner.clock.now() + 31 * DAY;
     const left = async () => (await fixture.runs.rows({ run: run.id }, 2_000)).items.length;
     expect(await removeRuns(later, ports)).toBe(false);
@@ -208,13 +207,13 @@ describe('Runs that are kept no longer', () => {
     await fixture.runs.addRows([
       { ...slotOf({}), difference: 'added', run: run.id, slotState: 'none', slotReason: null },
     ]);
-    const { comparison, forgotten } = scripted(async () => RESULT, ['run_gone', run.id]);
-    const ports = { runs: fixture.runs, jobs: fixture.jobs, comparison };
+    const { runChild, forgotten } = scripted(async () => RESULT, ['run_gone', run.id]);
+    const ports = { runs: fixture.runs, jobs: fixture.jobs, runChild };
     const later = owner.clock.now() + 31 * DAY;
     await removeRuns(later, ports);
     expect(forgotten).toEqual(['run_gone']);
     expect(await fixture.runs.get(run.id)).not.toBeNull();
-    const runner = runnerWith(scripted(async () => RESULT).comparison);
+    const runner = runnerWith(scripted(async () => RESULT).runChild);
     await runner.round();
     await runner.idle();
     expect(await fixture.jobs.removeEnded(later, 10)).toBe(1);

@@ -1,11 +1,11 @@
 import { OWNER_ACTOR } from '@carillon/domain/people';
-import type { Row, Run, RunLookup } from '@carillon/domain/runs';
+import type { Row, CompareRun, RunLookup } from '@carillon/domain/runs';
 import type { DeliveryId, EventId, JobId, LogId, RunId } from '@carillon/kernel';
 import { allPages, freshName } from '@carillon/testing';
 import { createMemoryStores } from '@carillon/testing/memory';
 import { describe, expect, it } from 'vitest';
 
-const runOf = (workspace: string, createdAt: number): Run => ({
+const runOf = (workspace: string, createdAt: number): CompareRun => ({
   id: freshName('run') as RunId,
   workspace,
   kind: 'compare',
@@ -66,7 +66,7 @@ describe('Runs', () => {
     expect(await store.get(run.id)).toBeNull();
     expect(await store.insert(run, [])).toBe('done');
     expect(await store.insert({ ...run, workspace: 'other' }, [])).toBe('taken');
-    const next: Run = { ...run, version: 2, progress: { read: 4, total: 9 } };
+    const next: CompareRun = { ...run, version: 2, progress: { read: 4, total: 9 } };
     expect(await store.replace({ ...next, version: 3 })).toBe('stale');
     expect(await store.replace(next)).toBe('done');
     expect(await store.get(run.id)).toEqual(next);

@@ -5,10 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { loadKeys } from '@carillon/adapter-system';
 import type { RunBody, RunRowBody } from '@carillon/contracts';
 import type { ResourceChange } from '@carillon/domain/configuration';
-import type { Run } from '@carillon/domain/runs';
+import type { CompareRun } from '@carillon/domain/runs';
 import { startProduct, untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createComparison } from '../../../apps/cli/src/replay/comparison.ts';
+import { createRunChild } from '../../../apps/cli/src/replay/run-child.ts';
 import { openShop, order, restartOver, shopFiles, shopOf, type Shop } from '../../integration/product/shop.ts';
 import { tableContents, WRITTEN_BY_RUNS } from '../../integration/product/table-contents.ts';
 import { between, createChance } from '../../harness/chance.ts';
@@ -167,9 +167,9 @@ async function checksumInPages({ id }: RunBody, pageRecords: number, chance: () 
   const db = new DatabaseSync(join(shop.dataDir, 'carillon.db'), { readOnly: true });
   const row = db.prepare('SELECT document, edit FROM runs WHERE id = ?').get(id);
   db.close();
-  const run = JSON.parse(String(row?.['document'])) as Run;
+  const run = JSON.parse(String(row?.['document'])) as CompareRun;
   const edit = JSON.parse(String(row?.['edit'])) as ResourceChange[];
-  const comparison = createComparison({
+  const runChild = createRunChild({
     source: { kind: 'embedded', dataDir: shop.dataDir },
     folder: join(shop.dataDir, 'runs'),
     ledgerKey: loadKeys(shop.dataDir, {}).ledgerKey,
@@ -186,7 +186,7 @@ async function checksumInPages({ id }: RunBody, pageRecords: number, chance: () 
     slots: async () => undefined,
     lookups: async () => undefined,
   };
-  const comparing = comparison.compare(run, edit, reports, new AbortController().signal);
+  const comparing = runChild.execute<'compare'>(run, { edit }, reports, new AbortController().signal);
   let isOver = false;
   const over = comparing.finally(() => (isOver = true));
   for (let kills = Math.floor(between(chance, 0, MAX_KILLS)); kills > 0 && !isOver; kills -= 1) {
@@ -194,7 +194,7 @@ async function checksumInPages({ id }: RunBody, pageRecords: number, chance: () 
     kill(childrenOf(process.pid));
   }
   const { checksum } = await over;
-  await comparison.forget({ id: run.id });
+  await runChild.forget({ id: run.id });
   return checksum;
 }
 

@@ -6,7 +6,7 @@ import { CONFIGURATION_FRESH_FOR, startGateway } from '@carillon/gateway';
 import { createHttpServer, pause, startLoop, type HealthSources } from '@carillon/runtime';
 import { PORTAL_FOLDER } from '../shipped-files.ts';
 import { secretChecks } from './secret-checks.ts';
-import { createComparison } from '../replay/comparison.ts';
+import { createRunChild } from '../replay/run-child.ts';
 import { VERSION } from '../version.ts';
 import { backupTo } from './backup-file.ts';
 import { diagnose } from './diagnose.ts';
@@ -80,13 +80,13 @@ export async function startControlRole(
     leases: backend.leases,
     sources: backend.sources,
     runs: backend.runs,
-    comparison: backend.alone
-      ? createComparison({
+    runChild: backend.alone
+      ? createRunChild({
           source: { kind: 'embedded', dataDir: settings.dataDir },
           folder: join(settings.dataDir, 'runs'),
           ledgerKey: keys.ledgerKey,
           trouble: (where, error) => watches.control.trouble(where, error),
-          watch: watches.comparisons(),
+          watch: watches.runs(),
         })
       : null,
     // The only gateway of the embedded backend is in this process and has read what was just published.

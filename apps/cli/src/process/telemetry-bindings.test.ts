@@ -43,15 +43,15 @@ describe('What is counted', () => {
     ]);
   });
 
-  it('is the result of each comparison, and what it read', async () => {
-    const comparisons = watches.comparisons();
-    const run = comparisons.begin({ workspace: 'shop' });
+  it('is the result of each run, and what it read', async () => {
+    const runs = watches.runs();
+    const run = runs.begin({ workspace: 'shop' });
     run.read(500);
     run.childEnded();
     // The work fails, and the runner tries the run again.
     run.end('failed', new Error('ada@example.com'));
-    comparisons.begin({ workspace: 'shop' }).end('done');
-    comparisons.ended('done');
+    runs.begin({ workspace: 'shop' }).end('done');
+    runs.ended('done');
     expect([...(await series('carillon_replay'))].toSorted()).toEqual([
       'carillon_replay_child_ends_total 1',
       'carillon_replay_records_total 500',
@@ -113,7 +113,7 @@ describe('A span', () => {
         missing: 0,
         wrongLocality: ['locale'],
       });
-      own.comparisons().begin({ workspace: 'shop' }).end('failed', new Error('ada@example.com'));
+      own.runs().begin({ workspace: 'shop' }).end('failed', new Error('ada@example.com'));
       await own.close();
       const attributesOf = (name: string) => otlp.spans.find((span) => span.name === name)?.attributes;
       expect(attributesOf('http.request')).toMatchObject({

@@ -22,7 +22,7 @@ import {
 import { systemClock } from '@carillon/adapter-system';
 import { VERSION } from '../version.ts';
 import type { ProcessSettings } from './settings.ts';
-import { watchComparisons } from './watch-comparisons.ts';
+import { watchRuns } from './watch-runs.ts';
 import { watchSources } from './watch-sources.ts';
 
 const LEVELS: Readonly<Record<ProcessSettings['logLevel'], LogLevel>> = {
@@ -86,7 +86,7 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     }),
     engine,
     control,
-    comparisons: () => watchComparisons(telemetry),
+    runs: () => watchRuns(telemetry),
     gateway: (): GatewayTelemetry => ({
       ...watchGateway(telemetry),
       ...platforms,

@@ -8,16 +8,17 @@ import { openScratchFile, ScratchFileTaken } from '@carillon/adapter-embedded';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createIds, systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
+import type { RunResult } from '@carillon/control';
 import { foldConfiguration } from '@carillon/domain/configuration';
 import { compileRule } from '@carillon/domain/rules';
-import type { Run } from '@carillon/domain/runs';
+import type { Run, RunKindName } from '@carillon/domain/runs';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { createConfigurationView, createRuleBook, ENGINE_SEMANTICS, narrowRuleBook } from '@carillon/stages';
 import { VERSION } from '../version.ts';
 import { compareHistory } from './compare-history.ts';
 import { openHistoryOf } from './history-source.ts';
 import { createPace } from './pace.ts';
-import { SCRATCH_FILE_TAKEN, type CompareOrder, type FromChild, type ToChild } from './protocol.ts';
+import { SCRATCH_FILE_TAKEN, type ChildOrder, type ChildReports, type FromChild, type ToChild } from './protocol.ts';
 
 /** Below the product on a busy machine. At 19 the child starves. */
 const PRIORITY = 10;
@@ -47,16 +48,37 @@ async function sendToStore(message: FromChild): Promise<void> {
   await answer;
 }
 
-async function follow(order: CompareOrder): Promise<void> {
+/** Executes a run of a kind and returns its result. */
+type Work<Kind extends RunKindName> = (
+  order: ChildOrder<Kind>,
+  reports: ChildReports<Kind>,
+) => Promise<RunResult<Kind>>;
+const WORK: { readonly [Kind in RunKindName]: Work<Kind> } = { compare };
+
+const batch =
+  (name: string) =>
+  (items: unknown): Promise<void> =>
+    sendToStore({ kind: 'batch', name, items } as FromChild);
+
+/** A parent that is gone ends this process, see `disconnect`. */
+const sendProgress: ChildReports<RunKindName>['progress'] = (progress, counts, copied) =>
+  void send({ kind: 'progress', progress, counts, copied }).catch(() => undefined);
+
+async function follow(order: ChildOrder): Promise<void> {
   try {
-    await send({ kind: 'done', ...(await compare(order)) });
+    const result = await WORK[order.run.kind](order, {
+      progress: sendProgress,
+      slots: batch('slots'),
+      lookups: batch('lookups'),
+    });
+    await send({ kind: 'done', result });
   } catch (error) {
     // Another child writes the file. The parent, if there is one, starts a child that continues from the newest checkpoint.
     if (error instanceof ScratchFileTaken) process.exit(SCRATCH_FILE_TAKEN);
     // Words of an unexpected error may hold a value of an event.
     const { code, detail } = isCarillonError(error)
       ? error
-      : new CarillonError('internal', `the comparison failed (${error instanceof Error ? error.name : typeof error})`);
+      : new CarillonError('internal', `the run failed (${error instanceof Error ? error.name : typeof error})`);
     await send({ kind: 'failed', code, detail });
   }
 }
@@ -64,7 +86,10 @@ async function follow(order: CompareOrder): Promise<void> {
 /** After an upgrade the same events may come to other lines, so the run starts again. */
 const identityOf = ({ id }: Run): string => JSON.stringify([id, VERSION, ENGINE_SEMANTICS]);
 
-async function compare({ run, edit, source, ledgerKey, scratchFile, pageRecords }: CompareOrder) {
+async function compare(
+  { run, order: { edit }, source, ledgerKey, scratchFile, pageRecords }: ChildOrder,
+  reports: ChildReports<'compare'>,
+) {
   const history = await openHistoryOf(source, run.logId);
   const scratch = openScratchFile(scratchFile, identityOf(run));
   try {
@@ -93,13 +118,7 @@ async function compare({ run, edit, source, ledgerKey, scratchFile, pageRecords 
           ),
         },
       },
-      {
-        // A parent that is gone ends this process, see `disconnect`.
-        progress: (progress, counts, copied) =>
-          void send({ kind: 'progress', progress, counts, copied }).catch(() => undefined),
-        slots: (slots) => sendToStore({ kind: 'slots', slots }),
-        lookups: (lookups) => sendToStore({ kind: 'lookups', lookups }),
-      },
+      reports,
     );
   } finally {
     scratch.close();

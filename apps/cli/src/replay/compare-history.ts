@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { RunResult } from '@carillon/control';
 import { ruleIdOf, ruleTitle } from '@carillon/domain/configuration';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import {
@@ -9,8 +10,7 @@ import {
   type Line,
   type MissingLookup,
   type ReadCounts,
-  type Run,
-  type RunProgress,
+  type CompareRun,
   type ScratchLookup,
 } from '@carillon/domain/runs';
 import { runToCompletion, type Instant } from '@carillon/kernel';
@@ -29,6 +29,7 @@ import {
 } from '@carillon/stages';
 import { findRecordedAnswer, recordAnswers, type LookupPosition } from './answers.ts';
 import type { CompareParts } from './compare-parts.ts';
+import type { ChildReports } from './protocol.ts';
 
 const TOPIC = 'carillon.events';
 /** Records of one page. */
@@ -36,21 +37,6 @@ const PAGE_RECORDS = 500;
 const REPORT_EVERY_MS = 1_000;
 /** Slots joined between two returns to the event loop. */
 const SLOTS_PER_TURN = 10_000;
-
-export type CompareReports = {
-  /** `copied`: recorded lookups that were copied so far. */
-  progress(progress: RunProgress, counts: ReadCounts, copied: number): void;
-  /** Resolves when the slots are stored. */
-  slots(slots: readonly ComparedSlot[]): Promise<void>;
-  /** Resolves when the lookups are stored. */
-  lookups(lookups: readonly MissingLookup[]): Promise<void>;
-};
-
-export type CompareResult = {
-  readonly checksum: string;
-  readonly counts: ReadCounts;
-  readonly unchanged: readonly (readonly [rule: string, slots: number])[];
-};
 
 /** State of a run in its scratch file. */
 type Checkpoint = {
@@ -68,7 +54,10 @@ type Checkpoint = {
  * Evaluates each event of a run by both configurations, writes a line for each message to the scratch file, and sends the slots on
  * which the sides differ. Continues from the checkpoint of the scratch file.
  */
-export async function compareHistory(parts: CompareParts, reports: CompareReports): Promise<CompareResult> {
+export async function compareHistory(
+  parts: CompareParts,
+  reports: ChildReports<'compare'>,
+): Promise<RunResult<'compare'>> {
   const { run, scratch } = parts;
   let state = readCheckpoint(parts);
   const { report, reportInTime } = createReporter(run, reports);
@@ -104,7 +93,7 @@ function readCheckpoint({ run, scratch }: CompareParts): Checkpoint {
 }
 
 /** `report` reports at once; `reportInTime` reports if the last report is a second old. */
-function createReporter({ progress: { total } }: Run, reports: CompareReports) {
+function createReporter({ progress: { total } }: CompareRun, reports: ChildReports<'compare'>) {
   let reportedAt = performance.now();
   function report({ read, counts, copied }: Checkpoint): void {
     reportedAt = performance.now();
@@ -157,7 +146,7 @@ type EvaluatedEvents = {
 type PageFacts = {
   readonly context: CompareContext;
   readonly streams: ReadonlySet<string>;
-  readonly run: Run;
+  readonly run: CompareRun;
   readonly logId: EventHistory['logId'];
 };
 
@@ -187,7 +176,7 @@ function evaluatePage(records: readonly LogRecord[], { context, streams, run, lo
 }
 
 /** Partitions are cut at offsets, and the time of a record may step back by the clock of its writer. */
-const isInRange = (at: Instant, { from, to }: Run): boolean => at >= from && at < to;
+const isInRange = (at: Instant, { from, to }: CompareRun): boolean => at >= from && at < to;
 
 function compare(event: SourceEvent, context: CompareContext): EvaluatedEvents {
   const { lines, lookups, needsLookup, noAddress, ruleErrors } = runToCompletion(compareEventCoroutine(event, context));
@@ -215,7 +204,7 @@ const addCounts = (a: ReadCounts, b: ReadCounts): ReadCounts => ({
 /** Sends the slots that differ. Returns the number of the others by rule. */
 async function sendSlots(
   { scratch, comparing }: CompareParts,
-  reports: CompareReports,
+  reports: ChildReports<'compare'>,
 ): Promise<readonly (readonly [string, number])[]> {
   const unchanged = new Map<string, number>();
   let batch: ComparedSlot[] = [];
@@ -238,7 +227,7 @@ async function sendSlots(
 }
 
 /** Sends events and rules that need a lookup. */
-async function sendLookups({ scratch, comparing }: CompareParts, reports: CompareReports): Promise<void> {
+async function sendLookups({ scratch, comparing }: CompareParts, reports: ChildReports<'compare'>): Promise<void> {
   const titleOf = titlesOf(comparing);
   let batch: MissingLookup[] = [];
   for (const { ruleId, ...lookup } of scratch.lookups()) {

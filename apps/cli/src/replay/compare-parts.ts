@@ -1,12 +1,12 @@
 import type { ScratchFile } from '@carillon/adapter-embedded';
-import type { Run } from '@carillon/domain/runs';
+import type { CompareRun } from '@carillon/domain/runs';
 import type { EventHistory, RecordCodecs } from '@carillon/ports';
 import type { CompareContext } from '@carillon/stages';
 import type { Pace } from './pace.ts';
 
 /** What a comparison of a run needs. */
 export type CompareParts = {
-  readonly run: Run;
+  readonly run: CompareRun;
   readonly history: EventHistory;
   readonly scratch: ScratchFile;
   readonly lookups: RecordCodecs['lookup'];

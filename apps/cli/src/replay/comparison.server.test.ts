@@ -7,15 +7,15 @@ import { createIds } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import { CHANGED_BY_OWNER, type Configuration, type ResourceChange } from '@carillon/domain/configuration';
 import { OWNER_ACTOR } from '@carillon/domain/people';
-import type { MissingLookup, Run } from '@carillon/domain/runs';
+import type { MissingLookup, CompareRun } from '@carillon/domain/runs';
 import type { JobId, RunId } from '@carillon/kernel';
 import { createConfigurationView, publishConfiguration, type ComparedSlot } from '@carillon/stages';
 import { untilFound } from '@carillon/testing';
 import { integration, changesOf, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ComparisonResult } from '@carillon/control';
+import type { RunResult } from '@carillon/control';
 import { VERSION } from '../version.ts';
-import { createComparison, type ComparisonWatch } from './comparison.ts';
+import { createRunChild, type RunWatch } from './run-child.ts';
 
 const EVENTS = 300;
 const KEY = new Uint8Array(32).fill(7);
@@ -26,7 +26,7 @@ let folder: string;
 let data: Embedded;
 let configuration: Configuration;
 /** The result of a run that nothing interrupted. */
-let whole: ComparisonResult;
+let whole: RunResult<'compare'>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'carillon-comparison-'));
   data = await openEmbedded({ dataDir: folder, clock, partitions: 2 });
@@ -72,7 +72,7 @@ const EDITED = notification('order-paid', {
 });
 
 /** A run over all events that compares the published rule with one that fires for refunded orders. */
-async function newRun(facts: Partial<Run> = {}): Promise<Run> {
+async function newRun(facts: Partial<CompareRun> = {}): Promise<CompareRun> {
   const offsets = [];
   for (const partition of [0, 1]) {
     const { start, end } = await data.log.bounds('carillon.events', partition);
@@ -117,7 +117,7 @@ type Heard = {
   watched: string[];
 };
 
-const watchOf = (heard?: Heard): ComparisonWatch => ({
+const watchOf = (heard?: Heard): RunWatch => ({
   ended: () => undefined,
   begin: () => ({
     read(records) {
@@ -134,14 +134,14 @@ const placeOfRuns = () =>
 type Options = { readonly pageRecords?: number; readonly edit?: readonly ResourceChange[] };
 
 /** Compares with a real child. */
-async function compared(run: Run, { pageRecords, edit = changesOf(configuration, [EDITED]) }: Options = {}) {
+async function compared(run: CompareRun, { pageRecords, edit = changesOf(configuration, [EDITED]) }: Options = {}) {
   const heard: Heard = { slots: [], lookups: [], begun: 0, readAtBegin: [], troubles: [], recordsRead: 0, watched: [] };
   const stop = new AbortController();
   const trouble = (where: string, error: unknown) => void heard.troubles.push(`${where}: ${String(error)}`);
-  const comparison = createComparison({ ...placeOfRuns(), pageRecords, trouble, watch: watchOf(heard) });
-  const comparing = comparison.compare(
+  const runChild = createRunChild({ ...placeOfRuns(), pageRecords, trouble, watch: watchOf(heard) });
+  const comparing = runChild.execute<'compare'>(
     run,
-    edit,
+    { edit },
     {
       async begin() {
         heard.slots = [];
@@ -160,7 +160,7 @@ async function compared(run: Run, { pageRecords, edit = changesOf(configuration,
     },
     stop.signal,
   );
-  return { comparison, comparing, heard, stop };
+  return { runChild, comparing, heard, stop };
 }
 
 /** The child processes of this process that compare. */
@@ -171,10 +171,10 @@ async function children(): Promise<readonly number[]> {
   return pids.map(Number).filter((_, index) => commands[index]?.includes('replay/child.ts'));
 }
 
-const scratchFile = (run: Run): string => join(folder, 'runs', `${run.id}.scratch`);
+const scratchFile = (run: CompareRun): string => join(folder, 'runs', `${run.id}.scratch`);
 
 /** The state in a scratch file. Undefined until the child has committed for the first time. */
-function checkpointOf(run: Run): { readonly lookups: unknown; readonly copied: number } | undefined {
+function checkpointOf(run: CompareRun): { readonly lookups: unknown; readonly copied: number } | undefined {
   let file: DatabaseSync | null = null;
   try {
     file = new DatabaseSync(scratchFile(run), { readOnly: true });
@@ -273,7 +273,7 @@ describe('A comparison in a child process', () => {
 
   it('ends its child within 2 s of a stop, and keeps a scratch file that only its owner reads', async () => {
     const run = await newRun();
-    const { comparison, comparing, heard, stop } = await compared(run, { pageRecords: 1 });
+    const { runChild, comparing, heard, stop } = await compared(run, { pageRecords: 1 });
     await untilFound('the child compares', async () => {
       const [pid] = await children();
       const file = await stat(scratchFile(run)).catch(() => null);
@@ -284,9 +284,9 @@ describe('A comparison in a child process', () => {
     await expect(comparing).rejects.toThrow('cancelled');
     expect(heard.watched.at(-1)).toBe('stopped');
     expect(await children()).toEqual([]);
-    expect(await comparison.known()).toContain(run.id);
-    await comparison.forget(run);
-    expect(await comparison.known()).not.toContain(run.id);
+    expect(await runChild.known()).toContain(run.id);
+    await runChild.forget(run);
+    expect(await runChild.known()).not.toContain(run.id);
   });
 
   it('starts no child if it is stopped before the start', async () => {
@@ -299,14 +299,14 @@ describe('A comparison in a child process', () => {
       slots: async () => undefined,
       lookups: async () => undefined,
     };
-    await expect(createComparison(facts).compare(await newRun(), [], reports, stop.signal)).rejects.toThrow(
-      'cancelled',
-    );
+    await expect(
+      createRunChild(facts).execute<'compare'>(await newRun(), { edit: [] }, reports, stop.signal),
+    ).rejects.toThrow('cancelled');
     expect(started).toBe(false);
   });
 
   it('fails a run of another log by name', async () => {
-    const comparison = createComparison({ ...placeOfRuns(), trouble: () => undefined, watch: watchOf() });
+    const runChild = createRunChild({ ...placeOfRuns(), trouble: () => undefined, watch: watchOf() });
     const run = await newRun({ logId: 'log_other' as never });
     const reports = {
       begin: async () => undefined,
@@ -314,7 +314,9 @@ describe('A comparison in a child process', () => {
       slots: async () => undefined,
       lookups: async () => undefined,
     };
-    await expect(comparison.compare(run, [], reports, new AbortController().signal)).rejects.toMatchObject({
+    await expect(
+      runChild.execute<'compare'>(run, { edit: [] }, reports, new AbortController().signal),
+    ).rejects.toMatchObject({
       code: 'wrong_log',
     });
   });

@@ -1,13 +1,13 @@
-import type { ResourceChange } from '@carillon/domain/configuration';
-import type { MissingLookup, ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
+import type { BatchReports, RunOrder, RunResult, RunWork } from '@carillon/control';
+import type { RunKindName, RunOf, RunProgress } from '@carillon/domain/runs';
 import type { ErrorCode } from '@carillon/kernel';
-import type { ComparedSlot } from '@carillon/stages';
 import type { HistorySource } from './history-source.ts';
 
 /** What the child process needs for a run. It comes over the IPC channel, because arguments and environment can be read by others. */
-export type CompareOrder = {
-  readonly run: Run;
-  readonly edit: readonly ResourceChange[];
+export type ChildOrder<Kind extends RunKindName = RunKindName> = {
+  readonly run: RunOf<Kind>;
+  /** What only runs of this kind need. */
+  readonly order: RunOrder<Kind>;
   readonly source: HistorySource;
   /** Key from which ids are derived. */
   readonly ledgerKey: Uint8Array;
@@ -19,29 +19,27 @@ export type CompareOrder = {
 export const SCRATCH_FILE_TAKEN = 75;
 
 export type ToChild =
-  | { readonly kind: 'compare'; readonly order: CompareOrder }
-  /** The slots or lookups sent last are stored. */
+  | { readonly kind: 'execute'; readonly order: ChildOrder }
+  /** The batch sent last is stored. */
   | { readonly kind: 'stored' };
 
-export type FromChild =
+export type FromChild<Kind extends RunKindName = RunKindName> =
   /** The child is loaded and takes its order. */
   | { readonly kind: 'ready' }
   | {
       readonly kind: 'progress';
       readonly progress: RunProgress;
-      readonly counts: ReadCounts;
-      /** Recorded lookups that were copied so far. */
+      readonly counts: RunWork[Kind]['counts'];
+      /** Records of other topics that were copied so far. */
       readonly copied: number;
     }
-  /** Slots that differ. The child waits for `stored` before it sends more. */
-  | { readonly kind: 'slots'; readonly slots: readonly ComparedSlot[] }
-  /** Events and rules that need a lookup. The child waits for `stored` before it sends more. */
-  | { readonly kind: 'lookups'; readonly lookups: readonly MissingLookup[] }
-  | {
-      readonly kind: 'done';
-      readonly checksum: string;
-      readonly counts: ReadCounts;
-      /** Number of slots on which the sides agree, by rule. */
-      readonly unchanged: readonly (readonly [rule: string, slots: number])[];
-    }
+  /** A part of the result. The child waits for `stored` before it sends more. */
+  | { readonly kind: 'batch'; readonly name: keyof RunWork[Kind]['batches']; readonly items: never }
+  | { readonly kind: 'done'; readonly result: RunResult<Kind> }
   | { readonly kind: 'failed'; readonly code: ErrorCode; readonly detail: string };
+
+/** How the work in a child reports to its parent. */
+export type ChildReports<Kind extends RunKindName> = BatchReports<Kind> & {
+  /** `copied`: records of other topics that were copied so far. */
+  progress(progress: RunProgress, counts: RunWork[Kind]['counts'], copied: number): void;
+};

@@ -2,10 +2,11 @@ import { jobBodyOf, jobPageOf, runStopBodyOf } from '@carillon/contracts';
 import type { AuditAction } from '@carillon/domain/audit';
 import { hasEnded, type Job } from '@carillon/domain/jobs';
 import { z } from 'zod';
+import { runJob } from '../runs/run-job.ts';
+import { RUN_KINDS } from '../runs/run-kinds.ts';
 import type { JobKind, JobKindPorts, JobLane, JobWorker } from './kind.ts';
 import { backup } from './kinds/backup.ts';
 import { allowConsents } from './kinds/consents.ts';
-import { compareHistory } from './kinds/compare-history.ts';
 import { dismissReceipts, redriveDeadLetters } from './kinds/dead-letters.ts';
 import { cancelDeliveries, dismissDeliveries, resendDeliveries } from './kinds/deliveries.ts';
 import { promotion } from './kinds/promotion.ts';
@@ -23,7 +24,7 @@ export const JOB_KINDS: readonly [JobKind, ...JobKind[]] = [
   backup,
   allowConsents,
   removeSuppressions,
-  compareHistory,
+  ...RUN_KINDS.map(runJob),
   sendMissing,
 ];
 

@@ -1,6 +1,6 @@
 import type { RunRowContentBody } from '@carillon/contracts';
 import { notificationIdOf, ruleTitle } from '@carillon/domain/configuration';
-import type { Row, Run, Side } from '@carillon/domain/runs';
+import type { Row, CompareRun, Side } from '@carillon/domain/runs';
 import { rowGatesCoroutine } from '@carillon/insight';
 import { stringifyJson } from '@carillon/kernel';
 import { isSameContent, runYielding, type Wanted } from '@carillon/stages';
@@ -18,7 +18,7 @@ type SideBody = NonNullable<RunRowContentBody['before']>;
  * Returns the content of a row: for each side the message, rendered by the templates of the side, and why the side wants the message or
  * does not. Both sides are null if the event is gone.
  */
-export async function explainRow(run: Run, row: Row, ports: ExplainRowPorts): Promise<RunRowContentBody> {
+export async function explainRow(run: CompareRun, row: Row, ports: ExplainRowPorts): Promise<RunRowContentBody> {
   const read = await createRowReader(run, ports);
   const messages = await read(row);
   const shown = { row: showRow(row, detailsOf(messages)) };
@@ -40,7 +40,7 @@ function noteOf({ difference }: Row, { before, after, context }: RowMessages): s
 
 async function explainSide(
   side: Side,
-  { run, row, messages }: { readonly run: Run; readonly row: Row; readonly messages: RowMessages },
+  { run, row, messages }: { readonly run: CompareRun; readonly row: Row; readonly messages: RowMessages },
   ports: ExplainRowPorts,
 ): Promise<SideBody> {
   const { event, context } = messages;

@@ -9,7 +9,7 @@ import {
   type MissingMessage,
   type MissingSelection,
   type Row,
-  type Run,
+  type CompareRun,
 } from '@carillon/domain/runs';
 import { CarillonError, type DeliveryId, type EventId } from '@carillon/kernel';
 import { unpublishedOf } from '@carillon/stages';
@@ -32,7 +32,11 @@ const BATCH_SIZE = 500;
  * or was given up and `stopped` is named. Rejects with CarillonError `run_unfinished`, with `not_published` if the edit is not what is
  * published now, and with `wrong_state` for more rows than a run keeps or more messages than a job takes.
  */
-export async function findMissing(run: Run, selection: MissingSelection, ports: FindMissingPorts): Promise<Missing> {
+export async function findMissing(
+  run: CompareRun,
+  selection: MissingSelection,
+  ports: FindMissingPorts,
+): Promise<Missing> {
   refuseUnfinished(run, await ports.jobs.get(run.job), ports.clock.now());
   refuseTooManyRows(run);
   const published = await ports.configuration.refresh();
@@ -62,7 +66,7 @@ export async function findMissing(run: Run, selection: MissingSelection, ports: 
   return countMissing({ messages, lookups, tooOld });
 }
 
-function refuseTooManyRows({ id, counts }: Run): void {
+function refuseTooManyRows({ id, counts }: CompareRun): void {
   const rows = ROW_DIFFERENCES.reduce((sum, difference) => sum + (counts?.rows?.differences[difference] ?? 0), 0);
   if (rows <= MAX_RUN_ROWS) return;
   throw new CarillonError(
@@ -73,7 +77,7 @@ function refuseTooManyRows({ id, counts }: Run): void {
 
 /** Throws `invalid_request` for a rule that the run did not compare, because an empty list would look as if nothing was missing. */
 function refuseUnknownRules(
-  { notifications, workspace }: Run,
+  { notifications, workspace }: CompareRun,
   { rules }: MissingSelection,
   after: Configuration,
 ): void {
@@ -88,7 +92,7 @@ function refuseUnknownRules(
 }
 
 function refuseUnpublished(
-  { id, notifications, workspace }: Run,
+  { id, notifications, workspace }: CompareRun,
   after: Configuration,
   published: Configuration,
 ): void {
@@ -104,7 +108,7 @@ function refuseUnpublished(
 
 /** Reads the rows of the chosen differences and rules. */
 async function rowsOf(
-  { id }: Run,
+  { id }: CompareRun,
   { differences, rules }: MissingSelection,
   { runs, slice }: Pick<FindMissingPorts, 'runs' | 'slice'>,
 ): Promise<Row[]> {
@@ -126,7 +130,7 @@ async function rowsOf(
  * because others may be unknown.
  */
 async function lookupsOf(
-  { id }: Run,
+  { id }: CompareRun,
   { differences, rules }: MissingSelection,
   { runs, slice }: Pick<FindMissingPorts, 'runs' | 'slice'>,
 ): Promise<readonly MissingLookup[]> {

@@ -1,8 +1,9 @@
 import type { Job } from '@carillon/domain/jobs';
-import type { Run } from '@carillon/domain/runs';
-import type { RunId } from '@carillon/kernel';
+import { isRunOf, type CompareRun, type Run } from '@carillon/domain/runs';
+import { CarillonError, type RunId } from '@carillon/kernel';
 import type { RoutePorts } from '../ports.ts';
 import { notFound } from '../routes/app.ts';
+import { kindOfRun } from './run-kinds.ts';
 import { isBeingRemoved } from './show-run.ts';
 
 /** A run with its job. The job is null if it was never stored. */
@@ -27,4 +28,14 @@ export async function findRun(
   const found = run?.workspace === workspace ? await withJob(run, ports) : null;
   if (found) return found;
   throw notFound(`run ${id} in workspace ${workspace}`);
+}
+
+/** Returns the comparison of a path. Rejects as `findRun` does, and with CarillonError `wrong_state` for a run of another kind. */
+export async function findComparison(
+  ...[path, ports]: Parameters<typeof findRun>
+): Promise<FoundRun & { readonly run: CompareRun }> {
+  const { run, job } = await findRun(path, ports);
+  if (isRunOf(run, 'compare')) return { run, job };
+  const { noun } = kindOfRun(run);
+  throw new CarillonError('wrong_state', `${path.id} is a ${noun}, and only a comparison has messages that differ`);
 }

@@ -1,11 +1,11 @@
-import type { Run, RunOffsets } from '@carillon/domain/runs';
+import type { RunBase, RunOffsets } from '@carillon/domain/runs';
 import { CarillonError, formatInstant, type Instant } from '@carillon/kernel';
 import type { EventLog } from '@carillon/ports';
 import { offsetAt } from '@carillon/stages';
 
 const TOPIC = 'carillon.events';
 
-type Range = {
+export type Range = {
   readonly offsets: readonly RunOffsets[];
   readonly records: number;
   readonly logStartsAt: Instant | null;
@@ -17,7 +17,7 @@ type Range = {
  */
 export async function rangeOf(
   log: Pick<EventLog, 'partitions' | 'read' | 'bounds'>,
-  { from, to }: Pick<Run, 'from' | 'to'>,
+  { from, to }: Pick<RunBase, 'from' | 'to'>,
 ): Promise<Range> {
   const offsets: RunOffsets[] = [];
   const starts: Instant[] = [];

@@ -12,7 +12,7 @@ const MAX_REMOVED_ROWS = 500;
  */
 export async function removeRuns(
   now: Instant,
-  { runs, jobs, comparison }: Pick<ControlPorts, 'runs' | 'jobs' | 'comparison'>,
+  { runs, jobs, runChild }: Pick<ControlPorts, 'runs' | 'jobs' | 'runChild'>,
 ): Promise<boolean> {
   let left = MAX_REMOVED_ROWS;
   /** Returns true if the run has no more rows. */
@@ -25,16 +25,16 @@ export async function removeRuns(
   for (const run of await runs.createdBefore(now - JOBS_KEPT, BATCH_SIZE)) {
     if (await jobs.get(run.job)) continue;
     if (!(await removeRows(run.id))) return false;
-    await comparison?.forget(run);
+    await runChild?.forget(run);
     await runs.remove(run.id);
   }
-  for (const name of (await comparison?.known()) ?? []) {
+  for (const name of (await runChild?.known()) ?? []) {
     const id = name as RunId;
     const run = await runs.get(id);
     const job = run && (await jobs.get(run.job));
     if (job && !hasEnded(job)) continue;
     if (job?.state !== 'done' && !(await removeRows(id))) return false;
-    await comparison?.forget({ id });
+    await runChild?.forget({ id });
   }
   return true;
 }

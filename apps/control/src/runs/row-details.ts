@@ -1,7 +1,7 @@
 import { readPosition, type SourceEvent } from '@carillon/domain/events';
 import { notificationIdOf, ruleIdOf, foldConfiguration } from '@carillon/domain/configuration';
 import { triggerIdOf } from '@carillon/domain/lookups';
-import { slotToLookUp, type Row, type Run, type Side } from '@carillon/domain/runs';
+import { slotToLookUp, type Row, type CompareRun, type Side } from '@carillon/domain/runs';
 import type { Coroutine, DeliveryId } from '@carillon/kernel';
 import {
   decodeRecord,
@@ -46,7 +46,7 @@ type EventMessages = Pick<RowMessages, 'event' | 'context'> & { readonly [Name i
  * the event is gone. It keeps the messages of the last event, so that consecutive rows of an event evaluate the event once.
  */
 export async function createRowReader(
-  run: Run,
+  run: CompareRun,
   ports: RowDetailPorts,
 ): Promise<(row: Row) => Promise<RowMessages | null>> {
   const configurations = await configurationsOf(run, ports);
@@ -76,7 +76,10 @@ export async function createRowReader(
 }
 
 /** Returns a function that names the person and the addresses of a row. */
-export async function createRowDetails(run: Run, ports: RowDetailPorts): Promise<(row: Row) => Promise<RowDetails>> {
+export async function createRowDetails(
+  run: CompareRun,
+  ports: RowDetailPorts,
+): Promise<(row: Row) => Promise<RowDetails>> {
   const read = await createRowReader(run, ports);
   return async (row) => detailsOf(await read(row));
 }
@@ -105,7 +108,7 @@ function* messagesBySlotCoroutine(event: SourceEvent, side: Side, context: Compa
 
 /** Reads both configurations of a run. With its edit applied, `after` may be unpublished. */
 export async function configurationsOf(
-  { id, before, published }: Run,
+  { id, before, published }: CompareRun,
   { configuration, runs }: RunConfigurationPorts,
 ): Promise<ComparedConfigurations> {
   const changes = await runs.edit(id);

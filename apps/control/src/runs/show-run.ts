@@ -1,22 +1,26 @@
-import type { ActorBody, RunBody, RunCountsBody, RunMissingBody, RunRowBody } from '@carillon/contracts';
+import type { ActorBody, RunBody, RunMissingBody, RunRowBody } from '@carillon/contracts';
 import { JOBS_KEPT, type Job, type JobCancelCause } from '@carillon/domain/jobs';
-import { slotToLookUp, type Row, type Run, type RunCounts } from '@carillon/domain/runs';
+import { slotToLookUp, type Row, type Run } from '@carillon/domain/runs';
 import { CarillonError, formatInstant, type Duration, type Instant } from '@carillon/kernel';
-import { describeRun, describeRunNotes, describeRunWarning, describeSlotState } from '@carillon/insight';
+import { describeSlotState } from '@carillon/insight';
 import type { Actor } from '@carillon/domain/people';
 import type { Missing } from './missing.ts';
 import type { RowDetails } from './row-details.ts';
+import { kindOfRun } from './run-kinds.ts';
 
 /** The start of a run stores its job within this time, or never: the process ended between the two writes. */
 const START_TIMEOUT: Duration = 60_000;
 
 /** Why a run failed or was cancelled. */
 type RunReason = NonNullable<RunBody['reason']>;
+/** The fields of a comparison, in the body of a run of another kind. */
+const NOT_COMPARED = { before: null, changes: [], notifications: [], not_compared: [], counts: null, warning: null };
+
 type RunStatus = Pick<Job, 'state' | 'endedAt'> & { readonly reason: RunReason | null };
 
 /** Returns state, end and reason of a run. They are those of its job. */
 function statusOf(run: Run, job: Job | null, now: Instant): RunStatus {
-  if (job) return { state: job.state, endedAt: job.endedAt, reason: reasonOf(job) };
+  if (job) return { state: job.state, endedAt: job.endedAt, reason: reasonOf(run, job) };
   const endedAt = run.createdAt + START_TIMEOUT;
   if (now < endedAt) return { state: 'waiting', endedAt: null, reason: null };
   const detail = 'the control role ended before the run could begin: start it again';
@@ -27,18 +31,19 @@ function statusOf(run: Run, job: Job | null, now: Instant): RunStatus {
 export const isBeingRemoved = (run: Pick<Run, 'createdAt'>, job: Job | null, now: Instant): boolean =>
   job === null && now >= run.createdAt + JOBS_KEPT;
 
-const CANCEL_DETAILS: Readonly<Record<JobCancelCause | 'cancelled' | 'restored', string>> = {
-  cancelled: 'somebody cancelled the comparison: start it again for a result',
-  restored: 'a backup was restored that was made before the comparison ended: start it again for a result',
-  rights_lost:
-    'the person who started the comparison may no longer compare: somebody with the permission has to start it',
+const CANCEL_DETAILS: Readonly<Record<JobCancelCause | 'cancelled' | 'restored', (noun: string) => string>> = {
+  cancelled: (noun) => `somebody cancelled the ${noun}: start it again for a result`,
+  restored: (noun) => `a backup was restored that was made before the ${noun} ended: start it again for a result`,
+  rights_lost: (noun) =>
+    `the person who started the ${noun} may no longer start one: somebody with the permission has to start it`,
 };
 
 /** The one item of the job is the run, so its failure is the reason of the run. */
-function reasonOf({ state, failures: [failure], cancelledBecause, cancelledBy }: Job): RunReason | null {
+function reasonOf(run: Run, { state, failures: [failure], cancelledBecause, cancelledBy }: Job): RunReason | null {
   const code = cancelledBecause ?? 'cancelled';
   const isRestored = code === 'cancelled' && cancelledBy?.kind === 'system';
-  if (state === 'cancelled') return { code, detail: CANCEL_DETAILS[isRestored ? 'restored' : code] };
+  if (state === 'cancelled')
+    return { code, detail: CANCEL_DETAILS[isRestored ? 'restored' : code](kindOfRun(run).noun) };
   return state === 'failed' && failure ? { code: failure.code, detail: failure.detail } : null;
 }
 
@@ -59,8 +64,6 @@ export async function showRun(
 ): Promise<RunBody> {
   const { state, endedAt, reason } = statusOf(run, job, now);
   const isDone = state === 'done';
-  // A run may be cancelled after its rows were counted. They are deleted then.
-  const counts = run.counts && (isDone ? run.counts : { ...run.counts, rows: null });
   return {
     id: run.id,
     workspace: run.workspace,
@@ -69,16 +72,10 @@ export async function showRun(
     from: formatInstant(run.from),
     to: formatInstant(run.to),
     log_starts_at: run.logStartsAt === null ? null : formatInstant(run.logStartsAt),
-    before: run.before,
     published: run.published,
-    changes: run.changes.map(({ ref: { kind, name }, action, revision }) => ({ kind, name, action, revision })),
-    notifications: [...run.notifications],
-    not_compared: run.notCompared.map(({ kind, name }) => ({ kind, name })),
     progress: { ...run.progress },
-    counts: counts && showCounts(counts),
-    sentence: isDone ? describeRun(run) : null,
-    warning: isDone ? describeRunWarning(run) : null,
-    notes: [...describeRunNotes({ ...run, counts })],
+    ...NOT_COMPARED,
+    ...kindOfRun(run).show(run, isDone),
     checksum: isDone ? run.checksum : null,
     reason,
     job: run.job,
@@ -86,23 +83,6 @@ export async function showRun(
     created_at: formatInstant(run.createdAt),
     ended_at: endedAt === null ? null : formatInstant(endedAt),
     kept_until: endedAt === null ? null : formatInstant(endedAt + JOBS_KEPT),
-  };
-}
-
-function showCounts({ read, rows }: RunCounts): RunCountsBody {
-  return {
-    events: read.events,
-    needs_lookup: read.needsLookup,
-    no_address: { ...read.noAddress },
-    rule_errors: { ...read.ruleErrors },
-    unreadable: read.unreadable,
-    past_retention: read.pastRetention,
-    differences: rows && { ...rows.differences },
-    slot_states: rows && structuredClone(rows.slotStates),
-    people: rows && { ...rows.people },
-    notified_people: rows && { ...rows.notifiedPeople },
-    by_rule: (rows?.byRule ?? []).map((counted) => ({ ...counted })),
-    by_day: (rows?.byDay ?? []).map((counted) => ({ ...counted })),
   };
 }
 

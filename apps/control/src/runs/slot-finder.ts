@@ -5,7 +5,7 @@ import {
   ruleTitle,
   type Configuration,
 } from '@carillon/domain/configuration';
-import type { Row, Run } from '@carillon/domain/runs';
+import type { Row, CompareRun } from '@carillon/domain/runs';
 import type { DeliveryId } from '@carillon/kernel';
 import { deliveryIdOf, runYielding, wantedMessagesCoroutine, type Wanted } from '@carillon/stages';
 import { createRowReader, type RowDetailPorts, type RowMessages } from './row-details.ts';
@@ -19,7 +19,11 @@ type SlotFinder = (row: Row) => Promise<DeliveryId>;
  * and rules: publishing gives them other ids than the comparison of their drafts used, and a slot contains the notification's id and, by
  * its `unique_id`, maybe the rule's. The event of such a row is evaluated by both configurations, and their messages are paired.
  */
-export async function createSlotFinder(run: Run, sides: Publication, ports: RowDetailPorts): Promise<SlotFinder> {
+export async function createSlotFinder(
+  run: CompareRun,
+  sides: Publication,
+  ports: RowDetailPorts,
+): Promise<SlotFinder> {
   const renamed = rulesWithOtherIds(run, sides);
   if (renamed.size === 0) return async ({ slot }) => slot;
   const read = await createRowReader(run, ports);
@@ -34,7 +38,10 @@ export async function createSlotFinder(run: Run, sides: Publication, ports: RowD
 }
 
 /** Returns the rules, as `notification.rule`, whose own id or whose notification's id is another one after publishing. */
-function rulesWithOtherIds({ workspace, notifications }: Run, { after, published }: Publication): ReadonlySet<string> {
+function rulesWithOtherIds(
+  { workspace, notifications }: CompareRun,
+  { after, published }: Publication,
+): ReadonlySet<string> {
   const idsOf = (configuration: Configuration): ReadonlyMap<string, string> =>
     new Map(
       listResources(configuration, 'notification', workspace)

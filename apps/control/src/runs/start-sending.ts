@@ -1,6 +1,6 @@
 import type { runSendRequest } from '@carillon/contracts';
 import type { Job } from '@carillon/domain/jobs';
-import type { Run } from '@carillon/domain/runs';
+import type { CompareRun } from '@carillon/domain/runs';
 import { CarillonError, formatDuration, parseDuration, type Duration } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -22,7 +22,7 @@ const MAX_EXPIRES: Duration = 30 * 24 * 3_600_000;
 /** Stores the job that sends the missing messages of a run. Throws CarillonError `conflict` if they are not those that were confirmed. */
 export async function startSending(
   request: FastifyRequest,
-  run: Run,
+  run: CompareRun,
   asked: SendRequest,
   ports: StartSendingPorts,
 ): Promise<Job> {

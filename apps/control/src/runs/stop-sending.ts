@@ -1,6 +1,6 @@
 import { cancelled, hasEnded, nextItem, type Job } from '@carillon/domain/jobs';
 import type { Actor } from '@carillon/domain/people';
-import type { Run } from '@carillon/domain/runs';
+import type { CompareRun } from '@carillon/domain/runs';
 import { CarillonError, type Duration } from '@carillon/kernel';
 import { pause } from '@carillon/runtime';
 import { readAsking } from '@carillon/stages';
@@ -31,7 +31,7 @@ export type Stopped = {
  * Cancels the jobs that send messages of a run, and starts a job for each that cancels those of its deliveries that still wait. Resolves when
  * the sending jobs append no more. Throws CarillonError `wrong_state` if the run has no sending job, and `conflict` if one does not end.
  */
-export async function stopSending(request: FastifyRequest, run: Run, ports: StopSendingPorts): Promise<Stopped> {
+export async function stopSending(request: FastifyRequest, run: CompareRun, ports: StopSendingPorts): Promise<Stopped> {
   const sending = await sendingJobs(run, ports);
   if (sending.length === 0) throw new CarillonError('wrong_state', `no job has sent messages of ${run.id}`);
   const { actor } = principalOf(request);
@@ -53,7 +53,10 @@ export async function stopSending(request: FastifyRequest, run: Run, ports: Stop
 }
 
 /** Returns the jobs that have sent or are sending messages of a run. */
-async function sendingJobs({ id, workspace }: Run, { jobs }: Pick<StopSendingPorts, 'jobs'>): Promise<readonly Job[]> {
+async function sendingJobs(
+  { id, workspace }: CompareRun,
+  { jobs }: Pick<StopSendingPorts, 'jobs'>,
+): Promise<readonly Job[]> {
   const found: Job[] = [];
   let cursor: string | undefined;
   do {

@@ -8,7 +8,7 @@ import { anAddress, ofBodies, open } from './privacy.ts';
 import { actorBody } from './resources.ts';
 import { gateBody } from './why-not.ts';
 
-/** Bodies of the management API about runs: comparisons of two configurations over a range of the log. */
+/** Bodies of the management API about runs over a range of the log. */
 
 export const runRequest = z
   .strictObject({
@@ -93,8 +93,12 @@ export const runBody = z
     log_starts_at: nullable(time).describe(
       'Append time of the oldest event if the log starts later than `from`; else null',
     ),
-    before: z.int().describe('Configuration number of the side *before*'),
-    published: z.int().describe('Configuration number to which the edit was applied for the side *after*'),
+    before: nullable(z.int()).describe('Configuration number of the side *before*; null: it is no comparison'),
+    published: z
+      .int()
+      .describe(
+        'The configuration that was published when it started. A comparison applies the edit to it for the side *after*',
+      ),
     changes: z
       .array(
         z.object({
@@ -112,7 +116,7 @@ export const runBody = z
         'Edited integrations, streams and workspace settings: what they change is not compared. Recorded answers stay as they are',
       ),
     progress: z.object({ read: z.int(), total: z.int() }).describe('Records of the range'),
-    counts: nullable(runCountsBody).describe('Null until the first report'),
+    counts: nullable(runCountsBody).describe('Null until the first report; null: it is no comparison'),
     sentence: open(z.string()).nullable().describe('The result in words; null until the run is done'),
     warning: open(z.string())
       .nullable()

@@ -3,10 +3,6 @@ import type { ResourceRef } from '../configuration/resources.ts';
 import type { Actor } from '../people/actor.ts';
 import type { RunCounts } from './counts.ts';
 
-/** `compare`: evaluates each event by two configurations and keeps the messages on which they differ. */
-export const RUN_KINDS = ['compare'] as const;
-export type RunKind = (typeof RUN_KINDS)[number];
-
 /** The time range of a run if the caller names none. */
 export const DEFAULT_RUN_RANGE: Duration = 30 * 24 * 3_600_000;
 /** Rows that a run keeps. Its counts cover all rows. */
@@ -28,11 +24,10 @@ export type RunChange = {
 /** Records of `carillon.events`: read so far, and in the range. */
 export type RunProgress = { readonly read: number; readonly total: number };
 
-/** One pass over a fixed range of the log. The document fixes everything that the result depends on. */
-export type Run = {
+/** What runs of every kind have. A run is one pass over a fixed range of the log, and fixes everything that its result depends on. */
+export type RunBase = {
   readonly id: RunId;
   readonly workspace: string;
-  readonly kind: RunKind;
   readonly by: Actor;
   /** Start of the time range, included. */
   readonly from: Instant;
@@ -42,10 +37,23 @@ export type Run = {
   readonly logStartsAt: Instant | null;
   readonly logId: LogId;
   readonly offsets: readonly RunOffsets[];
-  /** Number of the configuration of the side *before*. */
-  readonly before: number;
-  /** Number of the published configuration. With the edit applied it is the side *after*. */
+  /** Number of the published configuration when the run was created. */
   readonly published: number;
+  readonly progress: RunProgress;
+  /** SHA-256 over the result, as 64 hexadecimal digits. Null until the run is done. */
+  readonly checksum: string | null;
+  /** The job that executes the run. State, end and reason of the run are those of the job. */
+  readonly job: JobId;
+  readonly createdAt: Instant;
+  /** Grows by one with every write. */
+  readonly version: number;
+};
+
+/** Evaluates each event by two configurations and keeps the messages on which they differ. */
+export type CompareRun = RunBase & {
+  readonly kind: 'compare';
+  /** Number of the configuration of the side *before*. The side *after* is the published configuration with the edit applied. */
+  readonly before: number;
   /** The edit; the run store keeps its bodies beside the run. Empty: *after* is the published configuration. */
   readonly changes: readonly RunChange[];
   /** Names of the notifications that differ between the sides, or those of them that the caller chose. Only their rules are evaluated. */
@@ -54,14 +62,17 @@ export type Run = {
   readonly notCompared: readonly Pick<ResourceRef, 'kind' | 'name'>[];
   /** Drafts of other people that have mistakes. They are no part of the edit. */
   readonly leftOut: readonly Pick<ResourceRef, 'kind' | 'name'>[];
-  readonly progress: RunProgress;
   /** Null until the child process has reported for the first time. */
   readonly counts: RunCounts | null;
-  /** SHA-256 over the lines, as 64 hexadecimal digits. Null until the run is done. */
-  readonly checksum: string | null;
-  /** The job that executes the run. State, end and reason of the run are those of the job. */
-  readonly job: JobId;
-  readonly createdAt: Instant;
-  /** Grows by one with every write. */
-  readonly version: number;
 };
+
+/** Runs by kind. A new kind is one more line here, in `RUN_KINDS` of this file and of the control role, and in the child process. */
+type Runs = { readonly compare: CompareRun };
+
+export type RunKindName = keyof Runs;
+export type RunOf<Kind extends RunKindName> = Runs[Kind];
+export type Run = RunOf<RunKindName>;
+export const RUN_KINDS = ['compare'] as const satisfies readonly RunKindName[];
+
+/** Returns true if a run is of a kind. */
+export const isRunOf = <Kind extends RunKindName>(run: Run, kind: Kind): run is RunOf<Kind> => run.kind === kind;

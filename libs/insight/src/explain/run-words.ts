@@ -3,7 +3,7 @@ import {
   MAX_RUN_ROWS,
   type Row,
   type RowCounts,
-  type Run,
+  type CompareRun,
   type SideCounts,
   type SlotState,
 } from '@carillon/domain/runs';
@@ -16,8 +16,8 @@ const counted = (count: number, noun: string, plural = `${noun}s`): string =>
   count === 1 ? `1 ${noun}` : `${count} ${plural}`;
 const people = (count: number): string => counted(count, 'person', 'people');
 
-type Sides = Pick<Run, 'before' | 'changes' | 'published'>;
-type Described = Sides & Pick<Run, 'from' | 'to' | 'createdAt' | 'counts' | 'notifications'>;
+type Sides = Pick<CompareRun, 'before' | 'changes' | 'published'>;
+type Described = Sides & Pick<CompareRun, 'from' | 'to' | 'createdAt' | 'counts' | 'notifications'>;
 
 /** Names the sides of a run: an edit and what it was applied to, or two versions of the configuration. */
 function sideNames({ before, changes, published }: Sides) {
@@ -86,7 +86,7 @@ function notifiedText({ people: { added }, notifiedPeople }: RowCounts): string 
   return `Of the ${people(added)}, ${notified} ${notified === 1 ? 'was' : 'were'} already notified.`;
 }
 
-function rangeText({ from, to, createdAt }: Pick<Run, 'from' | 'to' | 'createdAt'>): string {
+function rangeText({ from, to, createdAt }: Pick<CompareRun, 'from' | 'to' | 'createdAt'>): string {
   const length = to - from;
   const [unit, name] = length % DAY === 0 ? [DAY, 'day'] : [HOUR, 'hour'];
   if (to !== createdAt || length <= 0 || length % unit !== 0) {
@@ -97,7 +97,7 @@ function rangeText({ from, to, createdAt }: Pick<Run, 'from' | 'to' | 'createdAt
 }
 
 /** Returns the warning that precedes all numbers, or null if the edit leaves `unique_id` as it is. */
-export function describeRunWarning(run: Sides & Pick<Run, 'counts'>): string | null {
+export function describeRunWarning(run: Sides & Pick<CompareRun, 'counts'>): string | null {
   const rows = run.counts?.rows;
   if (!rows || rows.differences.new_unique_id === 0) return null;
   const notified = rows.notifiedPeople.new_unique_id;
@@ -109,7 +109,7 @@ export function describeRunWarning(run: Sides & Pick<Run, 'counts'>): string | n
 
 /** Returns sentences about everything that the numbers of a run leave out. Empty if they leave nothing out. */
 export function describeRunNotes(
-  run: Sides & Pick<Run, 'logStartsAt' | 'counts' | 'notCompared' | 'leftOut'>,
+  run: Sides & Pick<CompareRun, 'logStartsAt' | 'counts' | 'notCompared' | 'leftOut'>,
 ): readonly string[] {
   const { logStartsAt, counts, notCompared, leftOut } = run;
   const notes: string[] = [];
@@ -140,7 +140,7 @@ export function describeRunNotes(
   return notes;
 }
 
-const namesOf = (resources: Run['leftOut']): string =>
+const namesOf = (resources: CompareRun['leftOut']): string =>
   resources.map(({ kind, name }) => (name === '' ? `${kind} settings` : `${kind} ${name}`)).join(', ');
 
 const sideNotes = (

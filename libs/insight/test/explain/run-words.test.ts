@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { NO_READ_COUNTS, noRowCounts, type ReadCounts, type RowDifference, type Run } from '@carillon/domain/runs';
+import {
+  NO_READ_COUNTS,
+  noRowCounts,
+  type ReadCounts,
+  type RowDifference,
+  type CompareRun,
+} from '@carillon/domain/runs';
 import { describeRun, describeRunNotes, describeRunWarning, describeSlotState } from '../../src/index.ts';
 
 const NOON = Date.parse('2026-11-29T12:00:00Z');
@@ -7,7 +13,12 @@ const DAY = 86_400_000;
 type Numbers = Partial<Record<RowDifference | 'unchanged', number>>;
 
 /** A run over the last 30 days with so many people and messages of each difference. */
-function runWith(counts: Numbers, notified: Numbers = {}, more: Partial<Run> = {}, read: Partial<ReadCounts> = {}) {
+function runWith(
+  counts: Numbers,
+  notified: Numbers = {},
+  more: Partial<CompareRun> = {},
+  read: Partial<ReadCounts> = {},
+) {
   const none = noRowCounts();
   const { unchanged: _unchanged, ...people } = counts;
   const rows = {
@@ -90,7 +101,7 @@ describe('the sentence of a run', () => {
   });
 
   it('names the range: days, one day, hours, or both ends', () => {
-    const rangeOf = (more: Partial<Run>) => sentence({ unchanged: 1 }, {}, more)?.split(', ')[0];
+    const rangeOf = (more: Partial<CompareRun>) => sentence({ unchanged: 1 }, {}, more)?.split(', ')[0];
     expect(rangeOf({ from: NOON - DAY })).toBe('Over the last day');
     expect(rangeOf({ from: NOON - DAY / 2 })).toBe('Over the last 12 hours');
     expect(rangeOf({ createdAt: NOON + 1 })).toBe('From 2026-10-30T12:00:00.000Z to 2026-11-29T12:00:00.000Z');

@@ -10,7 +10,7 @@ import {
   type ResourceRef,
 } from '@carillon/domain/configuration';
 import { digestTemplateOf } from '@carillon/domain/digests';
-import type { Run } from '@carillon/domain/runs';
+import type { CompareRun } from '@carillon/domain/runs';
 import { findTemplates } from '@carillon/domain/templates';
 import type { RuleBook } from '../evaluate/rule-book.ts';
 import { contentOfTemplate } from './message-content.ts';
@@ -20,7 +20,7 @@ import type { ComparedConfigurations } from './compare-event.ts';
 const NOT_COMPARED = ['integration', 'stream', 'workspace'] as const;
 
 /** What differs between the configurations of a comparison. */
-export type Edit = Pick<Run, 'notifications' | 'notCompared'>;
+export type Edit = Pick<CompareRun, 'notifications' | 'notCompared'>;
 
 /**
  * Returns the notifications of a workspace whose own body, template, layout or partial differs, sorted by name. A notification that

@@ -4,7 +4,7 @@ import type { Permission } from '../../access/permission.ts';
 import { principalOf } from '../../access/principal.ts';
 import { auditContentRead } from '../../audit/hook.ts';
 import { findMissing, type FindMissingPorts } from '../../runs/find-missing.ts';
-import { findRun } from '../../runs/find-run.ts';
+import { findComparison } from '../../runs/find-run.ts';
 import { createRowDetails } from '../../runs/row-details.ts';
 import { readSelection, selectionFields } from '../../runs/selection.ts';
 import { showMissing, showRow } from '../../runs/show-run.ts';
@@ -34,7 +34,7 @@ export function missingRoute(app: ApiServer, ports: FindMissingPorts): void {
       },
     },
     async (request) => {
-      const { run } = await findRun(request.params, ports);
+      const { run } = await findComparison(request.params, ports);
       const selection = readSelection(request.query, ports.clock.now());
       const missing = await findMissing(run, selection, ports);
       const principal = principalOf(request);

@@ -1,5 +1,5 @@
 import { runBody, runPage, runRequest, runRowContentBody, runRowPage } from '@carillon/contracts';
-import { ROW_DIFFERENCES, SLOT_STATES, type Run } from '@carillon/domain/runs';
+import { ROW_DIFFERENCES, SLOT_STATES, type CompareRun } from '@carillon/domain/runs';
 import { csvLine, type DeliveryId } from '@carillon/kernel';
 import { serializeByKey } from '@carillon/stages';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import type { RoutePorts } from '../../ports.ts';
 import { showingActors } from '../../resources/shown.ts';
 import { explainRow, type ExplainRowPorts } from '../../runs/explain-row.ts';
 import { createRowDetails } from '../../runs/row-details.ts';
-import { findRun, withJob, type FoundRun } from '../../runs/find-run.ts';
+import { findComparison, findRun, withJob, type FoundRun } from '../../runs/find-run.ts';
 import { refuseUnfinished, showRow, showRun } from '../../runs/show-run.ts';
 import { startRun, type StartRunPorts } from '../../runs/start-run.ts';
 import { inWorkspace, notFound, oneOfWords, paging, withId, type ApiServer } from '../app.ts';
@@ -35,7 +35,7 @@ type RunPorts = StartRunPorts &
   Parameters<typeof sendingRunRoutes>[1] &
   Pick<RoutePorts, 'people' | 'runs' | 'jobs' | 'ledger'>;
 
-/** Runs: comparisons of two configurations over the log. */
+/** Runs over the log, and the rows of those that compare. */
 export function runRoutes(app: ApiServer, ports: RunPorts): void {
   startRoute(app, ports);
   listRoute(app, ports);
@@ -123,7 +123,7 @@ function rowsRoute(app: ApiServer, ports: RunPorts): void {
   app.get(
     '/v1/workspaces/:workspace/runs/:id/rows',
     {
-      config: { permission: COMPARES, audit: 'content.read', problems: ['not_found', 'run_unfinished'] },
+      config: { permission: COMPARES, audit: 'content.read', problems: ['not_found', 'run_unfinished', 'wrong_state'] },
       schema: {
         operationId: 'listRunRows',
         tags: ['Runs'],
@@ -134,7 +134,7 @@ function rowsRoute(app: ApiServer, ports: RunPorts): void {
       },
     },
     async (request) => {
-      const { run, job } = await findRun(request.params, ports);
+      const { run, job } = await findComparison(request.params, ports);
       audited(request, { workspace: run.workspace, target: run.id });
       refuseUnfinished(run, job, ports.clock.now());
       const { limit, cursor, ...filters } = request.query;
@@ -167,7 +167,12 @@ function exportRoute(app: ApiServer, ports: RunPorts): void {
   app.get(
     '/v1/workspaces/:workspace/runs/:id/rows/export',
     {
-      config: { permission: 'bodies', audit: 'run.export', streams: true, problems: ['not_found', 'run_unfinished'] },
+      config: {
+        permission: 'bodies',
+        audit: 'run.export',
+        streams: true,
+        problems: ['not_found', 'run_unfinished', 'wrong_state'],
+      },
       schema: {
         operationId: 'exportRunRows',
         tags: ['Runs'],
@@ -179,7 +184,7 @@ function exportRoute(app: ApiServer, ports: RunPorts): void {
       },
     },
     async (request, reply) => {
-      const { run, job } = await findRun(request.params, ports);
+      const { run, job } = await findComparison(request.params, ports);
       audited(request, { workspace: run.workspace, target: run.id });
       refuseUnfinished(run, job, ports.clock.now());
       sendCsv(reply, `${run.id}.csv`, csvOf(run, request.query, ports));
@@ -188,7 +193,7 @@ function exportRoute(app: ApiServer, ports: RunPorts): void {
   );
 }
 
-async function* csvOf(run: Run, filters: RowFilters, ports: RunPorts): AsyncGenerator<string> {
+async function* csvOf(run: CompareRun, filters: RowFilters, ports: RunPorts): AsyncGenerator<string> {
   yield csvLine(COLUMNS);
   const detailsOf = await createRowDetails(run, ports);
   let cursor: string | undefined;
@@ -209,7 +214,7 @@ function contentRoute(app: ApiServer, ports: RunPorts): void {
   app.get(
     '/v1/workspaces/:workspace/runs/:id/rows/:slot',
     {
-      config: { permission: 'bodies', audit: 'content.read', problems: ['not_found', 'run_unfinished'] },
+      config: { permission: 'bodies', audit: 'content.read', problems: ['not_found', 'run_unfinished', 'wrong_state'] },
       schema: {
         operationId: 'readRunRow',
         tags: ['Runs'],
@@ -219,7 +224,7 @@ function contentRoute(app: ApiServer, ports: RunPorts): void {
       },
     },
     async (request) => {
-      const { run, job } = await findRun(request.params, ports);
+      const { run, job } = await findComparison(request.params, ports);
       audited(request, { workspace: run.workspace, target: run.id });
       refuseUnfinished(run, job, ports.clock.now());
       const { slot } = request.params;
@@ -231,7 +236,7 @@ function contentRoute(app: ApiServer, ports: RunPorts): void {
   );
 }
 
-const filterOf = (run: Run, { difference, slot, rule, day }: RowFilters) => ({
+const filterOf = (run: CompareRun, { difference, slot, rule, day }: RowFilters) => ({
   run: run.id,
   difference,
   slotState: slot,

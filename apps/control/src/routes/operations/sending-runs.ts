@@ -4,7 +4,7 @@ import { jobBody, runStopBody } from '../../jobs/kinds.ts';
 import { showJob } from '../../jobs/shown.ts';
 import type { RoutePorts } from '../../ports.ts';
 import { showingActors } from '../../resources/shown.ts';
-import { findRun } from '../../runs/find-run.ts';
+import { findComparison } from '../../runs/find-run.ts';
 import { selectionFields } from '../../runs/selection.ts';
 import { startSending, type StartSendingPorts } from '../../runs/start-sending.ts';
 import { stopSending, type StopSendingPorts } from '../../runs/stop-sending.ts';
@@ -34,7 +34,7 @@ export function sendingRunRoutes(app: ApiServer, ports: SendingPorts): void {
       },
     },
     async (request, reply) => {
-      const { run } = await findRun(request.params, ports);
+      const { run } = await findComparison(request.params, ports);
       const job = await startSending(request, run, request.body, ports);
       reply.code(202).header('location', `/v1/workspaces/${run.workspace}/jobs/${job.id}`);
       return showJob(job, showingActors(ports));
@@ -54,7 +54,7 @@ export function sendingRunRoutes(app: ApiServer, ports: SendingPorts): void {
       },
     },
     async (request, reply) => {
-      const { run } = await findRun(request.params, ports);
+      const { run } = await findComparison(request.params, ports);
       const { undoing, waitingLookups } = await stopSending(request, run, ports);
       reply.code(202);
       const show = showingActors(ports);

@@ -3,11 +3,11 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeScratchFile } from '@carillon/adapter-embedded';
-import type { ComparisonReports, ComparisonResult, HistoryComparison } from '@carillon/control';
-import type { ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
+import type { BatchReports, RunChild, RunOrder, RunReports, RunResult, RunWork } from '@carillon/control';
+import type { Run, RunKindName, RunOf, RunProgress } from '@carillon/domain/runs';
 import { CarillonError } from '@carillon/kernel';
 import type { HistorySource } from './history-source.ts';
-import { SCRATCH_FILE_TAKEN, type CompareOrder, type FromChild, type ToChild } from './protocol.ts';
+import { SCRATCH_FILE_TAKEN, type ChildOrder, type FromChild, type ToChild } from './protocol.ts';
 
 /** Heap of the child. A rule that needs more ends the child, and its run fails. */
 const HEAP_MIB = 384;
@@ -15,7 +15,7 @@ const HEAP_MIB = 384;
 const MAX_FRUITLESS_STARTS = 3;
 const SUFFIX = '.scratch';
 
-export type ComparisonFacts = {
+export type RunChildFacts = {
   readonly source: HistorySource;
   /** Folder of the scratch files. */
   readonly folder: string;
@@ -24,12 +24,12 @@ export type ComparisonFacts = {
   readonly pageRecords?: number | undefined;
   /** Reports a child that ended without a result and was not stopped. */
   readonly trouble: (where: string, error: unknown) => void;
-  readonly watch: ComparisonWatch;
+  readonly watch: RunWatch;
 };
 
-/** Observes comparisons for metrics and traces. */
-export type ComparisonWatch = Pick<HistoryComparison, 'ended'> & {
-  /** Called when work on a comparison begins in this process. */
+/** Observes runs for metrics and traces. */
+export type RunWatch = Pick<RunChild, 'ended'> & {
+  /** Called when work on a run begins in this process. */
   begin(run: Pick<Run, 'workspace'>): {
     /** Records that were read since the last call. */
     read(records: number): void;
@@ -44,24 +44,20 @@ export type ComparisonWatch = Pick<HistoryComparison, 'ended'> & {
 const childEntry = (): string =>
   fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './replay-child.js', import.meta.url));
 
-/** Runs each comparison in a child process of its own. */
-export function createComparison({
-  source,
-  folder,
-  ledgerKey,
-  pageRecords,
-  trouble,
-  watch,
-}: ComparisonFacts): HistoryComparison {
+/** Executes each run in a child process of its own. */
+export function createRunChild({ source, folder, ledgerKey, pageRecords, trouble, watch }: RunChildFacts): RunChild {
   const fileOf = (id: string): string => join(folder, `${id}${SUFFIX}`);
 
-  async function compare(
-    ...[run, edit, reports, stop]: Parameters<HistoryComparison['compare']>
-  ): Promise<ComparisonResult> {
+  async function execute<Kind extends RunKindName>(
+    run: RunOf<Kind>,
+    order: RunOrder<Kind>,
+    reports: RunReports<Kind>,
+    stop: AbortSignal,
+  ): Promise<RunResult<Kind>> {
     const observed = watch.begin(run);
     try {
-      const order = { run, edit, source, ledgerKey, pageRecords, scratchFile: fileOf(run.id) };
-      const result = await compareInChildren(order, reports, stop, observed);
+      const whole = { run, order, source, ledgerKey, pageRecords, scratchFile: fileOf(run.id) };
+      const result = await executeInChildren<Kind>(whole, reports, stop, observed);
       observed.end('done');
       return result;
     } catch (error) {
@@ -71,12 +67,12 @@ export function createComparison({
     }
   }
 
-  async function compareInChildren(
-    order: CompareOrder,
-    reports: ComparisonReports,
+  async function executeInChildren<Kind extends RunKindName>(
+    order: ChildOrder<Kind>,
+    reports: RunReports<Kind>,
     stop: AbortSignal,
-    observed: ReturnType<ComparisonWatch['begin']>,
-  ): Promise<ComparisonResult> {
+    observed: ReturnType<RunWatch['begin']>,
+  ): Promise<RunResult<Kind>> {
     let reached = -1;
     for (let fruitless = 0; ;) {
       stop.throwIfAborted();
@@ -86,7 +82,7 @@ export function createComparison({
       const child = startChild();
       const before: number = reached;
       let last: number | null = null;
-      const result = await follow(child, { kind: 'compare', order }, stop, {
+      const result = await follow<Kind>(child, { kind: 'execute', order }, stop, {
         ...reports,
         async progress(progress, counts, copied) {
           // The first report is the checkpoint at which the child begins.
@@ -99,16 +95,17 @@ export function createComparison({
       if (result) return result;
       observed.childEnded();
       const end = endOf(child);
-      trouble(`compare over past events, ${order.run.id}`, new Error(`the process that compares ${end.text}`));
+      const { id, kind } = order.run;
+      trouble(`${kind} over past events, ${id}`, new Error(`the process of the run ${end.text}`));
       fruitless = reached > before ? 0 : fruitless + 1;
       if (fruitless < MAX_FRUITLESS_STARTS) continue;
-      const times = `the process that compares ended ${fruitless} times in a row before it came further`;
+      const times = `the process of the run ended ${fruitless} times in a row before it came further`;
       throw new CarillonError('internal', `${times}. The last ${end.text}: ${end.fix}`);
     }
   }
 
   return {
-    compare,
+    execute,
     ended: (result) => watch.ended(result),
     async forget({ id }) {
       removeScratchFile(fileOf(id));
@@ -132,59 +129,61 @@ const startChild = (): ChildProcess =>
 /** How a child ended without a result, and what to do about it. */
 function endOf({ exitCode, signalCode }: ChildProcess): { readonly text: string; readonly fix: string } {
   if (exitCode === SCRATCH_FILE_TAKEN) {
-    return { text: 'found its scratch file in use by another process', fix: 'end that process, then compare again' };
+    return {
+      text: 'found its scratch file in use by another process',
+      fix: 'end that process, then start the run again',
+    };
   }
   // Node aborts when its heap is full.
   if (signalCode === 'SIGABRT') {
     const text = `needed more than ${HEAP_MIB} MiB of memory`;
-    return { text, fix: 'compare fewer notifications, or simplify the rule' };
+    return { text, fix: 'narrow the run, or simplify the rule' };
   }
-  if (signalCode === null) return { text: `ended with code ${exitCode}`, fix: 'compare again' };
+  if (signalCode === null) return { text: `ended with code ${exitCode}`, fix: 'start the run again' };
   return {
     text: `was ended by ${signalCode}`,
-    fix: 'the system ends processes if the machine has too little memory. Find out what ended it, then compare again',
+    fix: 'the system ends processes if the machine has too little memory. Find out what ended it, then start the run again',
   };
 }
 
-type ChildReports = Pick<ComparisonReports, 'lookups' | 'slots'> & {
-  /** `copied`: recorded lookups that were copied so far. */
-  progress(progress: RunProgress, counts: ReadCounts, copied: number): Promise<void>;
+type StoringReports<Kind extends RunKindName> = BatchReports<Kind> & {
+  /** `copied`: records of other topics that were copied so far. */
+  progress(progress: RunProgress, counts: RunWork[Kind]['counts'], copied: number): Promise<void>;
 };
 
 /** Resolves to the result of a child, or to null if the child ended without one. Ends the child when `stop` is aborted. */
-async function follow(
+async function follow<Kind extends RunKindName>(
   child: ChildProcess,
   order: ToChild,
   stop: AbortSignal,
-  reports: ChildReports,
-): Promise<ComparisonResult | null> {
+  reports: StoringReports<Kind>,
+): Promise<RunResult<Kind> | null> {
   const kill = (): void => void child.kill('SIGKILL');
   stop.addEventListener('abort', kill);
   try {
-    return await new Promise<ComparisonResult | null>((resolve, reject) => {
+    return await new Promise<RunResult<Kind> | null>((resolve, reject) => {
       let handling: Promise<void> = Promise.resolve();
-      let result: ComparisonResult | null = null;
+      let result: RunResult<Kind> | null = null;
       const fail = (error: unknown): void => {
         reject(error);
         kill();
       };
       const tell = (message: ToChild): void => void child.send(message, () => undefined);
       // Messages are handled in their order, one at a time.
-      child.on('message', (message: FromChild) => {
+      child.on('message', (message: FromChild<Kind>) => {
         handling = handling.then(() => handle(message)).catch(fail);
       });
       child.on('error', fail);
       // Comes after the last message. The event `exit` may come before it.
       child.on('close', () => void handling.then(() => resolve(result)));
 
-      async function handle(message: FromChild): Promise<void> {
+      async function handle(message: FromChild<Kind>): Promise<void> {
         if (message.kind === 'ready') tell(order);
         if (message.kind === 'progress') await reports.progress(message.progress, message.counts, message.copied);
         if (message.kind === 'failed') throw new CarillonError(message.code, message.detail);
-        if (message.kind === 'done') result = message;
-        if (message.kind === 'slots') await reports.slots(message.slots);
-        else if (message.kind === 'lookups') await reports.lookups(message.lookups);
-        else return;
+        if (message.kind === 'done') ({ result } = message);
+        if (message.kind !== 'batch') return;
+        await reports[message.name](message.items);
         tell({ kind: 'stored' });
       }
     });

@@ -1,8 +1,8 @@
 import type { Telemetry } from '@carillon/runtime';
-import type { ComparisonWatch } from '../replay/comparison.ts';
+import type { RunWatch } from '../replay/run-child.ts';
 
-/** Counts comparisons, and records a span of each piece of work on one. */
-export function watchComparisons({ metrics, spans }: Telemetry): ComparisonWatch {
+/** Counts runs, and records a span of each piece of work on one. */
+export function watchRuns({ metrics, spans }: Telemetry): RunWatch {
   const results = {
     done: metrics.replayRuns.with({ result: 'done' }),
     failed: metrics.replayRuns.with({ result: 'failed' }),

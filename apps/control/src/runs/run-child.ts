@@ -1,0 +1,60 @@
+import type { ResourceChange } from '@carillon/domain/configuration';
+import type { MissingLookup, ReadCounts, Run, RunKindName, RunOf, RunProgress } from '@carillon/domain/runs';
+import type { ComparedSlot } from '@carillon/stages';
+
+/** What the child process of a run gets, reports and resolves to, by kind of run. */
+export type RunWork = {
+  readonly compare: {
+    readonly order: { readonly edit: readonly ResourceChange[] };
+    readonly counts: ReadCounts;
+    readonly batches: {
+      /** Each slot that differs, in the order of the slots. */
+      readonly slots: readonly ComparedSlot[];
+      /** Each event and rule that needs a lookup. */
+      readonly lookups: readonly MissingLookup[];
+    };
+    readonly result: {
+      /** SHA-256 over the lines, as 64 hexadecimal digits. */
+      readonly checksum: string;
+      readonly counts: ReadCounts;
+      /** Number of slots on which the sides agree, by rule. */
+      readonly unchanged: readonly (readonly [rule: string, slots: number])[];
+    };
+  };
+};
+
+export type RunOrder<Kind extends RunKindName> = RunWork[Kind]['order'];
+export type RunResult<Kind extends RunKindName> = RunWork[Kind]['result'];
+
+/** Get parts of the result once each, some hundreds at a time. The run waits for them. */
+export type BatchReports<Kind extends RunKindName> = {
+  readonly [Name in keyof RunWork[Kind]['batches']]: (batch: RunWork[Kind]['batches'][Name]) => Promise<void>;
+};
+
+/** Called while a run is under way. */
+export type RunReports<Kind extends RunKindName> = BatchReports<Kind> & {
+  /** Called when a process begins. Batches that were given before come again. */
+  begin(): Promise<void>;
+  /** Called about once per second, and never two at a time. */
+  progress(progress: RunProgress, counts: RunWork[Kind]['counts']): Promise<void>;
+};
+
+/** Executes runs over the log, outside this process. */
+export type RunChild = {
+  /**
+   * Executes a run. A run that was interrupted continues where it stopped. Rejects with CarillonError `no_room`, and with `internal` if
+   * the process keeps ending. Rejects with the reason of `stop` when that is aborted.
+   */
+  execute<Kind extends RunKindName>(
+    run: RunOf<Kind>,
+    order: RunOrder<Kind>,
+    reports: RunReports<Kind>,
+    stop: AbortSignal,
+  ): Promise<RunResult<Kind>>;
+  /** Deletes what a run has on the disk. Safe to repeat. */
+  forget(run: Pick<Run, 'id'>): Promise<void>;
+  /** Counts a run for metrics. Called once per run that ended while this process worked on it. */
+  ended(result: 'done' | 'failed' | 'cancelled'): void;
+  /** Ids of runs that have something on the disk. */
+  known(): Promise<readonly string[]>;
+};

@@ -1,0 +1,13 @@
+import type { Run } from '@carillon/domain/runs';
+import { compareHistory } from '../jobs/kinds/compare-history.ts';
+import type { RunKind } from './run-kind.ts';
+
+/** All kinds of runs. */
+export const RUN_KINDS: readonly RunKind[] = [compareHistory];
+
+/** Returns the kind of a run. */
+export function kindOfRun({ kind: name }: Pick<Run, 'kind'>): RunKind {
+  const kind = RUN_KINDS.find((each) => each.kind === name);
+  if (kind) return kind;
+  throw new Error(`no kind of run is called ${name}`);
+}
