@@ -46,6 +46,11 @@ export type BatchResult<Output = NewRecord> = {
    * come again.
    */
   readonly fates: readonly RecordFate[];
+  /**
+   * The stage has more to do before its next record. Outputs and saves are written, and the records without a fate are
+   * handed to it again, also if none has one. The position stays before them.
+   */
+  readonly hasMore?: boolean;
   readonly outputs: readonly Output[];
   /** Evaluations of a rule that ended in an error. */
   readonly ruleErrors?: number;

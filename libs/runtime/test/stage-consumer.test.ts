@@ -133,6 +133,35 @@ describe('the interpreter of stages', () => {
     expect(left).toEqual([0]);
   });
 
+  it('keeps its position while a stage has more to do before its first record, and writes what the stage made', async () => {
+    await append('a', 'b');
+    const positions: (number | undefined)[] = [];
+    const saves: number[] = [];
+    let rounds = 0;
+    const passOn = passingOn([]);
+    await start({
+      name: 'more-first',
+      async handle(records, state) {
+        rounds += 1;
+        positions.push((await stored())?.next);
+        if (rounds > 2) return passOn.handle(records, state);
+        const text = `round ${rounds} of ${records.length} records from ${state.configNumber}`;
+        return {
+          fates: [],
+          hasMore: true,
+          outputs: [{ ...record(text), topic: 'carillon.outcomes' }],
+          save: async () => (saves.push((await outputs()).length), 'done'),
+          state: { ...state, configNumber: state.configNumber + 10 },
+        };
+      },
+    });
+    await reached(2);
+    expect(await outputs()).toEqual(['round 1 of 2 records from -1', 'round 2 of 2 records from 9', 'out a', 'out b']);
+    expect(saves).toEqual([1, 2]);
+    expect(positions).toEqual([undefined, undefined, undefined]);
+    expect(await stored()).toMatchObject({ configNumber: 21 });
+  });
+
   it('hands large records on a few at a time, each with its position saved, as one batch to those who watch', async () => {
     const large = 'x'.repeat(300 * 1024);
     const handed: number[] = [];

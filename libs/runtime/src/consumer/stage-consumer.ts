@@ -48,7 +48,7 @@ export type ConsumerWatch = {
 export type StageConsumerOptions<Output> = {
   readonly group: string;
   readonly topic: TopicName;
-  /** It answers for at least the first of its records; those that it leaves out are handed to it again once the others are saved. */
+  /** It answers for at least the first of its records, unless it has more to do before; those that it leaves out are handed to it again once the others are saved. */
   readonly stage: BatchStage<Output>;
   /** Where its outputs go. */
   readonly sink: OutputSink<Output>;
@@ -109,21 +109,24 @@ async function beginPartition<Output>(
   const furtherOn = (): CarillonError =>
     new CarillonError('wrong_state', `another worker of ${group} is further on in ${topic}/${partition}`);
 
+  async function savePosition(next: number, { watermark, configNumber }: PartitionState): Promise<void> {
+    const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, watermark, configNumber });
+    if (saved === 'refused') throw furtherOn();
+    if (assigned) options.progress?.reached(partition, next);
+  }
+
   /** Outputs, then state, then position: in this order, whatever happens in between. */
   async function handleBatch(records: readonly LogRecord[]): Promise<Done> {
     const result = await options.stage.handle(records, state);
     const last = records[result.fates.length - 1];
-    if (!last) throw new CarillonError('internal', `the stage ${options.stage.name} took none of its records`);
-    const next = last.offset + 1;
+    if (!last && !result.hasMore)
+      throw new CarillonError('internal', `the stage ${options.stage.name} took none of its records`);
     const took = result.fates.length;
     if (!assigned) return { ...NOTHING_DONE, took };
     await options.sink.write(result.outputs);
     if (result.save && (await result.save()) === 'refused') throw furtherOn();
-    const { watermark, configNumber } = result.state;
-    const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, watermark, configNumber });
-    if (saved === 'refused') throw furtherOn();
+    if (last) await savePosition(last.offset + 1, result.state);
     state = result.state;
-    if (assigned) options.progress?.reached(partition, next);
     const { ruleErrors = 0, dropped = [] } = result;
     return { fates: countFates(result.fates), ruleErrors, dropped, took };
   }
