@@ -23,17 +23,6 @@ export function readWatermark(stored: string): Instant {
   return typeof value === 'number' ? value : Math.max(0, ...Object.values(value));
 }
 
-/** State of a rule for one entity: all of it in one document, with the position of the last record applied. */
-export type RuleState = {
-  readonly id: string;
-  readonly logId: LogId;
-  readonly partition: number;
-  readonly offset: number;
-  /** When its earliest timer is due; indexed. */
-  readonly nextDue: Instant | null;
-  readonly data: string;
-};
-
 /**
  * `done`: written, or an equal one was there. `refused`: the stored one is newer; the caller has lost its partition and
  * must start it again.
@@ -44,12 +33,4 @@ export type CheckpointStore = {
   load(group: string, topic: string, partition: number): Promise<Checkpoint | null>;
   /** Refuses one whose `next` is below the stored one, or of another log id. Durable when it resolves. */
   save(checkpoint: Checkpoint): Promise<FencedWrite>;
-};
-
-export type RuleStateStore = {
-  load(ids: readonly string[]): Promise<readonly RuleState[]>;
-  /** Each is refused if the stored position is newer or of another log id or partition; equal counts as done. */
-  save(states: readonly RuleState[]): Promise<readonly FencedWrite[]>;
-  /** States of a partition with a timer due at or before `at`, earliest first. */
-  due(partition: number, at: Instant, limit: number): Promise<readonly RuleState[]>;
 };

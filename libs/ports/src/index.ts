@@ -31,6 +31,7 @@ export * from './outbound-http.ts';
 export * from './partner-lookup.ts';
 export * from './people-store.ts';
 export * from './read-models.ts';
+export * from './rule-states.ts';
 export * from './receipt-readers.ts';
 export * from './record-codec.ts';
 export * from './schema-registry.ts';

@@ -1,4 +1,4 @@
-import type { CheckpointStore, RuleStateStore } from './checkpoints.ts';
+import type { CheckpointStore } from './checkpoints.ts';
 import type { CohortStore } from './cohort-store.ts';
 import type { ConfigurationStore, LeaseStore } from './configuration-store.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
@@ -7,6 +7,7 @@ import type { DueTasks } from './due-tasks.ts';
 import type { KeyUseStore } from './key-uses.ts';
 import type { LookupClaims } from './lookup-claims.ts';
 import type { ReadModels } from './read-models.ts';
+import type { RuleStateStore } from './rule-states.ts';
 import type { SuppressionList } from './suppression-list.ts';
 
 /** What a backend keeps besides the log. Processes that share a backend share all of it. */

@@ -16,6 +16,7 @@ export * from './contracts/key-uses.ts';
 export * from './contracts/pages.ts';
 export * from './contracts/lookup-claims.ts';
 export * from './contracts/read-models.ts';
+export * from './contracts/rule-states.ts';
 export * from './contracts/schema-registry.ts';
 export * from './contracts/documents.ts';
 export * from './contracts/source-store.ts';

@@ -50,7 +50,13 @@ const TABLE: Table = {
     consume: 'reads',
   },
   checkpoints: { load: 'reads', save: ['engine', 'delivery', 'control'].map(checkpointOf) },
-  ruleStates: { load: 'reads', due: 'reads', save: 'nobody uses it yet' },
+  ruleStates: {
+    load: 'reads',
+    due: 'reads',
+    earliestDue: 'reads',
+    save: 'nobody uses it yet',
+    sweep: 'takes away what nothing is read from any more, and is done again',
+  },
   cohorts: {
     load: 'reads',
     members: 'reads',

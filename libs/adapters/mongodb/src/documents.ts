@@ -87,6 +87,7 @@ export type RuleStateDocument = {
   readonly partition: number;
   readonly offset: number;
   readonly nextDue?: number;
+  readonly forgetAt?: number;
   readonly data: string;
 };
 

@@ -74,6 +74,7 @@ export async function loadEntityStates(
         partition,
         offset,
         nextDue: nextDueOf(memory),
+        forgetAt: null,
         data: formatMemory(memory),
       });
     },

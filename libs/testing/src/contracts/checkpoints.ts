@@ -1,5 +1,5 @@
 import type { LogId } from '@carillon/kernel';
-import type { Checkpoint, CheckpointStore, RuleState, RuleStateStore } from '@carillon/ports';
+import type { Checkpoint, CheckpointStore } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
 
@@ -82,75 +82,6 @@ export function describeCheckpoints(name: string, make: () => Promise<UnderTest<
       await expect(store().save(checkpoint(group, { next: 2 }))).rejects.toThrow();
       await broken.mendWrites();
       expect(await store().save(checkpoint(group, { next: 3 }))).toBe('done');
-    });
-  });
-}
-
-const state = (id: string, more: Partial<RuleState> = {}): RuleState => ({
-  id,
-  logId: LOG,
-  partition: 0,
-  offset: 10,
-  nextDue: null,
-  data: '{}',
-  ...more,
-});
-
-/** State of rules is fenced by the position in it: a worker that lost its partition cannot overwrite its successor. */
-export function describeRuleStates(name: string, make: () => Promise<UnderTest<RuleStateStore>>): void {
-  describe(`${name} keeps the contract of rule states`, () => {
-    const { port: store } = freshFor(make);
-
-    it('gives back those that are there and nothing for the others', async () => {
-      const [known, unknown] = [freshName('known'), freshName('unknown')];
-      const saved = state(known, { nextDue: 5, data: '{"total":9007199254740993,"name":"Grüße"}' });
-      expect(await store().save([saved])).toEqual(['done']);
-      expect(await store().load([unknown, known])).toEqual([saved]);
-      expect(await store().load([])).toEqual([]);
-      expect(await store().save([])).toEqual([]);
-    });
-
-    it('replaces an older one and keeps the first of two at one position', async () => {
-      const id = freshName('newer');
-      await store().save([state(id, { offset: 10, data: '1' })]);
-      expect(await store().save([state(id, { offset: 11, data: '2' })])).toEqual(['done']);
-      expect(await store().save([state(id, { offset: 11, data: '2' })])).toEqual(['done']);
-      expect(await store().load([id])).toEqual([state(id, { offset: 11, data: '2' })]);
-    });
-
-    it('refuses an older one, and one of another log or partition, each for itself', async () => {
-      const ids = ['older', 'log', 'partition', 'fine'].map((stem) => freshName(stem));
-      const [older = '', log = '', partition = '', fine = ''] = ids;
-      await store().save(ids.map((id) => state(id, { offset: 10, data: 'kept' })));
-      const answers = await store().save([
-        state(older, { offset: 9 }),
-        state(log, { offset: 99, logId: OTHER_LOG }),
-        state(partition, { offset: 99, partition: 1 }),
-        state(fine, { offset: 11, data: 'new' }),
-      ]);
-      expect(answers).toEqual(['refused', 'refused', 'refused', 'done']);
-      const found = new Map((await store().load(ids)).map((item) => [item.id, item.data]));
-      expect(ids.map((id) => found.get(id))).toEqual(['kept', 'kept', 'kept', 'new']);
-    });
-
-    it('finds timers that are due in a partition, earliest first, at most as many as asked', async () => {
-      // A partition of its own, so that others do not mix in.
-      const partition = 1000 + Math.floor(Math.random() * 1_000_000);
-      const ids = [30, 10, 20, 40].map((nextDue) => ({ id: freshName('due'), nextDue }));
-      const never = { id: freshName('never'), nextDue: null };
-      await store().save([...ids, never].map(({ id, nextDue }) => state(id, { nextDue, partition })));
-      expect((await store().due(partition, 30, 10)).map((item) => item.nextDue)).toEqual([10, 20, 30]);
-      expect((await store().due(partition, 30, 2)).map((item) => item.nextDue)).toEqual([10, 20]);
-      expect(await store().due(partition + 1, 30, 10)).toEqual([]);
-    });
-
-    it('ends with the newest of many that save at once', async () => {
-      const id = freshName('race');
-      const saves = Array.from({ length: 20 }, (_, at) =>
-        store().save([state(id, { offset: (at * 7) % 20, data: String((at * 7) % 20) })]),
-      );
-      await Promise.all(saves);
-      expect(await store().load([id])).toEqual([state(id, { offset: 19, data: '19' })]);
     });
   });
 }

@@ -11,6 +11,7 @@ export * from './partner.ts';
 export * from './positions.ts';
 export * from './provider.ts';
 export * from './read-models.ts';
+export * from './rule-states.ts';
 export * from './schema-registry.ts';
 export * from './stores.ts';
 export * from './wire.ts';

@@ -1,4 +1,4 @@
-import type { Checkpoint, CheckpointStore, FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
+import type { Checkpoint, CheckpointStore, FencedWrite } from '@carillon/ports';
 import type { Wire } from './wire.ts';
 
 const placeOf = (group: string, topic: string, partition: number): string => `${group} ${topic}/${partition}`;
@@ -32,31 +32,3 @@ export function createMemoryCheckpoints(fenced = true) {
   };
 }
 export type MemoryCheckpoints = ReturnType<typeof createMemoryCheckpoints>;
-
-/** States of rules, each fenced by the position in it. */
-export function createMemoryRuleStates() {
-  const stored = new Map<string, RuleState>();
-
-  function saveOne(state: RuleState): FencedWrite {
-    const before = stored.get(state.id);
-    const same = !before || (before.logId === state.logId && before.partition === state.partition);
-    if (!same || (before && before.offset > state.offset)) return 'refused';
-    stored.set(state.id, state);
-    return 'done';
-  }
-
-  return {
-    connect: (wire: Wire): RuleStateStore => ({
-      load: (ids) =>
-        wire.ask('ruleStates.load', () => ids.map((id) => stored.get(id)).filter((one) => one !== undefined)),
-      save: (states) => wire.ask('ruleStates.save', () => states.map(saveOne), { writes: true }),
-      due: (partition, at, limit) =>
-        wire.ask('ruleStates.due', () =>
-          [...stored.values()]
-            .filter((state) => state.partition === partition && state.nextDue !== null && state.nextDue <= at)
-            .toSorted((a, b) => (a.nextDue ?? 0) - (b.nextDue ?? 0))
-            .slice(0, limit),
-        ),
-    }),
-  };
-}

@@ -1,5 +1,5 @@
 import type { LogId } from '@carillon/kernel';
-import type { FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
+import type { DueRuleState, FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
 
@@ -10,14 +10,18 @@ type RuleStateRow = {
   record_offset: number;
   next_due: number | null;
   data: string;
+  forget_at: number | null;
 };
+type Sweep = { readonly partition: number; readonly before: number; readonly limit: number };
 
 export const ruleStateWrites = ({ sql }: Transaction) => ({
   'ruleStates.save'(rows: readonly RuleStateRow[]): FencedWrite[] {
     return rows.map((row) => {
       const changed = sql.run(
-        `INSERT INTO rule_states VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET record_offset = excluded.record_offset, next_due = excluded.next_due, data = excluded.data
+        `INSERT INTO rule_states (id, log_id, partition, record_offset, next_due, data, forget_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET record_offset = excluded.record_offset, next_due = excluded.next_due,
+           data = excluded.data, forget_at = excluded.forget_at
          WHERE log_id = excluded.log_id AND partition = excluded.partition AND record_offset < excluded.record_offset`,
         row.id,
         row.log_id,
@@ -25,6 +29,7 @@ export const ruleStateWrites = ({ sql }: Transaction) => ({
         row.record_offset,
         row.next_due,
         row.data,
+        row.forget_at,
       );
       if (changed === 1) return 'done';
       const equal = sql.get(
@@ -37,6 +42,14 @@ export const ruleStateWrites = ({ sql }: Transaction) => ({
       return equal ? 'done' : 'refused';
     });
   },
+  'ruleStates.sweep': ({ partition, before, limit }: Sweep): number =>
+    sql.run(
+      `DELETE FROM rule_states WHERE id IN (
+         SELECT id FROM rule_states WHERE partition = ? AND next_due IS NULL AND forget_at < ? LIMIT ?)`,
+      partition,
+      before,
+      limit,
+    ),
 });
 type RuleStateWrites = ReturnType<typeof ruleStateWrites>;
 
@@ -54,14 +67,24 @@ export const createRuleStateStore = (reader: Reader, write: Write<RuleStateWrite
     const bytes = rows.reduce((sum, row) => sum + row.data.length + 256, 0);
     return write('ruleStates.save', { bytes, rows: rows.length }, rows);
   },
-  async due(partition, at, limit) {
-    const rows = reader.all(
-      'SELECT * FROM rule_states WHERE partition = ? AND next_due <= ? ORDER BY next_due LIMIT ?',
+  async due(partition, before, limit) {
+    return reader.all(
+      `SELECT id, record_offset AS offset, next_due AS nextDue FROM rule_states
+       WHERE partition = ? AND next_due < ? ORDER BY next_due, id LIMIT ?`,
       partition,
-      at,
+      before,
       limit,
-    ) as RuleStateRow[];
-    return rows.map(fromRow);
+    ) as DueRuleState[];
+  },
+  async earliestDue(partition) {
+    const row = reader.get(
+      'SELECT min(next_due) AS earliest FROM rule_states WHERE partition = ? AND next_due IS NOT NULL',
+      partition,
+    ) as { readonly earliest: number | null };
+    return row.earliest;
+  },
+  async sweep(partition, before, limit) {
+    return write('ruleStates.sweep', { bytes: 256, rows: limit }, { partition, before, limit });
   },
 });
 
@@ -72,6 +95,7 @@ const toRow = (state: RuleState): RuleStateRow => ({
   record_offset: state.offset,
   next_due: state.nextDue,
   data: state.data,
+  forget_at: state.forgetAt,
 });
 
 const fromRow = (row: RuleStateRow): RuleState => ({
@@ -80,5 +104,6 @@ const fromRow = (row: RuleStateRow): RuleState => ({
   partition: row.partition,
   offset: row.record_offset,
   nextDue: row.next_due,
+  forgetAt: row.forget_at,
   data: row.data,
 });

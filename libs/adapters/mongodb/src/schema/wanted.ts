@@ -49,7 +49,10 @@ export const WANTED = {
   ],
   lookup_claims: [{ name: 'at', key: { at: 1 } }],
   checkpoints: [],
-  rule_states: [{ name: 'due', key: { partition: 1, nextDue: 1 }, where: ['nextDue'] }],
+  rule_states: [
+    { name: 'due', key: { partition: 1, nextDue: 1 }, where: ['nextDue'] },
+    { name: 'forgotten', key: { partition: 1, forgetAt: 1 }, where: ['forgetAt'] },
+  ],
   cohorts: [{ name: 'integration', key: { workspace: 1, integration: 1, cohort: 1 } }],
   cohort_members: [
     { name: 'inside', key: { cohortId: 1, insideSince: 1, newestOffset: 1 }, where: ['insideSince'] },

@@ -5,8 +5,8 @@ import type { Collections } from '../collections.ts';
 import { upsertGuarded } from '../compare-and-set.ts';
 import type { RuleStateDocument } from '../documents.ts';
 import { RetryFromStart } from '../failures.ts';
-import { queued } from '../pages.ts';
-import { inRuns } from '../adaptive-batches.ts';
+import { IN_ONE_ANSWER, queued } from '../pages.ts';
+import { createAdaptiveBatches, inRuns } from '../adaptive-batches.ts';
 
 const stateOf = (found: RuleStateDocument): RuleState => ({
   id: found._id,
@@ -14,14 +14,15 @@ const stateOf = (found: RuleStateDocument): RuleState => ({
   partition: found.partition,
   offset: found.offset,
   nextDue: found.nextDue ?? null,
+  forgetAt: found.forgetAt ?? null,
   data: found.data,
 });
 
-const writeOf = ({ id, logId, partition, offset, nextDue, data }: RuleState) => ({
+const writeOf = ({ id, logId, partition, offset, nextDue, forgetAt, data }: RuleState) => ({
   id,
   // `$eq` would do as well; as plain values they also go into the document that the upsert makes.
   guard: { logId, partition, offset: { $lt: offset } },
-  fields: { offset, nextDue: nextDue ?? undefined, data },
+  fields: { offset, nextDue: nextDue ?? undefined, forgetAt: forgetAt ?? undefined, data },
 });
 
 /** States cut into runs in which every id is there once: a bulk has no order of its own. */
@@ -40,6 +41,8 @@ function runsOf(states: readonly RuleState[]): readonly (readonly RuleState[])[]
 }
 
 export function createRuleStateStore({ ruleStates }: Collections, attempt: Attempt): RuleStateStore {
+  const inSaveRuns = createAdaptiveBatches();
+
   /** Undefined: the stored one is older and will give way at the next try. */
   function judge(state: RuleState, stored: RuleStateDocument | undefined): FencedWrite | undefined {
     if (!stored) return undefined;
@@ -56,7 +59,12 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
       for (const [at, state] of open.entries()) if (!refused.has(at)) answers.set(state, 'done');
       if (refused.size === 0) return;
       const doubtful = open.filter((_state, at) => refused.has(at));
-      const stored = await ruleStates.find({ _id: { $in: doubtful.map(({ id }) => id) } }).toArray();
+      const stored = await ruleStates
+        .find(
+          { _id: { $in: doubtful.map(({ id }) => id) } },
+          { ...IN_ONE_ANSWER, projection: { logId: 1, partition: 1, offset: 1 } },
+        )
+        .toArray();
       const byId = new Map(stored.map((found) => [found._id, found]));
       for (const state of doubtful) {
         const answer = judge(state, byId.get(state.id));
@@ -69,20 +77,41 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
 
   return {
     async load(ids) {
-      if (ids.length === 0) return [];
-      const found = await attempt(() => ruleStates.find({ _id: { $in: [...ids] } }).toArray());
+      const found = await inRuns(ids, (run) =>
+        attempt(() => ruleStates.find({ _id: { $in: [...run] } }, IN_ONE_ANSWER).toArray()),
+      );
       return found.map(stateOf);
     },
     async save(states) {
       const answers: FencedWrite[] = [];
-      for (const run of runsOf(states)) answers.push(...(await inRuns(run, saveRun)));
+      for (const run of runsOf(states)) answers.push(...(await inSaveRuns(run, saveRun)));
       return answers;
     },
-    async due(partition, at, limit) {
+    async due(partition, before, limit) {
       const found = await attempt(() =>
-        ruleStates.find({ partition, nextDue: queued({ $lte: at }) }, { sort: { nextDue: 1 }, limit }).toArray(),
+        ruleStates
+          .find(
+            { partition, nextDue: queued({ $lt: before }) },
+            { ...IN_ONE_ANSWER, sort: { nextDue: 1 }, limit, projection: { offset: 1, nextDue: 1 } },
+          )
+          .toArray(),
       );
-      return found.map(stateOf);
+      return found.map(({ _id, offset, nextDue = 0 }) => ({ id: _id, offset, nextDue }));
+    },
+    async earliestDue(partition) {
+      const found = await attempt(() =>
+        ruleStates.findOne({ partition, nextDue: queued({}) }, { sort: { nextDue: 1 }, projection: { nextDue: 1 } }),
+      );
+      return found?.nextDue ?? null;
+    },
+    async sweep(partition, before, limit) {
+      const forgotten = { partition, forgetAt: queued({ $lt: before }), nextDue: { $exists: false } };
+      const found = await attempt(() => ruleStates.find(forgotten, { limit, projection: { _id: 1 } }).toArray());
+      if (found.length === 0) return 0;
+      // A state that changed meanwhile is kept, because the condition is asked again.
+      const ids = { _id: { $in: found.map(({ _id }) => _id) } };
+      const { deletedCount } = await attempt(() => ruleStates.deleteMany({ ...forgotten, ...ids }));
+      return deletedCount;
     },
   };
 }

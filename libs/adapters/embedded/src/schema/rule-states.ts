@@ -1,0 +1,10 @@
+/**
+ * What a page of due states returns stands in the index. No program of an earlier version wrote a state, so none has to be
+ * carried over.
+ */
+export const RULE_STATES_DUE_AND_FORGOTTEN = `
+  ALTER TABLE rule_states ADD COLUMN forget_at INTEGER;
+  DROP INDEX rule_states_due;
+  CREATE INDEX rule_states_due ON rule_states (partition, next_due, id, record_offset) WHERE next_due IS NOT NULL;
+  CREATE INDEX rule_states_forgotten ON rule_states (partition, forget_at) WHERE next_due IS NULL AND forget_at IS NOT NULL;
+`;

@@ -1,0 +1,48 @@
+import type { DueRuleState, FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
+import type { Wire } from './wire.ts';
+
+/** States of rules, each fenced by the offset in it. */
+export function createMemoryRuleStates() {
+  const stored = new Map<string, RuleState>();
+
+  function saveOne(state: RuleState): FencedWrite {
+    const before = stored.get(state.id);
+    const same = !before || (before.logId === state.logId && before.partition === state.partition);
+    if (!same || (before && before.offset > state.offset)) return 'refused';
+    if (before?.offset !== state.offset) stored.set(state.id, state);
+    return 'done';
+  }
+
+  const waiting = (partition: number): DueRuleState[] =>
+    [...stored.values()]
+      .filter((state) => state.partition === partition)
+      .flatMap(({ id, offset, nextDue }) => (nextDue === null ? [] : [{ id, offset, nextDue }]))
+      .toSorted((a, b) => a.nextDue - b.nextDue);
+
+  function sweep(partition: number, before: number, limit: number): number {
+    const old = [...stored.values()].filter(
+      (state) =>
+        state.partition === partition && state.nextDue === null && state.forgetAt !== null && state.forgetAt < before,
+    );
+    const removed = old.slice(0, limit);
+    for (const { id } of removed) stored.delete(id);
+    return removed.length;
+  }
+
+  return {
+    connect: (wire: Wire): RuleStateStore => ({
+      load: (ids) =>
+        wire.ask('ruleStates.load', () => ids.map((id) => stored.get(id)).filter((state) => state !== undefined)),
+      save: (states) => wire.ask('ruleStates.save', () => states.map(saveOne), { writes: true }),
+      due: (partition, before, limit) =>
+        wire.ask('ruleStates.due', () =>
+          waiting(partition)
+            .filter(({ nextDue }) => nextDue < before)
+            .slice(0, limit),
+        ),
+      earliestDue: (partition) => wire.ask('ruleStates.earliestDue', () => waiting(partition)[0]?.nextDue ?? null),
+      sweep: (partition, before, limit) =>
+        wire.ask('ruleStates.sweep', () => sweep(partition, before, limit), { writes: true }),
+    }),
+  };
+}
