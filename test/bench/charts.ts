@@ -30,6 +30,7 @@ export const MEASURED_IN: Readonly<Record<Measure, (counted: string) => string>>
   seconds: () => 'seconds',
   cpu: (counted) => `CPU seconds per 1,000 ${counted}`,
   memory: () => 'resident memory, MiB',
+  wal: () => 'write-ahead log, MiB',
   p50: () => 'median delay, ms',
   p95: () => 'p95 of the delay, ms',
   p99: () => 'p99 of the delay, ms',

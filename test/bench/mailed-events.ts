@@ -123,8 +123,17 @@ export function queues(): { readonly pgBoss: Backend; readonly bullMq: Backend }
 export type Sending = {
   /** How events come in a round. */
   load(round: Round, backend: Backend): LoadPlan['load'];
-  /** What the round says, of when it began, the last mail came, and each mail came after its 202. */
-  read(done: number, seconds: number, afterAnswer: readonly number[], backend: Backend, round: Round): Reading;
+  /** What the round says. */
+  read(sent: SentEvents, backend: Backend, round: Round): Reading;
+};
+
+/** Events of a round that were answered with 202 and mailed. */
+export type SentEvents = {
+  readonly done: number;
+  /** From the beginning of the round until the last mail came. */
+  readonly seconds: number;
+  /** Milliseconds from each 202 to its mail. */
+  readonly afterAnswer: readonly number[];
 };
 
 /** Events posted to the product, each of them mailed. Every 202 has to be on its log once, and mailed once. */
@@ -161,7 +170,12 @@ function sideOf(backend: Backend, sending: Sending, { target, load, shares }: St
       for (const { subject } of mails) mailed.set(subject, (mailed.get(subject) ?? 0) + 1);
       const last = mails.reduce((latest, { at }) => Math.max(latest, at), begun);
       const afterAnswer = mails.map(({ subject, at }) => at - (answeredAt.get(subject) ?? at));
-      return sending.read(result.acknowledged.length, (last - begun) / 1000, afterAnswer, backend, round);
+      const sent = {
+        done: result.acknowledged.length,
+        seconds: (last - begun) / 1000,
+        afterAnswer,
+      };
+      return sending.read(sent, backend, round);
     },
     async verify() {
       const onLog = stored && (await stored());

@@ -28,13 +28,17 @@ async function ask<T>({ controlUrl, token }: Management, path: string, body: unk
 }
 
 /** Applies the configuration to the running product and answers the headers that its stream asks for. */
-export async function configure(product: Management, files: Files): Promise<Readonly<Record<string, string>>> {
+export async function configure(
+  product: Management,
+  files: Files,
+  keyName = 'backend',
+): Promise<Readonly<Record<string, string>>> {
   const applied = await ask<{ faults: readonly unknown[] }>(product, '/v1/configuration/apply', {
     files,
     prune: false,
   });
   if (applied.faults.length > 0) throw new Error(`not applied: ${JSON.stringify(applied.faults)}`);
-  const { key } = await ask<{ key: string }>(product, `/v1/workspaces/${WORKSPACE}/api-keys`, { name: 'backend' });
+  const { key } = await ask<{ key: string }>(product, `/v1/workspaces/${WORKSPACE}/api-keys`, { name: keyName });
   return { authorization: `Bearer ${key}` };
 }
 

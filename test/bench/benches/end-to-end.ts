@@ -24,7 +24,7 @@ const { pgBoss, bullMq } = queues();
 
 const bursts: Sending = {
   load: () => ({ open: CONNECTIONS, count: BURST }),
-  read(done, seconds, _delays, backend) {
+  read({ done, seconds }, backend) {
     backend.most = done / seconds;
     return { done, seconds };
   },
@@ -36,7 +36,12 @@ const steadily = (rateOf: (backend: Backend) => number): Sending => ({
       throw new Error('only the case of bursts, which comes before, shows what the backend can do');
     return { rate, seconds: secondsOf(round) };
   },
-  read: (done, seconds, delays, backend) => ({ done, seconds, delays: delaysOf(delays), offered: rateOf(backend) }),
+  read: ({ done, seconds, afterAnswer }, backend) => ({
+    done,
+    seconds,
+    delays: delaysOf(afterAnswer),
+    offered: rateOf(backend),
+  }),
 });
 
 const sidesOf = (sending: Sending, ...more: readonly Backend[]): readonly Side[] =>

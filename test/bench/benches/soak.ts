@@ -22,9 +22,9 @@ const soaking: Sending = {
     round.number === 0
       ? { open: CONNECTIONS, seconds: BURST }
       : { rate: rateOf(round, backend), seconds: round.seconds },
-  read(done, seconds, delays, backend, round) {
+  read({ done, seconds, afterAnswer }, backend, round) {
     if (round.number === 0) backend.most = done / seconds;
-    return { done, seconds, delays: delaysOf(delays), offered: rateOf(round, backend) };
+    return { done, seconds, delays: delaysOf(afterAnswer), offered: rateOf(round, backend) };
   },
 };
 

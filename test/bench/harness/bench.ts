@@ -22,6 +22,8 @@ export type Reading = {
   readonly offered?: number;
   /** The part of one core that the one thread of the load used: near 1, the load was the limit, and not the side. */
   readonly loadBusy?: number;
+  /** Largest size of a write-ahead log in the round, in MiB. */
+  readonly wal?: number;
   /** CPU seconds by name of process, where those of `OpenSide.processes` do not do: they lived only within the round. */
   readonly cpu?: Readonly<Record<string, number>>;
 };
@@ -49,8 +51,8 @@ export type Side = {
   open(): Promise<OpenSide>;
 };
 
-/** `cpu`: CPU seconds of all its processes for a thousand done. `memory`: resident MiB of all its processes. Delays in milliseconds. */
-export type Measure = 'rate' | 'seconds' | 'cpu' | 'memory' | 'p50' | 'p95' | 'p99' | 'max';
+/** `cpu`: CPU seconds of all its processes for a thousand done. `memory`: resident MiB of all its processes. `wal`: MiB. Delays in milliseconds. */
+export type Measure = 'rate' | 'seconds' | 'cpu' | 'memory' | 'wal' | 'p50' | 'p95' | 'p99' | 'max';
 
 /** What the bench is for: one number, most of which have a floor and a goal. */
 export type Comparison = {

@@ -14,6 +14,7 @@ export type Measured = {
   readonly delays?: Quantiles;
   readonly offered?: number;
   readonly loadBusy?: number;
+  readonly wal?: number;
 };
 
 export type SideResult = {

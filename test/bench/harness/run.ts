@@ -32,7 +32,7 @@ async function measure(open: OpenSide, round: Round): Promise<Measured> {
   const processes = open.processes ?? { bench: process.pid };
   const before = cpuOf(processes);
   const watch = watchMemory(processes);
-  const { done, seconds, delays, cpu, offered, loadBusy }: Reading = await open
+  const { done, seconds, delays, cpu, offered, loadBusy, wal }: Reading = await open
     .round(round)
     .finally(() => watch.stop());
   const after = cpuOf(processes);
@@ -47,6 +47,7 @@ async function measure(open: OpenSide, round: Round): Promise<Measured> {
     ...(delays && { delays: quantilesOf(delays) }),
     ...(offered !== undefined && { offered }),
     ...(loadBusy !== undefined && { loadBusy }),
+    ...(wal !== undefined && { wal }),
   };
 }
 

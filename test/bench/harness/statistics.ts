@@ -14,7 +14,10 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /** Undefined where a round did not measure it. */
-export function valueOf({ rate, seconds, done, cpu, memory, delays }: Measured, measure: Measure): number | undefined {
+export function valueOf(
+  { rate, seconds, done, cpu, memory, wal, delays }: Measured,
+  measure: Measure,
+): number | undefined {
   switch (measure) {
     case 'rate':
       return rate;
@@ -24,6 +27,8 @@ export function valueOf({ rate, seconds, done, cpu, memory, delays }: Measured, 
       return (Object.values(cpu).reduce((sum, value) => sum + value, 0) / done) * 1000;
     case 'memory':
       return Object.values(memory).reduce((sum, value) => sum + value, 0);
+    case 'wal':
+      return wal;
     case 'p50':
     case 'p95':
     case 'p99':
