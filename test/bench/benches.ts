@@ -7,6 +7,7 @@ import { ingest } from './benches/ingest.ts';
 import { lookups } from './benches/lookups.ts';
 import { management } from './benches/management.ts';
 import { receipts } from './benches/receipts.ts';
+import { replay } from './benches/replay.ts';
 import { rules } from './benches/rules.ts';
 import { sending } from './benches/sending.ts';
 import { slowOne } from './benches/slow-one.ts';
@@ -20,6 +21,7 @@ export const BENCHES: readonly Bench[] = [
   ingest,
   evaluate,
   history,
+  replay,
   endToEnd,
   rules,
   lookups,
