@@ -2,6 +2,8 @@ export * from './contents/event-content.ts';
 export type { FieldRead } from './contents/fields-read.ts';
 export { markedLines, type MarkedLine } from './contents/marked-json.ts';
 export * from './contents/message-content.ts';
+export type { Account, Verdict } from './explain/account.ts';
+export { describeDraftOutcome, type DraftOutcome, type Drafts } from './explain/draft-findings.ts';
 export * from './explain/drops.ts';
 export * from './explain/lookups.ts';
 export * from './explain/people.ts';

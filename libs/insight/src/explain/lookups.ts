@@ -1,7 +1,7 @@
 import type { Configuration } from '@carillon/domain/configuration';
 import type { Intent } from '@carillon/domain/deliveries';
 import { readPosition } from '@carillon/domain/events';
-import type { CallEvidence, Lookup, Trigger } from '@carillon/domain/lookups';
+import type { CallEvidence, Lookup, LookupItem, Trigger } from '@carillon/domain/lookups';
 import { whoIsDropped, type Dropped } from '@carillon/domain/rules';
 import { formatInstant, type Json, type TriggerId } from '@carillon/kernel';
 import type { DueTask, DueTasks, EventLog, Ids, LookupClaims, RecordCodecs, EventLoopSlice } from '@carillon/ports';
@@ -46,16 +46,17 @@ export async function traceTrigger(
   if (!resolved.ok) steps.push(step('dead_letter', null, resolved.error, { id, reason: 'rule_gone' }));
   if (!resolved.ok) return { steps, intents: [], people: [] };
   const { items } = answer.lookup;
-  const itemAt = (index: number): Json | undefined => {
-    const item = items[index];
-    return item && { user_id: item.userId, to: { ...item.to }, variables: item.variables };
-  };
+  const itemAt = (index: number): Json | undefined => itemOfAnswer(items[index]);
   return {
     steps,
     intents: resolved.value.intents,
     people: namedPeople({ ...resolved.value, rule, itemAt }, ports.ids),
   };
 }
+
+/** Returns what a partner said of a person, as a rule sees it. */
+export const itemOfAnswer = (item: LookupItem | undefined): Json | undefined =>
+  item && { user_id: item.userId, to: { ...item.to }, variables: item.variables };
 
 /** The calls and the answer behind a delivery; none where the event itself named the recipient. */
 export async function traceAnswer(triggerId: TriggerId, ports: LookupTracePorts): Promise<readonly TraceStep[]> {
@@ -121,9 +122,10 @@ const supersededStep = (position: string): TraceStep =>
 
 type CountingAnswer = { readonly lookup: Lookup; readonly position: string; readonly superseded: readonly string[] };
 
-async function readAnswer(
+/** Reads the answer that counts for a trigger. Null: there is none, or the log does not have it any more. */
+export async function readAnswer(
   triggerId: TriggerId,
-  { claims, log, codecs }: LookupTracePorts,
+  { claims, log, codecs }: Pick<LookupTracePorts, 'claims' | 'codecs' | 'log'>,
 ): Promise<CountingAnswer | null> {
   const claim = await claims.get(triggerId);
   const place = claim && readPosition(claim.position);

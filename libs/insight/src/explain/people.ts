@@ -6,7 +6,7 @@ import {
   type DeliveryState,
   type Intent,
 } from '@carillon/domain/deliveries';
-import type { Dropped, Recipient } from '@carillon/domain/rules';
+import { StepBudget, type Bindings, type CompiledRule, type Dropped, type Recipient } from '@carillon/domain/rules';
 import { stringifyJson, type DeliveryId, type Json } from '@carillon/kernel';
 import type { DeliveryLedger, Ids } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
@@ -45,6 +45,12 @@ const ITEM_CHARACTERS = 300;
 export function itemText(item: Json): string {
   const text = stringifyJson(item);
   return text.length > ITEM_CHARACTERS ? `${text.slice(0, ITEM_CHARACTERS)}…` : text;
+}
+
+/** Returns the list that a rule goes through for an event, an item per recipient. Undefined if the rule goes through none. */
+export function listItems(rule: CompiledRule, bindings: Bindings): readonly Json[] | undefined {
+  const list = rule.from === 'event' ? rule.forEach?.evaluate(bindings, new StepBudget()) : undefined;
+  return list?.ok && Array.isArray(list.value) ? (list.value as readonly Json[]) : undefined;
 }
 
 type Naming = {

@@ -82,7 +82,7 @@ function* passGates(rowSide: RowSide, context: CompareContext, add: AddGate): Co
 }
 
 /** Why a rule sees no event of this stream, or null if it does. */
-function problemOf(placed: PlacedRule | undefined, { stream }: SourceEvent): string | null {
+export function problemOf(placed: PlacedRule | undefined, { stream }: SourceEvent): string | null {
   if (!placed) return 'there is no such rule';
   if (placed.stream !== stream) return `the rule listens on ${placed.stream}, and the event came on ${stream}`;
   return placed.enabled ? null : 'the rule or its notification is switched off';

@@ -2,8 +2,8 @@ import type { Change } from '@carillon/domain/changes';
 import { ruleIdOf, ruleTitle, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
 import type { Delivery, Intent } from '@carillon/domain/deliveries';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
-import { bindingsOf, StepBudget } from '@carillon/domain/rules';
-import { stringifyJson, traceIdOf, type DeliveryId, type Json, type JsonObject } from '@carillon/kernel';
+import { bindingsOf } from '@carillon/domain/rules';
+import { stringifyJson, traceIdOf, type DeliveryId } from '@carillon/kernel';
 import type {
   CheckpointStore,
   ConfigurationView,
@@ -26,6 +26,7 @@ import { letterAt, letterSteps } from './letters.ts';
 import { traceAnswer, traceTrigger, type LookupTracePorts } from './lookups.ts';
 import {
   isAbout,
+  listItems,
   searchFor,
   namedPeople,
   PeopleTally,
@@ -159,8 +160,8 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
 type RowStory = {
   readonly steps: readonly TraceStep[];
   readonly people: readonly NamedPerson[];
-  /** Body of the event; null where the event is not on the log any more, or not judged yet. */
-  readonly body: JsonObject | null;
+  /** The event. Null if it is not on the log any more, or not evaluated yet. */
+  readonly event: SourceEvent | null;
 };
 
 export async function traceRow(row: EventRow, index: number, ports: TracePorts): Promise<RowStory> {
@@ -171,7 +172,7 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   const received = `received on ${row.stream}, ${row.bytes} bytes${again}`;
   const steps = [step('event', row.at, received, { id: row.id, position, lines })];
   const [record] = await ports.log.read('carillon.events', row.partition, row.offset, 1);
-  const endingIn = (last: TraceStep): RowStory => ({ steps: [...steps, last], people: [], body: null });
+  const endingIn = (last: TraceStep): RowStory => ({ steps: [...steps, last], people: [], event: null });
   if (!record || record.offset !== row.offset) {
     return endingIn(
       step('evaluation', null, 'the event has left the log (retention); its deliveries stand in the ledger'),
@@ -188,7 +189,7 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   if (!read.ok || read.value.kind !== 'event') {
     const parked = await letterSteps(letterAt('evaluate', 'carillon.events', row, ports), ports);
     const unknown = step('dead_letter', row.at, 'the record cannot be read; see the dead letters');
-    return { steps: [...steps, ...(parked.length > 0 ? parked : [unknown])], people: [], body: null };
+    return { steps: [...steps, ...(parked.length > 0 ? parked : [unknown])], people: [], event: null };
   }
   const { event } = read.value;
   if (event.change)
@@ -220,7 +221,7 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   }
   steps.push(...(await rememberedSteps(event, configuration, row, ports)));
   steps.push(...(await letterSteps(letterAt('evaluate', 'carillon.events', row, ports), ports)));
-  return { steps, people, body: event.body };
+  return { steps, people, event };
 }
 
 async function traceRule(
@@ -244,8 +245,7 @@ async function traceRule(
     isSkipped ? skippedStep(placed, row, rule?.changes ?? [], event.change) : ruleStep(evaluated, row, lines),
   ];
   if (outcome.kind === 'fired') {
-    const list = rule?.from === 'event' ? rule.forEach?.evaluate(bindings, new StepBudget()) : undefined;
-    const items = list?.ok && Array.isArray(list.value) ? (list.value as readonly Json[]) : undefined;
+    const items = rule ? listItems(rule, bindings) : undefined;
     const naming = { rule: ruleTitle(placed), intents: evaluated.intents, itemAt: (at: number) => items?.[at] };
     return { steps, intents: evaluated.intents, people: namedPeople({ ...outcome, ...naming }, ports.ids) };
   }

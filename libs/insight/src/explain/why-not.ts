@@ -1,28 +1,16 @@
 import { searchedAddresses } from '@carillon/domain/channels';
-import { readRuleTitle } from '@carillon/domain/configuration';
+import { findRule, readRuleTitle, ruleTitle } from '@carillon/domain/configuration';
 import type { Delivery } from '@carillon/domain/deliveries';
 import { stringifyJson, type Instant } from '@carillon/kernel';
 import type { DeliveryFilter, EventRow } from '@carillon/ports';
-import { allGates, gate, gatesOfDelivery, type Evidence, type Gate, type GateName } from './gates.ts';
-import { isAbout, isIn, searchFor, type NamedPerson } from './people.ts';
+import { narrowRuleBook, type RuleBook } from '@carillon/stages';
+import { accountOf, accountOfDraftsOnly, accountOfSilence, type Account } from './account.ts';
+import { joinDrafts, type FoundAccount } from './draft-accounts.ts';
+import { draftFindings, type Drafts } from './draft-findings.ts';
+import { isAbout, isIn, searchFor, type Searched } from './people.ts';
+import { problemOf } from './row-gates.ts';
 import type { TraceStep } from './steps.ts';
 import { traceRow, type TracePorts } from './trace.ts';
-
-export type Verdict = 'told' | 'waiting' | 'in_doubt' | 'stopped';
-
-/** What one event and one rule came to for somebody. */
-export type Account = {
-  readonly at: Instant;
-  readonly eventId: string;
-  /** `notification.rule` */
-  readonly rule: string;
-  readonly verdict: Verdict;
-  /** The first gate that is not passed; null: they were told. */
-  readonly stoppedAt: GateName | null;
-  readonly text: string;
-  readonly deliveryId: string | null;
-  readonly gates: readonly Gate[];
-};
 
 export type WhyNotQuery = {
   readonly workspace: string;
@@ -37,6 +25,8 @@ export type WhyNotQuery = {
   readonly eventId?: string;
   /** The `next` of the answer before. */
   readonly cursor?: string;
+  /** Answers with these drafts too. */
+  readonly drafts?: Drafts;
 };
 
 export type WhyNot = {
@@ -63,6 +53,7 @@ const MAX_FOUND = 50;
  */
 export async function whyNot(query: WhyNotQuery, ports: TracePorts): Promise<WhyNot> {
   const { workspace, since, before, eventId, cursor } = query;
+  const question = questionOf(query, ports);
   const items: Account[] = [];
   const seen = new Set<string>();
   let judged = 0;
@@ -70,7 +61,7 @@ export async function whyNot(query: WhyNotQuery, ports: TracePorts): Promise<Why
     const key = `${row.partition}@${row.offset}`;
     if (seen.has(key)) return;
     seen.add(key);
-    const found = await accountsOf(row, query, ports);
+    const found = await accountsOf(row, question, ports);
     judged += 1;
     items.push(...found);
     if (ports.slice.isExpired()) await ports.slice.yield();
@@ -123,103 +114,55 @@ async function deliveriesTo(
   return [...new Map(pages.flatMap(({ items }) => items).map((one) => [one.id, one])).values()];
 }
 
-async function accountsOf(row: EventRow, query: WhyNotQuery, ports: TracePorts): Promise<readonly Account[]> {
-  const { who, notification } = query;
-  const { steps, people, body } = await traceRow(row, 0, ports);
-  const searched = searchFor(who, true);
+/** What each event is asked. */
+type Question = {
+  readonly searched: Searched;
+  readonly isWanted: (rule: string | null) => rule is string;
+  readonly drafts: { readonly drafts: Drafts; readonly book: RuleBook } | null;
+};
+
+function questionOf({ who, notification, drafts }: WhyNotQuery, { book }: Pick<TracePorts, 'book'>): Question {
   const isWanted = (rule: string | null): rule is string =>
     rule !== null && (rule === notification || rule.startsWith(`${notification}.`));
+  return {
+    searched: searchFor(who, true),
+    isWanted,
+    drafts: drafts ? { drafts, book: narrowRuleBook(book, (placed) => isWanted(ruleTitle(placed))) } : null,
+  };
+}
+
+async function accountsOf(row: EventRow, question: Question, ports: TracePorts): Promise<readonly Account[]> {
+  const { searched, isWanted, drafts } = question;
+  const { steps, people, event } = await traceRow(row, 0, ports);
   const named = people.filter((one) => isWanted(one.rule) && isAbout(one, searched));
-  const items: Account[] = [];
-  for (const one of named) items.push(await accountOf(row, one, ports));
-  if (body === null || !isIn(stringifyJson(body), searched)) return items;
+  const found: FoundAccount[] = [];
+  for (const one of named) {
+    const { channel, deliveryId: slot } = one.message ?? { channel: null, deliveryId: null };
+    found.push({ account: await accountOf(row, one, ports), channel, slot });
+  }
+  const isAboutEvent = event !== null && isIn(stringifyJson(event.body), searched);
   const told = new Set(named.map(({ rule }) => rule));
   const silent = steps.filter((one) => JUDGED.has(one.step) && isWanted(one.rule) && !told.has(one.rule));
   // The last step of a rule counts: where it asks a partner, the asking says more than that it fired.
-  const rules = new Map(silent.map((one) => [one.rule ?? '', one]));
-  for (const [rule, step] of rules) items.push(unnamed(row, rule, step, steps));
-  return items;
+  const silentSteps = new Map(silent.map((one) => [one.rule ?? '', one]));
+  const silentAccount = (rule: string, step: TraceStep): Account => accountOfSilence(row, rule, step, steps);
+  if (isAboutEvent) {
+    for (const [rule, step] of silentSteps) {
+      found.push({ account: silentAccount(rule, step), channel: null, slot: null });
+    }
+  }
+  if (!drafts || !event) return found.map(({ account }) => account);
+  const asked = { ...drafts, searched, named, isAboutEvent: isAboutEvent || named.length > 0 };
+  const findings = await draftFindings(event, asked, ports);
+  const published = await ports.configuration.at(row.configNumber);
+  const { workspace } = row;
+  const accountOfMessage = (rule: string): Account => {
+    const step = silentSteps.get(rule);
+    if (step) return silentAccount(rule, step);
+    const title = readRuleTitle(rule);
+    return accountOfDraftsOnly(row, rule, problemOf(title && findRule(published, workspace, title), event));
+  };
+  return joinDrafts(found, findings, { ...drafts, event, workspace, isAboutEvent, accountOf: accountOfMessage });
 }
 
 const JUDGED: ReadonlySet<TraceStep['step']> = new Set(['rule', 'trigger']);
-
-/** What stands fast before anybody is named. */
-function arrived({ id, at, stream }: EventRow): Gate {
-  const evidence: Evidence[] = [{ kind: 'event', id }];
-  return gate('event', 'passed', `received on ${stream}`, { at, evidence, source: 'projection' });
-}
-const sawIt = ({ at, configNumber }: EventRow, rule: string): Gate =>
-  gate('rule', 'passed', `judged by configuration ${configNumber}`, {
-    at,
-    evidence: [{ kind: 'rule', id: rule }],
-    source: 'log',
-  });
-
-async function accountOf(row: EventRow, named: NamedPerson, { ledger }: TracePorts): Promise<Account> {
-  const { rule, dropped, message } = named;
-  const before = [
-    arrived(row),
-    sawIt(row, rule),
-    gate('condition', 'passed', 'its condition was met', { at: row.at, source: 'log' }),
-  ];
-  const found = gate('recipient', 'passed', `recipient ${named.place} of the rule`, { at: row.at, source: 'log' });
-  const ending = (deliveryId: string | null, gates: readonly Gate[]): Account =>
-    concluded(row, rule, deliveryId, [...before, ...gates]);
-  if (dropped) {
-    const text = dropped.detail;
-    return ending(null, [gate('recipient', 'stopped', text, { at: row.at, lines: [dropped.reason], source: 'log' })]);
-  }
-  if (!message) {
-    const text = 'the notification has no channel that could tell them: no address for any of its channels';
-    return ending(null, [found, gate('address', 'stopped', text, { at: row.at, source: 'log' })]);
-  }
-  const delivery = await ledger.get(message.deliveryId);
-  if (!delivery) {
-    return ending(null, [found, gate('provider', 'waiting', 'not in the ledger yet', { source: 'ledger' })]);
-  }
-  const digest = delivery.digestedIn === undefined ? null : await ledger.get(delivery.digestedIn);
-  return ending(delivery.id, [found, ...gatesOfDelivery(delivery, message.intentId, digest)]);
-}
-
-/** The event speaks of them, and the rule named nobody by it. */
-function unnamed(row: EventRow, rule: string, judged: TraceStep, steps: readonly TraceStep[]): Account {
-  const facts = { at: row.at, lines: judged.lines, source: 'log' } as const;
-  if (judged.reason === 'disabled') {
-    const off = gate('rule', 'stopped', 'the rule was switched off', {
-      ...facts,
-      evidence: [{ kind: 'rule', id: rule }],
-    });
-    return concluded(row, rule, null, [arrived(row), off]);
-  }
-  const before = [arrived(row), sawIt(row, rule)];
-  if (judged.reason !== null) {
-    return concluded(row, rule, null, [...before, gate('condition', 'stopped', judged.text, facts)]);
-  }
-  const fired = gate('condition', 'passed', judged.text, facts);
-  const asked = steps.filter((one) => one.step === 'lookup');
-  const isOpen = asked.length > 0 && asked.every((one) => one.state !== 'recorded');
-  const recipient = isOpen
-    ? gate('recipient', 'waiting', asked.at(-1)?.text ?? '', { ...facts, lines: [] })
-    : gate('recipient', 'stopped', `${judged.text}, none of them by this name`, {
-        ...facts,
-        lines: [...judged.lines, ...asked.flatMap(({ lines }) => lines)],
-      });
-  return concluded(row, rule, null, [...before, fired, recipient]);
-}
-
-function concluded(row: EventRow, rule: string, deliveryId: string | null, known: readonly Gate[]): Account {
-  const gates = allGates(known);
-  const stop = gates.find(({ result }) => result === 'stopped' || result === 'waiting' || result === 'in_doubt');
-  const last = known.findLast(({ result }) => result === 'passed');
-  const verdict: Verdict = stop === undefined ? 'told' : (stop.result as Verdict);
-  return {
-    at: row.at,
-    eventId: row.id,
-    rule,
-    verdict,
-    stoppedAt: stop?.gate ?? null,
-    text: stop?.text ?? last?.text ?? '',
-    deliveryId,
-    gates,
-  };
-}

@@ -59,7 +59,7 @@ async function linesOf(
   ports: TracePorts,
 ): Promise<WhyLine[]> {
   const searched = searchFor(address, isWhole);
-  const { steps, people, body } = await traceRow(row, 0, ports);
+  const { steps, people, event } = await traceRow(row, 0, ports);
   const isWanted = (rule: string | null): rule is string =>
     rule !== null && (notification === undefined || rule === notification || rule.startsWith(`${notification}.`));
   const place = { at: row.at, workspace: row.workspace, eventId: row.id };
@@ -78,7 +78,7 @@ async function linesOf(
       uniqueId: uniqueId === '' ? null : uniqueId,
     });
   }
-  if (body === null || !isIn(stringifyJson(body), searched)) return lines;
+  if (event === null || !isIn(stringifyJson(event.body), searched)) return lines;
   const told = new Set(lines.map(({ rule }) => rule));
   const silent = steps.filter((one) => JUDGED.has(one.step) && isWanted(one.rule) && !told.has(one.rule));
   return [...lines, ...silent.map((one) => ({ ...place, ...notNamed(one) }))];
