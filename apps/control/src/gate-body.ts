@@ -1,5 +1,5 @@
 import type { WhyNotBody } from '@carillon/contracts';
-import { GATE_TITLES, type Gate } from '@carillon/insight';
+import { GATE_TITLES, type Gate, type GateName } from '@carillon/insight';
 import { formatInstant } from '@carillon/kernel';
 
 /** Returns the body of a gate. */
@@ -7,10 +7,15 @@ export const showGate = (one: Gate, maySeeBodies: boolean): WhyNotBody['gates'][
   gate: one.gate,
   title: GATE_TITLES[one.gate],
   result: one.result,
-  // A provider's words may quote the message.
-  text: maySeeBodies || one.gate !== 'provider' || one.result === 'not_reached' ? one.text : '',
+  text: one.result === 'not_reached' ? one.text : showGateText(one, maySeeBodies),
   at: one.at === null ? null : formatInstant(one.at),
   lines: maySeeBodies ? [...one.lines] : [],
   evidence: one.evidence.map((each) => ({ ...each })),
   source: one.source,
 });
+
+/** Returns the text of a gate. A provider's words may quote the message. */
+export const showGateText = (
+  { gate, text }: { readonly gate: GateName | null; readonly text: string },
+  maySeeBodies: boolean,
+): string => (maySeeBodies || gate !== 'provider' ? text : '');

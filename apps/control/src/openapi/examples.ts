@@ -296,6 +296,8 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
           source: 'ledger',
         },
       ],
+      with_drafts: null,
+      drafts_left_out: [],
       others: [],
       last: null,
       looked: { events: 12, judged_again: 12, deliveries: 1, complete: true, since: null },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nullable } from './fields.ts';
 import { anAddress, ofBodies } from './privacy.ts';
 
 /** Bodies of the management API that say why somebody was not told. */
@@ -12,6 +13,10 @@ export const whyNotRequest = z
     to: z.string().max(40).optional(),
     last: z.string().max(40).optional().describe('Instead of both; where nothing is said, the last 24 hours'),
     event: z.string().max(200).optional().describe('Only this event'),
+    drafts: z
+      .boolean()
+      .optional()
+      .describe('Says of each event too what it comes to with the drafts of the workspace; nothing is sent'),
     cursor: z
       .string()
       .max(4000)
@@ -53,6 +58,20 @@ export const gateBody = z
   })
   .meta({ id: 'WhyNotGate' });
 
+const draftOutcome = z
+  .object({
+    result: z
+      .enum(['notified', 'waiting', 'in_doubt', 'stopped', 'unknown'])
+      .describe('`unknown`: neither the event nor the ledger says it'),
+    gate: gateName.nullable().describe('The first gate that is not passed; null: notified'),
+    text: z.string(),
+    words: z.string().describe('The same in words, to stand behind *With the drafts:*'),
+  })
+  .meta({ id: 'WhyNotDraftOutcome' });
+const withDrafts = nullable(draftOutcome).describe(
+  'What the event and rule come to with the drafts; null: nobody asked for drafts, or there is no event',
+);
+
 export const whyNotBody = z
   .object({
     workspace: z.string(),
@@ -67,6 +86,10 @@ export const whyNotBody = z
     delivery: z.string().nullable(),
     rule: z.string().nullable(),
     gates: z.array(gateBody).describe('All of them in their order, of the event named here'),
+    with_drafts: withDrafts,
+    drafts_left_out: z
+      .array(z.object({ kind: z.string(), name: z.string() }))
+      .describe('Drafts of other people that have mistakes. They do not count'),
     others: z
       .array(
         z.object({
@@ -77,6 +100,7 @@ export const whyNotBody = z
           gate: gateName.nullable(),
           text: z.string(),
           delivery: z.string().nullable(),
+          with_drafts: withDrafts,
         }),
       )
       .describe('Further events about them in the span, newest first'),
