@@ -134,6 +134,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
       gate: null,
       text: '',
       delivery: DELIVERY,
+      with_drafts: null,
     };
     api.answer(WHY, ({ body }: Call) =>
       (body as { readonly event?: string }).event === undefined
@@ -154,6 +155,50 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     await expect.poll(() => answer(page).innerText()).toMatch(/^Told/);
     await page.getByText(/Only event evt_/).waitFor();
     expect(api.calls(WHY).at(-1)?.body).toMatchObject({ event: other.event });
+  });
+
+  it('says what each event comes to with the drafts, and offers it only if there are drafts', async () => {
+    const DRAFTS = 'GET /v1/workspaces/{workspace}/drafts';
+    api.answer(DRAFTS, { items: [], next: null });
+    api.answer(WHY, because('condition', 'stopped'));
+    const page = await open(AT);
+    await ask(page, 'ada@example.com');
+    const choice = page.getByRole('checkbox', { name: 'Also with the drafts' });
+    expect(await choice.count()).toBe(0);
+    expect(api.calls(WHY)[0]?.body).not.toHaveProperty('drafts');
+    const [draft] = api.example(DRAFTS)['items'] as readonly object[];
+    api.answer(DRAFTS, { items: [{ ...draft, kind: 'notification', name: 'refund', action: 'create' }], next: null });
+    const stopped = {
+      result: 'stopped',
+      gate: 'condition',
+      text: '`when` is false',
+      words: 'stopped at: The rule fired',
+    };
+    const other = {
+      at: TIME,
+      event: 'evt_5N6R3WD0GMPXQ2V7T1C9H4B8KJ',
+      rule: 'order-paid.paid',
+      verdict: 'told',
+      gate: null,
+      text: '',
+      delivery: DELIVERY,
+      with_drafts: stopped,
+    };
+    const notified = { result: 'notified', gate: null, text: '', words: 'notified' };
+    const drafts_left_out = [{ kind: 'template', name: 'receipt' }];
+    api.answer(WHY, because('condition', 'stopped', { with_drafts: notified, others: [other], drafts_left_out }));
+    await page.reload();
+    await choice.waitFor();
+    await page.getByText('Also with the drafts').click();
+    await page.getByRole('combobox', { name: 'Notification' }).selectOption('refund');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await answer(page).getByText('With the drafts: notified').waitFor();
+    expect(api.calls(WHY).at(-1)?.body).toMatchObject({ notification: 'refund', drafts: true });
+    const others = page.getByRole('region', { name: 'Other events about them' });
+    await others.getByText('With the drafts: stopped at: The rule fired').waitFor();
+    await page.getByText('Drafts of other people that have mistakes are left out: template receipt.').waitFor();
+    await expectAccessible(page, 'with drafts');
+    await expectToFit(page, 390, 320);
   });
 
   it('shows what came last if no event names the person, and where to look at the sender', async () => {

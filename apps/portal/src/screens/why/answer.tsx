@@ -56,6 +56,7 @@ export function Answer({ workspace, search, whole, more }: AnswerProps): ReactNo
           {words}
         </Lamp>
         <h2>{main.sentence}</h2>
+        <WithDrafts outcome={main.with_drafts} />
         {main.verdict === 'no_event' && <Silence workspace={workspace} main={main} />}
       </section>
       {main.verdict !== 'no_event' && (
@@ -84,11 +85,30 @@ export function Answer({ workspace, search, whole, more }: AnswerProps): ReactNo
             </>
           )}
         </p>
+        {main.drafts_left_out.length > 0 && (
+          <p>
+            Drafts of other people that have mistakes are left out:{' '}
+            {main.drafts_left_out.map(({ kind, name }) => `${kind} ${name}`).join(', ')}.
+          </p>
+        )}
         {unseen !== null && <p>Values of events and words of providers are left out: {unseen}</p>}
         {more}
       </section>
     </>
   );
+}
+
+const DRAFT_TONES: Readonly<Record<NonNullable<WhyNot['with_drafts']>['result'], Tone>> = {
+  notified: 'good',
+  waiting: 'wait',
+  in_doubt: 'doubt',
+  stopped: 'bad',
+  unknown: 'none',
+};
+
+function WithDrafts({ outcome }: { readonly outcome: WhyNot['with_drafts'] }): ReactNode {
+  if (outcome === null) return null;
+  return <Lamp tone={DRAFT_TONES[outcome.result]}>With the drafts: {outcome.words}</Lamp>;
 }
 
 /** Nothing came about them: what came last, and where to look at the sender. */
@@ -289,13 +309,19 @@ function Others({
               <Link
                 to="/workspaces/$w/why"
                 params={{ w: workspace }}
-                search={{ who: search.who ?? '', notification: one.rule, event: one.event }}
+                search={{
+                  who: search.who ?? '',
+                  notification: one.rule,
+                  event: one.event,
+                  ...(search.drafts !== undefined && { drafts: search.drafts }),
+                }}
                 aria-label={`The gates of event ${one.event}`}
               >
                 <Id>{one.event}</Id>
               </Link>
               <Id>{one.rule}</Id>
               {one.gate !== null && <span className={cls(styles.quiet)}>stopped at: {one.text}</span>}
+              <WithDrafts outcome={one.with_drafts} />
             </li>
           );
         })}

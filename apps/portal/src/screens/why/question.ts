@@ -14,6 +14,8 @@ export type WhySearch = {
   readonly from?: string;
   readonly to?: string;
   readonly event?: string;
+  /** `yes`: the answer has what each event comes to with the drafts too. */
+  readonly drafts?: string;
 };
 
 /** Id of the span that goes from one time to another. */
@@ -52,6 +54,7 @@ export const whyNotQuery = (workspace: string, search: WhySearch) =>
             who: search.who ?? '',
             notification: search.notification ?? '',
             ...whenOf(search),
+            ...(search.drafts !== undefined && { drafts: true }),
             ...(pageParam !== null && { cursor: pageParam }),
           },
           signal,
@@ -66,7 +69,7 @@ export const whyNotQuery = (workspace: string, search: WhySearch) =>
   });
 
 /** One event, two times, or a span that ends now. */
-export function whenOf({ event, from, to, last }: WhySearch): Omit<WhySearch, 'who' | 'notification'> {
+export function whenOf({ event, from, to, last }: WhySearch): Pick<WhySearch, 'event' | 'from' | 'last' | 'to'> {
   if (event !== undefined) return { event };
   if (from !== undefined || to !== undefined) {
     return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
@@ -109,10 +112,11 @@ export function wholeOf(pages: readonly WhyNot[]): Whole | null {
 }
 
 /** The event that a page tells of gate by gate, as one of many. */
-function ownOf({ verdict, event, rule, gate, gates, delivery }: WhyNot): readonly Other[] {
+function ownOf({ verdict, event, rule, gate, gates, delivery, with_drafts }: WhyNot): readonly Other[] {
   const at = gates.find((one) => one.gate === 'event')?.at ?? null;
   if (verdict === 'no_event' || event === null || rule === null || at === null) return [];
-  return [{ at, event, rule, verdict, gate, text: gates.find((one) => one.gate === gate)?.title ?? '', delivery }];
+  const text = gates.find((one) => one.gate === gate)?.title ?? '';
+  return [{ at, event, rule, verdict, gate, text, delivery, with_drafts }];
 }
 
 /** What the server has against one field of the form; null: nothing, or against no field. */

@@ -11,7 +11,10 @@ import { NativeSelect } from '../../ui/native-select.tsx';
 import { PageBody, PageHead } from '../../ui/page.tsx';
 import { useSettings } from '../../ui/settings.ts';
 import { Id, Unseen } from '../../ui/text.tsx';
+import { Checkbox } from '../../ui/toggle.tsx';
+import { draftsQuery } from '../drafts/queries.ts';
 import { notificationsQuery } from '../notifications/queries.ts';
+import { namesWithDrafts } from '../templates/with-drafts.ts';
 import { Answer } from './answer.tsx';
 import {
   BETWEEN,
@@ -91,7 +94,12 @@ export function Why(): ReactNode {
               call={{
                 method: 'POST',
                 path: `/v1/workspaces/${w}/why-not`,
-                body: { who: search.who ?? '', notification: search.notification ?? '', ...whenOf(search) },
+                body: {
+                  who: search.who ?? '',
+                  notification: search.notification ?? '',
+                  ...whenOf(search),
+                  ...(search.drafts !== undefined && { drafts: true }),
+                },
               }}
             />
           </div>
@@ -119,8 +127,11 @@ function Question({ workspace, search, error, isAsking, onAsk }: QuestionProps):
   const [to, setTo] = useState(fieldTime(search.to, zone));
   const [event, setEvent] = useState(search.event);
   const [missing, setMissing] = useState<'who' | 'notification' | null>(null);
+  const [withDrafts, setWithDrafts] = useState(search.drafts !== undefined);
   const { data, error: unread } = useQuery(notificationsQuery(workspace));
-  const names = (data?.items ?? []).map(({ name }) => name);
+  const { data: drafted } = useQuery(draftsQuery(workspace));
+  const drafts = drafted?.items ?? [];
+  const names = namesWithDrafts(data?.items ?? [], withDrafts ? drafts : [], 'notification').map(({ name }) => name);
   const options = [
     ...(notification === '' ? [{ id: '', name: 'Choose one' }] : []),
     // A rule of one, or one that is gone by now: it stands in the address and can be asked for.
@@ -144,7 +155,7 @@ function Question({ workspace, search, error, isAsking, onAsk }: QuestionProps):
               ...(range.to !== undefined && { to: range.to }),
             }
           : { last: span };
-    onAsk({ who: known, notification, ...when });
+    onAsk({ who: known, notification, ...when, ...(withDrafts && { drafts: 'yes' }) });
   };
   return (
     <form className={cls(styles.question)} onSubmit={send} aria-label="Question">
@@ -182,6 +193,13 @@ function Question({ workspace, search, error, isAsking, onAsk }: QuestionProps):
             Any event
           </Button>
         </p>
+      )}
+      {(drafts.length > 0 || withDrafts) && (
+        <div className={cls(styles.drafts)}>
+          <Checkbox isOn={withDrafts} onChange={setWithDrafts}>
+            Also with the drafts
+          </Checkbox>
+        </div>
       )}
       {faultOf(error, 'event') !== null && <p role="alert">{faultOf(error, 'event')}</p>}
       <Button type="submit" kind="main" isDisabled={isAsking}>
