@@ -40,17 +40,19 @@ const EVENT = [
 const ITEM = ['item', 'dyn'] as const;
 const VARIABLES = ['variables', 'map<string, dyn>'] as const;
 
+const DEADLINE = ['deadline', 'google.protobuf.Timestamp'] as const;
+
 const NAMES: Readonly<Record<ExpressionPlace, Names>> = {
   when: new Map(EVENT),
   unless: new Map(EVENT),
   at: new Map(EVENT),
-  for_each: new Map(EVENT),
-  recipient: new Map<string, string>([...EVENT, ITEM]),
-  where: new Map<string, string>([...EVENT, ITEM, VARIABLES]),
+  for_each: new Map<string, string>([...EVENT, DEADLINE]),
+  recipient: new Map<string, string>([...EVENT, DEADLINE, ITEM]),
+  where: new Map<string, string>([...EVENT, DEADLINE, ITEM, VARIABLES]),
   path: new Map([EVENT[0]]),
-  user_ids: new Map(EVENT),
-  answer: new Map<string, string>([...EVENT, VARIABLES]),
-  digest_key: new Map<string, string>([...EVENT, ITEM, VARIABLES]),
+  user_ids: new Map<string, string>([...EVENT, DEADLINE]),
+  answer: new Map<string, string>([...EVENT, DEADLINE, VARIABLES]),
+  digest_key: new Map<string, string>([...EVENT, DEADLINE, ITEM, VARIABLES]),
 };
 
 /** What the place takes, and what to do about anything else. */

@@ -83,7 +83,7 @@ export const expressionCheckRequest = z.strictObject({
     .describe('Changes the form of the source first; everything else in it stays to the letter'),
 });
 
-const fieldName = z.enum(['event', 'item', 'variables', 'previous', 'op', 'source']);
+const fieldName = z.enum(['event', 'item', 'variables', 'previous', 'op', 'source', 'deadline']);
 export const expressionCheckBody = z
   .object({
     source: z.string().describe('With the change'),
