@@ -77,7 +77,7 @@ export type QuietHoursBody = Of<typeof quietHoursShape>;
 export type RetryBody = Of<typeof retryShape>;
 /** Keys of the forms of rules with state. */
 export type RuleFormKeys = Of<z.ZodObject<typeof ruleFormKeys>>;
-export type RuleBody = Of<typeof ruleShape> & RuleFormKeys;
+export type RuleBody = Of<typeof ruleShape>;
 /** An account of the deployment, one of several. */
 export type NamedAccount = Of<typeof namedAccountShape>;
 export type SecretReference = Of<typeof secret>;

@@ -1,5 +1,6 @@
 import { isId } from '@carillon/kernel';
 import { z } from 'zod';
+import { ruleFormKeys } from './rule-forms/index.ts';
 import { recipients } from './recipients-shape.ts';
 import { expression, keys, said, slug, text } from './shape-parts.ts';
 import { CHANGE_OPS, DEFAULTS } from './values.ts';
@@ -68,6 +69,7 @@ export const ruleShape = keys({
       'Boolean on `event`, `event_id`, `time`: the rule fires when it is true. Left out only where a cohort starts the rule.',
     example: 'event.status == "paid" && event.total > 100',
   }),
+  ...ruleFormKeys,
   recipients: said(recipients, { description: 'Who is told.' }),
   open_recipients: said(z.boolean().exactOptional(), {
     description:

@@ -23,6 +23,7 @@ import { checkOpenRecipients } from './open-recipients.ts';
 import { checkReferences } from './references.ts';
 import { checkJwtProvider } from './security.ts';
 import type { Check, CheckContext, CheckedAgainst } from './check-context.ts';
+import { checkRuleForms } from './rule-forms.ts';
 import { checkSignIn } from './sign-in.ts';
 import { checkChanges, checkStream } from './sources.ts';
 import { checkInclude } from './check-includes.ts';
@@ -38,6 +39,7 @@ const CHECKS: readonly Check[] = [
   checkStream,
   checkReferences,
   checkChanges,
+  checkRuleForms,
   checkCategories,
   checkEnvironment,
   checkOpenRecipients,

@@ -1,12 +1,15 @@
-import { takesChanges, type Recipients, type RuleBody, type Security } from '@carillon/domain/configuration';
+import { hasKey, takesChanges, type Recipients, type RuleBody, type Security } from '@carillon/domain/configuration';
 import {
   MAX_RECIPIENTS,
+  neverADeadline,
   neverAKey,
   neverATime,
   RULE_STEPS,
+  waits,
   type Expression,
   type ExpressionPlace,
 } from '@carillon/domain/rules';
+import { RULES_WITH_STATE } from '@carillon/shapes/values';
 import { isKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
@@ -36,7 +39,11 @@ export const checkExpressions: Check = (resource, around, report) => {
   if (isKind(resource, 'notification')) {
     claims(resource.body.security);
     const rules = Object.entries(resource.body.rules);
-    const withoutChanges = rules.filter(([, rule]) => !mayHaveChanges(rule, resource.ref.workspace, around));
+    const names = new Map(rules.map(([, rule]) => [rule, namesOf(rule, resource.ref.workspace, around)] as const));
+    /** Refuses names that one of these rules does not have. */
+    const refuseNames = (at: ValuePath, expression: Expression | null, of: readonly RuleBody[]): void => {
+      for (const rule of of) if (refuseName(at, expression, rule, names.get(rule) ?? ALL_NAMES, report)) return;
+    };
     const delay = resource.body.cadence?.delay;
     if (typeof delay === 'object' && 'until' in delay) {
       // Every rule of the notification uses it; those with a lookup see the partner's variables, the others the event's item.
@@ -44,23 +51,22 @@ export const checkExpressions: Check = (resource, around, report) => {
       for (const from of new Set(kinds)) {
         const place = from === 'lookup' ? 'answer' : 'recipient';
         const until = compile([UNTIL, place, delay.until], language, report);
-        const without = withoutChanges.find(([, { recipients }]) => recipients.from === from);
-        if (without) refuseChangeNames(UNTIL, until, without[1], report);
+        refuseNames(
+          UNTIL,
+          until,
+          Object.values(resource.body.rules).filter(({ recipients }) => recipients.from === from),
+        );
         if (until) refuseConstant(UNTIL, neverATime(until), 'event.starts_at', report);
       }
     }
     const digestKey = resource.body.cadence?.digest?.key;
     if (digestKey !== undefined) {
       const key = compile([KEY, 'digest_key', digestKey], language, report);
-      if (withoutChanges[0]) refuseChangeNames(KEY, key, withoutChanges[0][1], report);
+      refuseNames(KEY, key, Object.values(resource.body.rules));
       if (key) refuseConstant(KEY, neverAKey(key), 'event.project', report);
     }
-    for (const entry of rules) {
-      const [name, rule] = entry;
-      const refuseNames: RefuseNames = (at, expression) => {
-        if (withoutChanges.includes(entry)) refuseChangeNames(at, expression, rule, report);
-      };
-      checkRule(name, rule, language, refuseNames, report);
+    for (const [name, rule] of rules) {
+      checkRule(name, rule, language, (at, expression) => refuseNames(at, expression, [rule]), report);
     }
   }
 };
@@ -74,22 +80,46 @@ function refuseConstant(path: ValuePath, why: string | null, example: string, re
   report.fault(path, { code: 'expression_constant', facts: { why, example } });
 }
 
-/** A rule whose stream is missing may have changes: the stream is reported where the rule names it. */
-function mayHaveChanges({ stream: name }: RuleBody, workspace: string, around: CheckedAgainst): boolean {
-  if (name === undefined) return false;
-  const stream = around.stream(workspace, name);
-  return stream === undefined || takesChanges(stream);
+/** Names that a rule has beside those of every event. */
+type OwnNames = {
+  /** `op` and `source`. */
+  readonly change: boolean;
+  /** `previous` and `changed`. */
+  readonly previous: boolean;
+  readonly deadline: boolean;
+};
+const ALL_NAMES: OwnNames = { change: true, previous: true, deadline: true };
+
+/** A rule whose stream is missing may have all names: the stream is reported at the key that names it. */
+function namesOf(rule: RuleBody, workspace: string, around: CheckedAgainst): OwnNames {
+  const stream = rule.stream === undefined ? {} : around.stream(workspace, rule.stream);
+  const deadline = waits(rule);
+  if (stream === undefined) return { ...ALL_NAMES, deadline };
+  const change = takesChanges(stream);
+  const isKeyed = hasKey(stream) || rule.cohort !== undefined;
+  return { change, previous: change || (RULES_WITH_STATE && isKeyed), deadline };
 }
 
-/** Names that mean something only for a change. */
-const CHANGE_NAMES: ReadonlySet<string> = new Set(['previous', 'op', 'source']);
-
-/** Refuses an expression that asks for a change, in a rule whose stream has none. */
-function refuseChangeNames(at: ValuePath, expression: Expression | null, { stream }: RuleBody, report: Report): void {
-  const field = expression?.fields.find(({ root }) => CHANGE_NAMES.has(root));
-  if (!expression || !field) return;
-  const name = /\bchanged(?:To|FromTo)?(?=\s*\()/.exec(expression.source)?.[0] ?? field.root;
-  report.fault(at, { code: 'not_a_change', facts: { name, stream: stream ?? '' } });
+/** Returns true if the expression asks for something that the rule does not have. */
+function refuseName(
+  at: ValuePath,
+  expression: Expression | null,
+  { stream = '' }: RuleBody,
+  names: OwnNames,
+  report: Report,
+): boolean {
+  const needs = { previous: names.previous, op: names.change, source: names.change, deadline: names.deadline };
+  const isMissing = (root: string): root is keyof typeof needs => Object.hasOwn(needs, root) && !needs[root as 'op'];
+  const root = expression?.fields.map((field) => field.root).find(isMissing);
+  if (!expression || root === undefined) return false;
+  if (root === 'deadline') {
+    report.fault(at, { code: 'deadline_without_wait', facts: {} });
+    return true;
+  }
+  const name = /\bchanged(?:To|FromTo)?(?=\s*\()/.exec(expression.source)?.[0] ?? root;
+  const code = RULES_WITH_STATE && root === 'previous' ? 'state_without_key' : 'not_a_change';
+  report.fault(at, { code, facts: { name, stream } });
+  return true;
 }
 
 type RefuseNames = (at: ValuePath, expression: Expression | null) => void;
@@ -108,6 +138,15 @@ function checkRule(
     const when = compile([['rules', name, 'when'], 'when', rule.when], language, report);
     refuseNames(['rules', name, 'when'], when);
     steps.once += when?.largeSteps ?? 0;
+  }
+  for (const key of ['unless', 'at'] as const) {
+    const source = rule[key];
+    const expression = source === undefined ? null : compile([['rules', name, key], key, source], language, report);
+    refuseNames(['rules', name, key], expression);
+    steps.once += expression?.largeSteps ?? 0;
+    if (key === 'at' && expression) {
+      refuseConstant(['rules', name, key], neverADeadline(expression), 'timestamp(event.starts_at)', report);
+    }
   }
   for (const placed of expressionsOf(at, recipients)) {
     const expression = compile(placed, language, report);

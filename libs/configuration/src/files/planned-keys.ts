@@ -1,5 +1,23 @@
 import type { FileKind } from '@carillon/shapes';
+import { RULES_WITH_STATE } from '@carillon/shapes/values';
+import type { CodedFault } from '@carillon/kernel';
 import type { ValuePath } from '../value-path.ts';
+
+/** Keys of rules in earlier designs, with the keys that took their places. */
+const REPLACED: ReadonlyMap<string, string> = new Map([
+  ['aggregates', 'totals'],
+  ['sequence', 'totals, with a total of the step before'],
+  ['wait', 'after, with unless for what ends the wait'],
+  ['still', 'after, with unless for what ends the wait'],
+  ['count_from', 'after or after_last'],
+  ['fire', 'cooldown'],
+  ['rearm', 'cooldown'],
+  ['late', 'if_past'],
+  ['max_staleness', 'expires, beside rules'],
+  ['changed', 'when: changed(event.status)'],
+  ['changedTo', 'when: changedTo(event.status, "paid")'],
+  ['changedFromTo', 'when: changedFromTo(event.status, "open", "paid")'],
+]);
 
 /** Keys that the design names and this version does not carry out. `*` stands for any name. */
 const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] = [
@@ -9,22 +27,13 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ),
   ['workspace', 'audit', 'the audit log'],
   ['stream', 'grace', 'timers'],
+  ['notification', 'rules.*.totals', 'totals of events'],
+  ...(RULES_WITH_STATE
+    ? []
+    : ['after', 'after_last', 'at', 'unless', 'if_past', 'cooldown', ...REPLACED.keys()].map(
+        (key) => ['notification', `rules.*.${key}`, 'rules with state and time'] as const,
+      )),
   ['notification', 'max_staleness', 'timers'],
-  ...[
-    'changed',
-    'changedTo',
-    'changedFromTo',
-    'aggregates',
-    'sequence',
-    'unless',
-    'wait',
-    'at',
-    'still',
-    'late',
-    'fire',
-  ].map((key) => ['notification', `rules.*.${key}`, 'rules with state and time'] as const),
-  ['notification', 'rules.*.rearm', 'rules with state and time'],
-  ['notification', 'rules.*.max_staleness', 'rules with state and time'],
 ];
 
 const matches = (pattern: string, path: ValuePath): boolean => {
@@ -32,6 +41,10 @@ const matches = (pattern: string, path: ValuePath): boolean => {
   return steps.length === path.length && steps.every((step, index) => step === '*' || step === path[index]);
 };
 
-/** What a key would do in a later version, if it is one of those. */
-export const laterKey = (kind: FileKind, path: ValuePath): string | null =>
-  LATER.find(([of, pattern]) => of === kind && matches(pattern, path))?.[2] ?? null;
+/** Returns why a key is refused that is planned for a later version, or has another name since. Null: it is neither. */
+export function refusedKey(kind: FileKind, path: ValuePath): CodedFault | null {
+  const what = LATER.find(([of, pattern]) => of === kind && matches(pattern, path))?.[2];
+  if (what !== undefined) return { code: 'planned', facts: { what } };
+  const by = kind === 'notification' && matches('rules.*.*', path) ? REPLACED.get(String(path.at(-1))) : undefined;
+  return by === undefined ? null : { code: 'key_replaced', facts: { by } };
+}

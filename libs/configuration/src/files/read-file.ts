@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { laterKey } from './planned-keys.ts';
+import { refusedKey } from './planned-keys.ts';
 import { mistakesOf, shapeFault } from './mistakes.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { FileFault, ShapeFault } from './place.ts';
@@ -49,7 +49,7 @@ export function parseAsWritten<Body>(
   return shape.safeParse(written);
 }
 
-/** Takes out, and reports, what a later version will read, so that nothing else is said about it. */
+/** Takes out, and reports, keys that this version does not read, so that each has one fault. */
 export function withoutLater(
   kind: FileKind,
   value: unknown,
@@ -61,12 +61,12 @@ export function withoutLater(
   const kept: [string, unknown][] = [];
   for (const [name, item] of Object.entries(value)) {
     const at = [...path, name];
-    const what = laterKey(kind, at);
-    if (what === null) {
+    const fault = refusedKey(kind, at);
+    if (fault === null) {
       kept.push([name, withoutLater(kind, item, at, source, faults)]);
       continue;
     }
-    faults.push(shapeFault(source, at, 'key', { code: 'planned', facts: { what } }));
+    faults.push(shapeFault(source, at, 'key', fault));
   }
   return Object.fromEntries(kept);
 }

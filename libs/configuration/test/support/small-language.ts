@@ -18,13 +18,15 @@ export const smallLanguage: ExpressionCheck = {
     }));
     const expression: Expression = {
       source,
-      fields: [...source.matchAll(/\b(event|previous|op|source)\b((?:\.\w+)*)/g)].map(([, root, path = '']) => ({
-        root: root as FieldRoot,
-        path: path.slice(1),
-        steps: [],
-        type: null,
-        dynamic: false,
-      })),
+      fields: [...source.matchAll(/\b(event|previous|op|source|deadline)\b((?:\.\w+)*)/g)].map(
+        ([, root, path = '']) => ({
+          root: root as FieldRoot,
+          path: path.slice(1),
+          steps: [],
+          type: null,
+          dynamic: false,
+        }),
+      ),
       largeSteps: /\bmatches\b/.test(source) ? 3_000 : 1,
       usesItem: /\bitem\b/.test(source),
       evaluate: () => ({ ok: false, error: 'not evaluated here' }),

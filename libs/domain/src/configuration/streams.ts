@@ -125,7 +125,7 @@ function buildTable(configuration: Configuration): StreamTable {
         body,
         version: notification.ruleVersions[name] ?? 1,
         stream: path,
-        keepsPrevious: keepsPrevious(streams.get(path)),
+        keepsPrevious: body.cohort !== undefined || keepsPrevious(streams.get(path)),
         enabled:
           (notification.body.enabled ?? DEFAULTS.notification.enabled) && (body.enabled ?? DEFAULTS.rule.enabled),
       };

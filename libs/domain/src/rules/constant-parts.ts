@@ -1,3 +1,4 @@
+import { parseInstant } from '@carillon/kernel';
 import { StepBudget } from './budget.ts';
 import type { Bindings, Expression } from './expression.ts';
 import { digestKeyOf, untilOf } from './recipient-parts.ts';
@@ -18,6 +19,15 @@ export function neverATime(until: Expression): string | null {
   if (!isConstant(until)) return null;
   const found = untilOf(until, NOTHING, LATEST, new StepBudget());
   return found.ok ? null : found.detail;
+}
+
+/** Returns why a constant `at` is never a deadline. Null if it is a time, or depends on the event. */
+export function neverADeadline(at: Expression): string | null {
+  if (!isConstant(at)) return null;
+  const found = at.evaluate(NOTHING, new StepBudget());
+  if (!found.ok) return found.error;
+  const isTime = typeof found.value === 'string' && parseInstant(found.value) !== undefined;
+  return isTime ? null : 'at is no time (RFC 3339, with its zone)';
 }
 
 /** Why everybody would be dropped whose digest has this constant as its key; null where it can be one, or each event says another. */

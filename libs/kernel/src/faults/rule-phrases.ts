@@ -20,6 +20,13 @@ type Code =
   | 'integration_without_cohorts'
   | 'changes_unused'
   | 'not_a_change'
+  | 'state_without_key'
+  | 'state_with_time'
+  | 'several_deadlines'
+  | 'unless_without_wait'
+  | 'if_past_without_at'
+  | 'deadline_without_wait'
+  | 'key_replaced'
   | 'cohort_not_listed'
   | 'cohort_and_stream'
   | 'cohort_without_lookup'
@@ -159,6 +166,55 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     expected: ROOTS,
     fix: `leave ${name} out, or put the rule on a stream that reads tables or has format: debezium`,
     formFix: 'Choose an event stream of changes, or leave it out of the condition.',
+  }),
+  state_without_key: ({ name, stream }, { quote }) => ({
+    message:
+      stream === ''
+        ? `${quote(name)} looks at earlier events of an entity, and the rule is on no shared event stream with a key`
+        : `${quote(name)} looks at earlier events of an entity, and the event stream ${quote(stream)} has no key`,
+    expected: 'a rule on a stream with key or from',
+    fix: `leave ${name} out, or put the rule on a stream with a key such as key: event.order_id`,
+    formFix: 'Choose an event stream with a key.',
+  }),
+  state_with_time: ({ name, stream }, { quote }) => ({
+    message: `${quote(name)} counts by the time of arrival, and the event stream ${quote(stream)} has a time path`,
+    expected: 'a rule on a stream without time',
+    fix: `leave ${name} out, or put the rule on a stream without time`,
+    formFix: 'Choose an event stream without a time of its own.',
+  }),
+  several_deadlines: ({ first }, { label, quote }) => ({
+    message: `the rule has ${first} already`,
+    expected: 'one of after, after_last and at',
+    fix: `keep one of the two; after_last moves with each match, after does not`,
+    formMessage: `${label}: the rule has ${quote(first)} already`,
+    formFix: 'Keep one of the two.',
+  }),
+  unless_without_wait: (_facts, { label }) => ({
+    message: 'unless ends a wait, and the rule does not wait',
+    expected: 'unless beside after, after_last or at',
+    fix: 'add for instance after: 1h, or write the condition in when',
+    formMessage: `${label}: the rule does not wait`,
+    formFix: 'Let the rule wait, or move the condition to When.',
+  }),
+  if_past_without_at: (_facts, { label }) => ({
+    message: 'if_past says what happens to an at that is past, and the rule has none',
+    expected: 'if_past beside at',
+    fix: 'remove if_past; a deadline of after and after_last is never past',
+    formMessage: `${label}: only a rule that waits until a time has it`,
+    formFix: 'Leave it out.',
+  }),
+  deadline_without_wait: (_facts, { label }) => ({
+    message: 'deadline is the end of a wait, and the rule does not wait',
+    expected: ROOTS,
+    fix: 'write time for the time of the event, or add for instance after: 1h',
+    formMessage: `${label}: “deadline” is the end of a wait, and the rule does not wait`,
+    formFix: 'Use “time”, or let the rule wait.',
+  }),
+  key_replaced: ({ by }) => ({
+    message: 'this key of an earlier design is not read',
+    expected: by,
+    fix: `write ${by}`,
+    formFix: '',
   }),
   cohort_not_listed: ({ integration, cohort, known }, { quote }) => ({
     message: `${quote(integration)} does not follow the cohort ${quote(cohort)}`,

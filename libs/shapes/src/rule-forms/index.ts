@@ -1,8 +1,8 @@
+import { RULES_WITH_STATE } from '../values.ts';
 import { cooldownKeys } from './cooldown.ts';
 import { waitKeys } from './wait.ts';
 
-/**
- * Keys of the forms of rules with state. They are no keys of `ruleShape` yet: files and API refuse them until the engine
- * carries them out.
- */
-export const ruleFormKeys = { ...waitKeys, ...cooldownKeys };
+const forms = { ...waitKeys, ...cooldownKeys };
+
+/** Keys of the forms of rules with state. */
+export const ruleFormKeys: typeof forms = RULES_WITH_STATE ? forms : ({} as typeof forms);

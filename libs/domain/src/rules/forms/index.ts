@@ -4,6 +4,8 @@ import { COOLDOWN } from './cooldown/cooldown.ts';
 import type { CompiledForm, ExpressionCompiler, RuleFault, RuleForm } from './rule-form.ts';
 import { WAIT } from './wait/wait.ts';
 
+export { waits } from './wait/wait.ts';
+
 export * from './rule-form.ts';
 
 /** A form whose kept value is read by the form alone. */
@@ -11,6 +13,10 @@ const sealed = <Kept>(form: RuleForm<Kept>): RuleForm => form as unknown as Rule
 
 /** All forms of rules with state, in the order in which they decide. A cooldown has the last word. */
 export const RULE_FORMS: readonly RuleForm[] = [sealed(WAIT), sealed(COOLDOWN)];
+
+/** Returns the forms of which a rule has a key. */
+export const ruleFormsOf = (body: RuleBody): readonly RuleForm[] =>
+  RULE_FORMS.filter(({ keys }) => keys.some((key) => body[key] !== undefined));
 
 /** Compiles the forms that a rule has, or returns all faults of their expressions. */
 export function compileForms(

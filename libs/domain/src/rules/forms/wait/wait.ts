@@ -11,6 +11,7 @@ import {
   type Json,
   type JsonObject,
 } from '@carillon/kernel';
+import type { RuleBody } from '../../../configuration/resources.ts';
 import type { Expression, ExpressionPlace, FieldReference } from '../../expression.ts';
 import type { CompiledForm, Deadline, FormStep, Match, RuleEffect, RuleFault, RuleForm } from '../rule-form.ts';
 
@@ -22,6 +23,10 @@ export type KeptWait = {
 
 const NAME = 'wait';
 const KEYS = ['after', 'after_last', 'at', 'unless', 'if_past'] as const;
+/** Returns true if the rule decides at a deadline. */
+export const waits = ({ after, after_last: afterLast, at }: RuleBody): boolean =>
+  after !== undefined || afterLast !== undefined || at !== undefined;
+
 const LONGEST: Duration = durationOr(WAIT_BOUNDS.longest, 0);
 
 /** Decides later: at a deadline, unless an event of the entity comes first for which `unless` is true. */

@@ -1,0 +1,107 @@
+import { readConfigurationFolder } from '@carillon/configuration';
+import { givenExpressions } from '@carillon/testing/given';
+import { describe, expect, it, vi } from 'vitest';
+import { goodFolder } from './support/folder.ts';
+import { reading } from './support/small-language.ts';
+
+// The keys are read once the engine passes deadlines.
+vi.mock(import('@carillon/shapes/values'), async (original) => ({ ...(await original()), RULES_WITH_STATE: true }));
+
+const NOTIFICATION = 'workspaces/shop/notifications/order-paid.yaml';
+const checked = { ...reading, language: givenExpressions };
+
+/** Reads the good folder with these lines below `stream: orders`, and other files. */
+function read(lines: readonly string[], files: Readonly<Record<string, string>> = {}, when = 'event.status == "paid"') {
+  const text = (goodFolder[NOTIFICATION] ?? '')
+    .replace('event.status == "paid" && event.total > 100', () => when)
+    .replace('    stream: orders\n', (line) => line + lines.map((each) => `    ${each}\n`).join(''));
+  return readConfigurationFolder(new Map(Object.entries({ ...goodFolder, ...files, [NOTIFICATION]: text })), checked);
+}
+const placesOf = (...given: Parameters<typeof read>): readonly string[] =>
+  read(...given).faults.map(({ line, column, path, fix }) => {
+    expect(fix).not.toBe('');
+    return `${line}:${column} ${path}`;
+  });
+const messageOf = (...given: Parameters<typeof read>): string =>
+  read(...given)
+    .faults.map(({ message }) => message)
+    .join('; ');
+
+describe('keys of rules with state', () => {
+  it.each([
+    [['after: 1h', 'unless: event.status == "paid"']],
+    [['after_last: 10m', 'cooldown: until_false']],
+    [['at: timestamp(event.starts_at) - duration("24h")', 'if_past: notify', 'unless: event.status != "booked"']],
+    [['at: event.starts_at', 'cooldown: 1h']],
+    [['cooldown: 30s']],
+    [['after: 1h', 'unless: changedTo(event.status, "paid") || previous.total > 5']],
+  ])('read %j', (lines) => {
+    expect(placesOf(lines)).toEqual([]);
+  });
+
+  it.each([
+    [['after: 1h', 'after_last: 1h'], '7:5 rules.paid.after_last'],
+    [['after_last: 1h', 'at: event.starts_at'], '7:5 rules.paid.at'],
+    [['unless: event.status == "paid"'], '6:5 rules.paid.unless'],
+    [['after: 1h', 'if_past: notify'], '7:5 rules.paid.if_past'],
+    [['after: 0s'], '6:12 rules.paid.after'],
+    [['after_last: 367d'], '6:17 rules.paid.after_last'],
+    [['cooldown: soon'], '6:15 rules.paid.cooldown'],
+    [['cooldown: 0s'], '6:15 rules.paid.cooldown'],
+    [['at: event.starts_at', 'if_past: maybe'], '7:14 rules.paid.if_past'],
+    [['at: \'"2026-03-01T09:00:00"\''], '6:9 rules.paid.at'],
+    [['at: 5'], '6:9 rules.paid.at'],
+    [['after: 1h', 'unless: size(event.items)'], '7:13 rules.paid.unless'],
+    [['after: 1h', 'unless: changed(1)'], '7:21 rules.paid.unless'],
+    [['fire: once'], '6:5 rules.paid.fire'],
+    [['aggregates: { n: { count: "true" } }'], '6:5 rules.paid.aggregates'],
+    [['totals: { n: { count: "true" } }'], '6:5 rules.paid.totals'],
+  ])('refuse %j at %s', (lines, place) => {
+    expect(placesOf(lines)).toEqual([place]);
+  });
+
+  it('name the key that took the place of an earlier one', () => {
+    expect(read(['rearm: 1h']).faults[0]?.fix).toBe('write cooldown');
+  });
+
+  it('report all faults at once', () => {
+    expect(placesOf(['after: 1h', 'at: event.a', 'if_past: never', 'wait: 1h', 'cooldown: soon'])).toHaveLength(3);
+  });
+});
+
+describe('the stream of a rule with state', () => {
+  const keyless = { 'workspaces/shop/streams/orders.yaml': 'security: { api_keys: [backend] }\n' };
+  const timed = {
+    'workspaces/shop/streams/orders.yaml': 'key: event.order_id\ntime: event.at\nsecurity: { api_keys: [backend] }\n',
+  };
+
+  it.each([[['after: 1h']], [['at: event.a']], [['cooldown: 1h']]])('needs a key for %j', (lines) => {
+    expect(messageOf(lines, keyless)).toBe(
+      `${lines[0]?.split(':')[0]} looks at earlier events of an entity, and the event stream orders has no key`,
+    );
+  });
+
+  it('needs a key for previous and changed', () => {
+    expect(messageOf([], keyless, 'changed(event.status)')).toContain('the event stream orders has no key');
+    expect(placesOf([], {}, 'changed(event.status)')).toEqual([]);
+  });
+
+  it('has no time of its own yet', () => {
+    expect(messageOf(['after: 1h'], timed)).toContain('has a time path');
+    expect(placesOf([], timed, 'changed(event.status)')).toEqual([]);
+  });
+});
+
+describe('deadline', () => {
+  const recipient = (lines: readonly string[]) => {
+    const text = (goodFolder[NOTIFICATION] ?? '')
+      .replace('email: event.customer.email', 'email: string(deadline)')
+      .replace('    stream: orders\n', (line) => line + lines.map((each) => `    ${each}\n`).join(''));
+    return readConfigurationFolder(new Map(Object.entries({ ...goodFolder, [NOTIFICATION]: text })), checked).faults;
+  };
+
+  it('is a name of the recipients of a rule that waits, and of no other', () => {
+    expect(recipient(['after: 1h'])).toEqual([]);
+    expect(recipient([]).map(({ path }) => path)).toEqual(['rules.paid.recipients.to.email']);
+  });
+});
