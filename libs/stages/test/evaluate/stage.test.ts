@@ -114,15 +114,10 @@ describe('an event', () => {
   it('moves the watermark to the append time of any record, and never back', async () => {
     await topology.publish(...orderShop());
     await topology.event(paid('A-1'));
-    const records = await events();
-    const [marker, event] = records.map(({ time }) => time);
-    expect(event).toBeGreaterThan(marker ?? 0);
-    expect((await evaluate(records.slice(0, 1))).state.watermark).toBe(marker);
-    const { state } = await evaluate(records);
-    expect(state.watermark).toBe(event);
-    expect((await evaluate(records, { ...START, watermark: state.watermark + 5000 })).state.watermark).toBe(
-      state.watermark + 5000,
-    );
+    const records = (await events()).map((record, at) => ({ ...record, time: 1_000 * (at + 1) }));
+    expect((await evaluate(records.slice(0, 1))).state.watermark).toBe(1_000);
+    expect((await evaluate(records)).state.watermark).toBe(2_000);
+    expect((await evaluate(records, { ...START, watermark: 7_000 })).state.watermark).toBe(7_000);
   });
 });
 
