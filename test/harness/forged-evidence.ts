@@ -27,6 +27,7 @@ const evaluationOf = (counts: Partial<Pick<Evaluation, 'events' | 'intents' | 't
   late: 0,
   duplicates: 0,
   deadLetters: 0,
+  repeated: 0,
   rules: [],
   at: 20,
   ...counts,

@@ -290,10 +290,11 @@ describe('the codecs', () => {
       late: 0,
       duplicates: 0,
       deadLetters: 0,
+      repeated: 0,
       rules: [],
       at: 0,
     });
-    const at = 5 + 10;
+    const at = 5 + 11;
     const huge = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f];
     const bad = Uint8Array.from([...bytes.slice(0, at), ...huge, ...bytes.slice(at + 1)]);
     expect(codecs.evaluation.decode(bad)).toMatchObject({ ok: false, error: { reason: 'not_avro' } });

@@ -9,6 +9,7 @@ type WireEvaluation = {
   to: number;
   config_number: number;
   events: number;
+  repeated: number;
   intents: number;
   triggers: number;
   late: number;
@@ -21,6 +22,10 @@ type WireEvaluation = {
     fired: number;
     failed: number;
     dropped: number;
+    waits_started: number;
+    waits_cancelled: number;
+    in_cooldown: number;
+    fired_by_deadline: number;
     sample_event_id: string | null;
   }[];
   at: number;
@@ -47,6 +52,12 @@ export const evaluationRecord = {
       { name: 'to', type: 'long', doc: 'Offset after the last one judged.' },
       { name: 'config_number', type: 'long' },
       { name: 'events', type: 'long' },
+      {
+        name: 'repeated',
+        type: 'long',
+        default: 0,
+        doc: 'Events that the states of their entities held already, because their batch came again.',
+      },
       { name: 'intents', type: 'long' },
       { name: 'triggers', type: 'long' },
       { name: 'late', type: 'long' },
@@ -66,6 +77,25 @@ export const evaluationRecord = {
               { name: 'fired', type: 'long' },
               { name: 'failed', type: 'long' },
               { name: 'dropped', type: 'long', doc: 'Recipients dropped, summed over all reasons.' },
+              { name: 'waits_started', type: 'long', default: 0 },
+              {
+                name: 'waits_cancelled',
+                type: 'long',
+                default: 0,
+                doc: 'Waits that an event ended without a message.',
+              },
+              {
+                name: 'in_cooldown',
+                type: 'long',
+                default: 0,
+                doc: 'Matches and deadlines at which the cooldown kept the rule from firing.',
+              },
+              {
+                name: 'fired_by_deadline',
+                type: 'long',
+                default: 0,
+                doc: 'How often of `fired` the deadline of a wait made the rule fire.',
+              },
               { name: 'sample_event_id', type: ['null', 'string'], default: null },
             ],
           },
@@ -85,6 +115,7 @@ export const evaluationRecord = {
     to: evaluation.to,
     config_number: evaluation.configNumber,
     events: evaluation.events,
+    repeated: evaluation.repeated,
     intents: evaluation.intents,
     triggers: evaluation.triggers,
     late: evaluation.late,
@@ -97,6 +128,10 @@ export const evaluationRecord = {
       fired: tally.fired,
       failed: tally.failed,
       dropped: tally.dropped,
+      waits_started: tally.waitsStarted,
+      waits_cancelled: tally.waitsCancelled,
+      in_cooldown: tally.inCooldown,
+      fired_by_deadline: tally.firedByDeadline,
       sample_event_id: tally.sampleEventId,
     })),
     at: evaluation.at,
@@ -110,6 +145,7 @@ export const evaluationRecord = {
       to: wire.to,
       configNumber: wire.config_number,
       events: wire.events,
+      repeated: wire.repeated,
       intents: wire.intents,
       triggers: wire.triggers,
       late: wire.late,
@@ -122,6 +158,10 @@ export const evaluationRecord = {
         fired: tally.fired,
         failed: tally.failed,
         dropped: tally.dropped,
+        waitsStarted: tally.waits_started,
+        waitsCancelled: tally.waits_cancelled,
+        inCooldown: tally.in_cooldown,
+        firedByDeadline: tally.fired_by_deadline,
         sampleEventId: tally.sample_event_id as EventId | null,
         sampleError: textOrNull(errors[index], `sample_errors[${index}]`),
       })),

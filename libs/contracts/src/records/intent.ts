@@ -3,6 +3,7 @@ import type { Intent } from '@carillon/domain/deliveries';
 import type { EventId, IntentId, TriggerId } from '@carillon/kernel';
 import type { RecordKind } from './record-kind.ts';
 import { objectOf, readPersonal, textOf, textOrNull, wordOf, writePersonal } from './personal.ts';
+import { DEADLINE_FIELD } from './deadline-field.ts';
 import { readSentBy, SENT_BY_FIELD, writeSentBy, type WireSentBy } from './sent-by.ts';
 
 const CHANNELS: Readonly<Record<ChannelName, true>> = { email: true, sms: true, push: true };
@@ -23,6 +24,7 @@ type WireIntent = {
   template: string;
   template_version: number;
   caused_at: number;
+  deadline: number | null;
   send_at: number;
   not_after: number;
   traceparent: string | null;
@@ -60,7 +62,12 @@ export const intentRecord = {
       { name: 'trigger_id', type: 'string' },
       { name: 'template', type: 'string' },
       { name: 'template_version', type: 'long' },
-      { name: 'caused_at', type: { type: 'long', logicalType: 'timestamp-millis' }, doc: 'Append time of the cause.' },
+      {
+        name: 'caused_at',
+        type: { type: 'long', logicalType: 'timestamp-millis' },
+        doc: 'Append time of the event, or the deadline by which the rule fired.',
+      },
+      DEADLINE_FIELD,
       {
         name: 'send_at',
         type: { type: 'long', logicalType: 'timestamp-millis' },
@@ -103,6 +110,7 @@ export const intentRecord = {
     template: intent.template,
     template_version: intent.templateVersion,
     caused_at: intent.causedAt,
+    deadline: intent.deadline ?? null,
     send_at: intent.sendAt,
     not_after: intent.notAfter,
     traceparent: intent.traceparent,
@@ -154,6 +162,7 @@ export const intentRecord = {
         },
       }),
       ...readSentBy(wire.sent_by),
+      ...(wire.deadline !== null && { deadline: wire.deadline }),
       ...(digestKey !== undefined && { digestKey: textOf(digestKey, 'digest_key') }),
     };
   },

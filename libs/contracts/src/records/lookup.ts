@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '@carillon/kernel';
 import { InvalidRecord } from './codec.ts';
 import type { RecordKind } from './record-kind.ts';
 import { listOf, objectOf, readPersonal, textOf, textOrNull, wordOf, writePersonal } from './personal.ts';
+import { DEADLINE_FIELD } from './deadline-field.ts';
 import { SENT_BY_FIELD } from './sent-by.ts';
 import { personalOfTrigger, readTrigger, writeTriggerFacts, type WireTriggerFacts } from './trigger.ts';
 
@@ -65,8 +66,9 @@ export const lookupRecord = {
             {
               name: 'caused_at',
               type: { type: 'long', logicalType: 'timestamp-millis' },
-              doc: 'Append time of the event.',
+              doc: 'Append time of the event, or the deadline by which the rule fired.',
             },
+            DEADLINE_FIELD,
             {
               name: 'not_after',
               type: { type: 'long', logicalType: 'timestamp-millis' },

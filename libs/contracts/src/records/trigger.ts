@@ -3,6 +3,7 @@ import type { Trigger } from '@carillon/domain/lookups';
 import type { EventId, JsonObject, TriggerId } from '@carillon/kernel';
 import type { RecordKind } from './record-kind.ts';
 import { listOf, objectOf, readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
+import { DEADLINE_FIELD } from './deadline-field.ts';
 import { readSentBy, SENT_BY_FIELD, writeSentBy, type WireSentBy } from './sent-by.ts';
 
 /** A trigger without what is personal in it: the record of its own, and the part of a lookup. */
@@ -21,6 +22,7 @@ export type WireTriggerFacts = {
   parts: number;
   time: number;
   caused_at: number;
+  deadline: number | null;
   not_after: number;
   traceparent: string | null;
   sent_by: WireSentBy | null;
@@ -42,6 +44,7 @@ export const writeTriggerFacts = (trigger: Trigger): WireTriggerFacts => ({
   parts: trigger.parts,
   time: trigger.time,
   caused_at: trigger.causedAt,
+  deadline: trigger.deadline ?? null,
   not_after: trigger.notAfter,
   traceparent: trigger.traceparent,
   sent_by: writeSentBy(trigger.sentBy),
@@ -75,6 +78,7 @@ export const readTrigger = (wire: WireTriggerFacts, personal: JsonObject): Trigg
   traceparent: wire.traceparent,
   ...readSentBy(wire.sent_by),
   ...(personal['change'] !== undefined && { change: readVisibleChange(objectOf(personal['change'], 'change')) }),
+  ...(wire.deadline !== null && { deadline: wire.deadline }),
 });
 
 const OPS: Readonly<Record<ChangeOp, true>> = { create: true, update: true, delete: true, snapshot: true };
@@ -129,7 +133,12 @@ export const triggerRecord = {
       { name: 'part', type: 'int', doc: 'A long list of ids is several triggers: number of this one, from 0.' },
       { name: 'parts', type: 'int' },
       { name: 'time', type: { type: 'long', logicalType: 'timestamp-millis' }, doc: 'Time of the event.' },
-      { name: 'caused_at', type: { type: 'long', logicalType: 'timestamp-millis' }, doc: 'Append time of the event.' },
+      {
+        name: 'caused_at',
+        type: { type: 'long', logicalType: 'timestamp-millis' },
+        doc: 'Append time of the event, or the deadline by which the rule fired.',
+      },
+      DEADLINE_FIELD,
       {
         name: 'not_after',
         type: { type: 'long', logicalType: 'timestamp-millis' },

@@ -63,10 +63,15 @@ const ordinaryIntents: Arbitrary<Intent> = fc.record({
 const optional = <T>(value: Arbitrary<T>): Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
 const sentBys: Arbitrary<SentBy> = fc.record({ person: text, job: id<SentBy['job']>(), run: id<SentBy['run']>() });
 
-/** Test messages and messages of sending jobs among them. */
+/** Test messages, messages of sending jobs and messages of waits among them. */
 export const intents: Arbitrary<Intent> = fc
-  .tuple(ordinaryIntents, optional(fc.record({ by: text })), optional(sentBys))
-  .map(([intent, test, sentBy]) => ({ ...intent, ...(test && { test }), ...(sentBy && { sentBy }) }));
+  .tuple(ordinaryIntents, optional(fc.record({ by: text })), optional(sentBys), optional(instant))
+  .map(([intent, test, sentBy, deadline]) => ({
+    ...intent,
+    ...(test && { test }),
+    ...(sentBy && { sentBy }),
+    ...(deadline !== undefined && { deadline }),
+  }));
 
 const visibleChanges: Arbitrary<VisibleChange> = fc.record(
   {
@@ -99,10 +104,15 @@ const plainTriggers: Arbitrary<Trigger> = fc.record({
   traceparent: nullable(text),
 });
 
-/** Triggers of changes and of sending jobs among them. */
+/** Triggers of changes, of sending jobs and of waits among them. */
 const triggers: Arbitrary<Trigger> = fc
-  .tuple(plainTriggers, optional(sentBys), optional(visibleChanges))
-  .map(([trigger, sentBy, change]) => ({ ...trigger, ...(sentBy && { sentBy }), ...(change && { change }) }));
+  .tuple(plainTriggers, optional(sentBys), optional(visibleChanges), optional(instant))
+  .map(([trigger, sentBy, change, deadline]) => ({
+    ...trigger,
+    ...(sentBy && { sentBy }),
+    ...(change && { change }),
+    ...(deadline !== undefined && { deadline }),
+  }));
 
 const problemKind = fc.constantFrom('missing', 'extra', 'duplicate', 'invalid', 'invalid_address', 'not_in_order');
 export const lookups: Arbitrary<Lookup> = fc.record({
@@ -202,6 +212,7 @@ const evaluations: Arbitrary<Evaluation> = fc.record({
   to: instant,
   configNumber: count,
   events: count,
+  repeated: count,
   intents: count,
   triggers: count,
   late: count,
@@ -215,6 +226,10 @@ const evaluations: Arbitrary<Evaluation> = fc.record({
       fired: count,
       failed: count,
       dropped: count,
+      waitsStarted: count,
+      waitsCancelled: count,
+      inCooldown: count,
+      firedByDeadline: count,
       sampleEventId: nullable(id<Intent['eventId']>()),
       sampleError: nullable(text),
     }),

@@ -39,8 +39,10 @@ export type Intent = {
   readonly variables: JsonObject;
   readonly template: string;
   readonly templateVersion: number;
-  /** Append time of the cause. */
+  /** Append time of the event, or the deadline by which the rule fired. */
   readonly causedAt: Instant;
+  /** Deadline of the wait by which the rule fired. Undefined: it fired at the event. */
+  readonly deadline?: Instant;
   /** When it is due: later than `causedAt` where the notification has a delay. */
   readonly sendAt: Instant;
   /** Nothing is sent after this, whatever made it come again. */

@@ -10,6 +10,13 @@ export type RuleTally = {
   readonly failed: number;
   /** Recipients dropped, with reasons summed over all. */
   readonly dropped: number;
+  readonly waitsStarted: number;
+  /** Waits that an event ended without a message. */
+  readonly waitsCancelled: number;
+  /** Matches and deadlines at which the cooldown kept the rule from firing. */
+  readonly inCooldown: number;
+  /** Of `fired`: by the deadline of a wait. */
+  readonly firedByDeadline: number;
   readonly sampleEventId: EventId | null;
   readonly sampleError: string | null;
 };
@@ -17,7 +24,8 @@ export type RuleTally = {
 /**
  * Says for a range of positions of one partition of `carillon.events`, judged by one configuration number, what came of
  * it: makes events that fire nothing explainable, and an audit possible. Ranges of one partition follow each other
- * without gaps; those of a repeated batch may overlap.
+ * without gaps; those of a repeated batch may overlap. A range is empty if more deadlines passed at one record than one
+ * commit takes: `from` and `to` are the offset of that record.
  */
 export type Evaluation = {
   readonly partition: number;
@@ -27,6 +35,8 @@ export type Evaluation = {
   readonly to: number;
   readonly configNumber: number;
   readonly events: number;
+  /** Events that the states of their entities held already, because their batch came again. Rules with state did not evaluate them again. */
+  readonly repeated: number;
   readonly intents: number;
   readonly triggers: number;
   readonly late: number;

@@ -31,8 +31,10 @@ export type Trigger = {
   readonly change?: VisibleChange;
   /** The event's time, as the rule sees it. */
   readonly time: Instant;
-  /** Append time of the cause. */
+  /** Append time of the event, or the deadline by which the rule fired. */
   readonly causedAt: Instant;
+  /** Deadline of the wait by which the rule fired. Undefined: it fired at the event. */
+  readonly deadline?: Instant;
   /** Nobody is asked after this, and nothing is sent. */
   readonly notAfter: Instant;
   readonly traceparent: string | null;

@@ -310,6 +310,7 @@ export function makeTriggers(
     ...(change !== null && { change: changeAfterLookup(rule, change, names) }),
     time: event.time,
     causedAt,
+    ...(deadline !== null && { deadline }),
     notAfter: causedAt + deliverySettings(notification.body).expires,
     traceparent: event.traceparent,
   }));

@@ -30,6 +30,7 @@ export type Cause = {
   /** The row before a change, if there is one. */
   readonly previous: JsonObject | undefined;
   readonly causedAt: Instant;
+  readonly deadline?: Instant;
   readonly notAfter: Instant;
   readonly traceparent: string | null;
   readonly sentBy?: SentBy;
@@ -47,6 +48,7 @@ export const causeOfEvent = (
   previous: event.change?.previous ?? undefined,
   causedAt: deadline ?? event.appendedAt,
   notAfter: (deadline ?? event.appendedAt) + deliverySettings(notification.body).expires,
+  ...(deadline !== null && { deadline }),
   traceparent: event.traceparent,
 });
 
@@ -125,6 +127,7 @@ export function makeIntents(
     template,
     templateVersion: book.template(configuration, workspace, template, channel).version,
     causedAt: cause.causedAt,
+    ...(cause.deadline !== undefined && { deadline: cause.deadline }),
     sendAt,
     notAfter: cause.notAfter + (sendAt - cause.causedAt),
     traceparent: cause.traceparent,

@@ -131,11 +131,18 @@ function loadStates(
 
 /** What one evaluation record tells of: neighbouring records judged under one number. */
 type EvaluatedRange = { from: number; to: number; configNumber: number; tally: Tally };
-type Tally = { events: number; intents: number; triggers: number; deadLetters: number; rules: Map<string, RuleTally> };
+type Tally = {
+  events: number;
+  repeated: number;
+  intents: number;
+  triggers: number;
+  deadLetters: number;
+  rules: Map<string, RuleTally>;
+};
 
 const NO_RULE_FIRED: RecordFate = { kind: 'dropped', reason: 'no_rule_fired' };
 
-const emptyTally = (): Tally => ({ events: 0, intents: 0, triggers: 0, deadLetters: 0, rules: new Map() });
+const emptyTally = (): Tally => ({ events: 0, repeated: 0, intents: 0, triggers: 0, deadLetters: 0, rules: new Map() });
 
 function startBatch(ports: EvaluatePorts, before: PartitionState, states: EntityStates | null) {
   const { ids } = ports;
@@ -253,6 +260,10 @@ function count(tally: Tally, event: SourceEvent, { placed, outcome, intents, tri
     fired: (before?.fired ?? 0) + (failed ? 0 : 1),
     failed: (before?.failed ?? 0) + (failed ? 1 : 0),
     dropped: (before?.dropped ?? 0) + countDropped(drops),
+    waitsStarted: 0,
+    waitsCancelled: 0,
+    inCooldown: 0,
+    firedByDeadline: 0,
     sampleEventId: before?.sampleEventId ?? (error === null ? null : event.id),
     sampleError: before?.sampleError ?? error,
   });
@@ -268,6 +279,7 @@ const evaluationOf = (
   to,
   configNumber,
   events: tally.events,
+  repeated: tally.repeated,
   intents: tally.intents,
   triggers: tally.triggers,
   late: 0,
