@@ -119,6 +119,8 @@ export const ACROSS: readonly string[] = [
   'GET /v1/inbox',
   'GET /v1/inbox/{id}',
   'GET /v1/workspaces',
+  'GET /v1/overview',
+  'GET /v1/names',
   'GET /v1/audit',
   'GET /v1/status',
   'GET /v1/tokens',
