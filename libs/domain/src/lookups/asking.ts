@@ -27,6 +27,8 @@ export type Verdict =
 export type Asking = {
   /** Null when it is done: the log has it. */
   readonly trigger: Trigger | null;
+  /** Append time of its record. Missing in tasks that an earlier release stored. */
+  readonly takenAt?: Instant;
   /** Where its record stands. */
   readonly origin: { readonly partition: number; readonly offset: number; readonly key: string };
   readonly calls: number;
@@ -68,6 +70,13 @@ export const newAsking = (trigger: Trigger, origin: Asking['origin'], redrives: 
   ended: null,
   redrives,
 });
+
+/**
+ * Returns how long a trigger was of use when it was asked first. The event of a sending job may be days older than its trigger, so the
+ * time of such a trigger counts from its own record.
+ */
+export const usefulFor = ({ notAfter, causedAt, sentBy }: Trigger, takenAt: Instant): Duration =>
+  notAfter - (sentBy ? takenAt : causedAt);
 
 /** A call that brought no answer. */
 export type FailedCall = {

@@ -1,4 +1,4 @@
-import { newAsking, type Trigger } from '@carillon/domain/lookups';
+import { newAsking, usefulFor, type Trigger } from '@carillon/domain/lookups';
 import type { Clock, DueTasks, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import type { BatchStage, RecordFate } from '@carillon/ports';
 import { decodeRecords } from '../decode-record.ts';
@@ -25,30 +25,32 @@ export const REDRIVE_HEADER = 'redrive';
 export function createAskStage(ports: AskPorts): BatchStage {
   const { tasks, codecs, clock } = ports;
 
-  function taskFor(record: LogRecord, read: Trigger): AskTask {
-    const { partition, offset, key, headers } = record;
+  function taskFor(record: LogRecord, trigger: Trigger, takenAt = record.time): AskTask {
+    const { partition, offset, key, headers, time } = record;
     const redrive = headers[REDRIVE_HEADER];
+    const origin = { partition, offset, key };
+    const asking = { ...newAsking(trigger, origin, redrive === undefined ? [] : [redrive]), takenAt };
     // An operator's redrive gives it as much time as it had at first (docs/internals/delivery-states.md).
-    const trigger = redrive === undefined ? read : { ...read, notAfter: record.time + (read.notAfter - read.causedAt) };
-    const asking = newAsking(read, { partition, offset, key }, redrive === undefined ? [] : [redrive]);
-    return { task: newTask(trigger, asking, clock.now()), asking };
+    const notAfter = redrive === undefined ? trigger.notAfter : time + usefulFor(trigger, takenAt);
+    return { task: newTask({ ...trigger, notAfter }, asking, clock.now()), asking };
   }
 
   /** Opens a parked trigger again; anything else stays as it is. */
-  async function reopen(fresh: AskTask): Promise<RecordFate> {
+  async function reopen(record: LogRecord, trigger: Trigger): Promise<RecordFate> {
     const known: RecordFate = { kind: 'dropped', reason: 'known' };
-    const [redrive] = fresh.asking.redrives;
+    const redrive = record.headers[REDRIVE_HEADER];
     if (redrive === undefined) return known;
-    const found = await tasks.get(fresh.task.id);
-    if (!found) throw new Error(`task ${fresh.task.id} is neither new nor there`);
+    const found = await tasks.get(trigger.id);
+    if (!found) throw new Error(`task ${trigger.id} is neither new nor there`);
     const seen = readTask(found);
+    const fresh = taskFor(record, trigger, seen.asking.takenAt ?? trigger.causedAt);
     if (seen.asking.ended?.kind !== 'parked' || seen.asking.redrives.includes(redrive)) return known;
     const { evidence, redrives, ended, letters = [] } = seen.asking;
     const left = ended.deadLetterId === null ? letters : [...letters, ended.deadLetterId];
     const asking = { ...fresh.asking, evidence, redrives: [...redrives, redrive], letters: left };
     const { nextAt, deadline } = fresh.task;
     const opened = await moveTask(seen, { asking, nextAt, deadline, leaseUntil: null, done: false }, tasks);
-    if (!opened) return reopen(fresh);
+    if (!opened) return reopen(record, trigger);
     ports.due([opened]);
     return { kind: 'done' };
   }
@@ -70,7 +72,7 @@ export function createAskStage(ports: AskPorts): BatchStage {
           const { reason, detail } = decoded.error;
           outputs.push(deadLetterRecord(deadLetterOf('ask', record, reason, detail, ports), ports));
           fates.push({ kind: 'parked', reason });
-        } else fates.push(own && isNew.has(own) ? { kind: 'done' } : own ? await reopen(own) : { kind: 'done' });
+        } else fates.push(own && isNew.has(own) ? { kind: 'done' } : await reopen(record, decoded.value));
       }
       return { fates, outputs, state };
     },
