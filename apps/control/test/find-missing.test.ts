@@ -1,13 +1,10 @@
 import type { NotificationBody } from '@carillon/domain/configuration';
-import {
-  noRowCounts,
-  NO_READ_COUNTS,
-  type RunLookup,
-  type MissingSelection,
-  type CompareRun,
-} from '@carillon/domain/runs';
-import { isCarillonError, type DeliveryId } from '@carillon/kernel';
-import { integration, PAID_MAIL, template } from '@carillon/testing/given';
+import { newAsking, triggerIdOf } from '@carillon/domain/lookups';
+import { noRowCounts, NO_READ_COUNTS, type RunLookup, type MissingSelection, type CompareRun } from '@carillon/domain/runs';
+import { openDelivery } from '@carillon/domain/deliveries';
+import { isCarillonError, type DeliveryId, type EventId } from '@carillon/kernel';
+import { givenIntent, givenTrigger, integration, PAID_MAIL, template } from '@carillon/testing/given';
+import { newTask } from '@carillon/stages';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findMissing } from '../src/runs/find-missing.ts';
 import { refuseChanged } from '../src/runs/missing.ts';
@@ -138,6 +135,45 @@ describe('the missing messages of a run', () => {
   });
 });
 
+describe('a look at messages that a job would refuse', () => {
+  const edited = (): NotificationBody => withIds('old');
+  /** Stores a delivery of the newest event to a person, under a unique_id that the rule does not give. */
+  async function notified(person: string, state: 'SENT' | 'SUPPRESSED'): Promise<void> {
+    const event = (await topology.records('carillon.events')).at(-1);
+    const moment = { now: topology.clock.now(), derive: topology.ids.derive };
+    const intent = givenIntent('live', { uniqueId: 'other', person, eventId: event?.headers['event_id'] as EventId });
+    const slot = { ...intent.slot, notificationId: 'ntf_old' };
+    const delivery = openDelivery({ ...intent, slot }, 'carillon.intents/0@0', 'dlv_other' as DeliveryId, moment);
+    await topology.ports.ledger.insert([{ ...delivery, state, clean: true, nextAt: null }]);
+  }
+
+  it('leaves out a message whose person has one about the event under another unique_id', async () => {
+    await fixture.order('a', 90);
+    await fixture.order('b', 90);
+    await notified('b@example.com', 'SENT');
+    const run = await fixture.compare(edited());
+    await fixture.publish(edited());
+    expect(await ordersOf(run)).toEqual(['a']);
+  });
+
+  it('counts such a message if the other one ended unsent and stopped is named', async () => {
+    await fixture.order('a', 90);
+    await notified('a@example.com', 'SUPPRESSED');
+    const run = await fixture.compare(edited());
+    await fixture.publish(edited());
+    expect(await ordersOf(run)).toEqual([]);
+    expect(await ordersOf(run, { slotStates: ['none', 'stopped'] })).toEqual(['a']);
+  });
+
+  it('counts a message although another person has one about the event', async () => {
+    await fixture.order('a', 90);
+    await notified('somebody@example.com', 'SENT');
+    const run = await fixture.compare(edited());
+    await fixture.publish(edited());
+    expect(await ordersOf(run)).toEqual(['a']);
+  });
+});
+
 describe('the lookups of a run', () => {
   const asking = (rule: string): NotificationBody => ({
     ...withIds('old'),
@@ -169,6 +205,46 @@ describe('the lookups of a run', () => {
     expect(newer.checksum).not.toBe(found.checksum);
     expect(await look(run, { differences, rules: ['order-paid.watched'] })).toMatchObject({ count: 2 });
     expect(await refusalOf(look(run, { differences, rules: ['order-paid.late'] }))).toMatch(/^invalid_request: rule/);
+  });
+});
+
+describe('the lookups of a run that a sending job has asked about', () => {
+  const CRM = { kind: 'lookup', url: 'https://crm.example.com/people', match: 'id' } as never;
+  const asking: NotificationBody = {
+    ...withIds('old'),
+    rules: {
+      paid: {
+        ...PAID,
+        id: 'rul_old',
+        when: 'true',
+        recipients: { from: 'lookup', integration: 'crm', user_ids: '["owner"]' },
+      },
+    },
+  };
+
+  it('are not counted while the partner may answer and when it has answered, and are counted when it was given up', async () => {
+    await topology.publish(integration('crm', CRM));
+    await fixture.order('a', 90);
+    const run = await fixture.compare(asking);
+    await fixture.publish(asking);
+    const count = async () => (await look(run, { differences: ['needs_lookup'] })).count;
+    expect(await count()).toBe(1);
+    const job = await fixture.storeSendingJob();
+    expect(await count()).toBe(1);
+    const { claims, tasks } = topology.ports;
+    const [lookup] = (await topology.data.runs.lookups(run.id, 1)).items;
+    const eventId = lookup?.eventId as EventId;
+    const id = triggerIdOf(topology.ids.derive, 'rul_old', eventId, { part: 0, runId: job });
+    const trigger = givenTrigger({ id, ruleId: 'rul_old', eventId });
+    const asked = newTask(trigger, newAsking(trigger, { partition: 0, offset: 0, key: 'k' }), topology.clock.now());
+    await tasks.insert([asked]);
+    expect(await count()).toBe(0);
+    const ended = { kind: 'parked', reason: 'partner_refused', deadLetterId: null };
+    const data = JSON.stringify({ ...(JSON.parse(asked.data) as object), trigger: null, ended });
+    await tasks.replace(asked.version, { ...asked, done: true, data, version: asked.version + 1 });
+    expect(await count()).toBe(1);
+    await claims.claim([{ triggerId: id, position: 'carillon.lookups/0@0', at: 0 }]);
+    expect(await count()).toBe(0);
   });
 });
 

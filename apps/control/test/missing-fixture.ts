@@ -61,10 +61,15 @@ export async function openMissingFixture() {
   const slotOf = (id: string, notificationId = 'ntf_old'): DeliveryId =>
     deliveryIdOf({ slot: { workspace: 'shop', notificationId, channel: 'email', uniqueId: id } }, topology.ids);
 
+  const by = {
+    by: OWNER_ACTOR,
+    byName: 'owner',
+    from: { address: '127.0.0.1', userAgent: null },
+    requestId: 'req_1',
+  };
+
   async function storeJob({ id, job, createdAt }: CompareRun, state: JobState): Promise<void> {
-    const from = { address: '127.0.0.1', userAgent: null };
     const work = { action: 'compare_history', run: id };
-    const by = { by: OWNER_ACTOR, byName: 'owner', from, requestId: 'req_1' };
     const stored = newJob({ ...by, id: job, workspace: 'shop', work, of: 1 }, createdAt);
     await topology.ports.jobs.insert({ ...stored, state, endedAt: state === 'done' ? createdAt : null }, [id]);
   }
@@ -147,6 +152,13 @@ export async function openMissingFixture() {
     /** Receives an order. */
     order: (id: string, total: number) =>
       topology.event({ order_id: id, total, customer: { name: 'Ada', email: `${id}@example.com` } }),
+    /** Stores a job that sends and may have asked partners, and returns its id. */
+    async storeSendingJob(): Promise<JobId> {
+      const id = freshName('job_') as JobId;
+      const facts = { ...by, id, workspace: 'shop', work: { action: 'send_missing' }, of: 1 };
+      await topology.ports.jobs.insert(newJob(facts, topology.clock.now()), []);
+      return id;
+    },
     publish: (body: NotificationBody | null) => topology.publish(notification('order-paid', body)),
     /** Stores a delivery in a slot. */
     async hold(slot: DeliveryId, state: DeliveryState, clean = true): Promise<void> {

@@ -1,4 +1,4 @@
-import { operatorResend } from '@carillon/domain/deliveries';
+import { openDelivery, operatorResend } from '@carillon/domain/deliveries';
 import { cancelled, type Job } from '@carillon/domain/jobs';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { MissingLookup } from '@carillon/domain/runs';
@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { senderOf } from '../src/jobs/kinds/send-missing.ts';
 import { questionItem } from '../src/runs/send-items.ts';
 import { countWaiting } from '../src/runs/stop-sending.ts';
-import { takeCustody } from './custody.ts';
+import { moveDelivery, takeCustody } from './custody.ts';
 import {
   audited,
   configuration,
@@ -61,7 +61,7 @@ describe('A job that sends missing messages', () => {
     const item = await order('a');
     const job = await startJob([item]);
     for (let workers = 0; workers < 2; workers += 1) {
-      const sender = await senderOf(job, { ...topology.ports, slice: neverYield });
+      const sender = await senderOf(job, async () => undefined, { ...topology.ports, slice: neverYield });
       await sender.send(item);
       topology.clock.pass(HOUR);
     }
@@ -238,17 +238,62 @@ describe('The undo of a job that sends', () => {
     ]);
   });
 
-  it('names the digest of a message that went into one', async () => {
-    const items = [await order('a')];
-    const job = await run(await startJob(items));
-    await takeCustody(topology);
-    const known = await topology.ports.ledger.get(slotOf('a'));
-    if (!known) throw new Error('there is no delivery');
-    const digested = { state: 'DIGESTED', nextAt: null, digestedIn: 'dlv_digest' as DeliveryId } as const;
-    await topology.ports.ledger.replace({ ...known, ...digested, version: known.version + 1 });
-    const undone = await undo(job, items);
-    expect([undone.done, undone.failed]).toEqual([0, 1]);
-    expect(undone.failures[0]?.detail).toBe(`${slotOf('a')} is in digest dlv_digest: cancel the digest while it waits`);
+  describe('of messages that went into a digest', () => {
+    /** Puts deliveries of these orders into a digest that waits. */
+    async function digest(...orders: readonly string[]): Promise<void> {
+      const { ledger, ids } = topology.ports;
+      const digestedIn = 'dlv_digest' as DeliveryId;
+      const items = [];
+      for (const id of orders) {
+        const known = await ledger.get(slotOf(id));
+        if (!known) throw new Error('there is no delivery');
+        const digested = { state: 'DIGESTED', nextAt: null, digestedIn } as const;
+        await ledger.replace({ ...known, ...digested, version: known.version + 1 });
+        items.push({ deliveryId: known.id, intentId: known.intent.id, ruleId: known.intent.ruleId, causedAt: 0 });
+      }
+      const intent = { ...givenIntent('digest', { uniqueId: 'digest' }), digest: { head: 'head', n: 1, items } };
+      const moment = { now: topology.clock.now(), derive: ids.derive };
+      await ledger.insert([openDelivery(intent, 'carillon.intents/0@0', digestedIn, moment)]);
+    }
+    const digestNow = async () => (await topology.ports.ledger.get('dlv_digest' as DeliveryId))?.state;
+
+    it('cancels a digest that waits and holds messages of the job only', async () => {
+      const items = [await order('a'), await order('b')];
+      const job = await run(await startJob(items));
+      await takeCustody(topology);
+      await digest('a', 'b');
+      expect(await undo(job, items)).toMatchObject({ done: 2, failed: 0 });
+      expect(await digestNow()).toBe('CANCELLED');
+    });
+
+    it('leaves a digest that holds other messages, and says how many', async () => {
+      const items = [await order('a')];
+      const job = await run(await startJob(items));
+      await takeCustody(topology);
+      await hold(slotOf('b'), givenIntent('live', { uniqueId: 'b' }), 'WAITING');
+      await digest('a', 'b');
+      const undone = await undo(job, items);
+      expect([undone.done, undone.failures.map(({ detail }) => detail)]).toEqual([
+        0,
+        [
+          expect.stringContaining(
+            `digest dlv_digest, which was not cancelled, because it holds 1 message that ${job.id}`,
+          ),
+        ],
+      ]);
+      expect(await digestNow()).toBe('WAITING');
+    });
+
+    it('names a digest that was sent', async () => {
+      const items = [await order('a')];
+      const job = await run(await startJob(items));
+      await takeCustody(topology);
+      await digest('a');
+      await moveDelivery(topology, 'dlv_digest' as DeliveryId, 'SENT');
+      expect((await undo(job, items)).failures.map(({ detail }) => detail)).toEqual([
+        `${slotOf('a')} is in digest dlv_digest, which is SENT: only a digest that waits is cancelled`,
+      ]);
+    });
   });
 
   it('leaves what an operator has sent again since', async () => {
@@ -315,12 +360,12 @@ describe('The undo of a job that sends', () => {
     const items = [questionItem({ position: await newestPosition(), rule: 'order-paid.paid' } as MissingLookup)];
     const job = await run(await startJob(items));
     const ports = { ...topology.ports, slice: neverYield };
-    expect(await countWaiting(job, items, ports)).toBe(1);
+    expect(await countWaiting(job, items, ports)).toEqual({ waiting: 1, uncounted: 0 });
     const [record] = await topology.records('carillon.triggers');
     const trigger = record && topology.ports.codecs.trigger.decode(record.value);
     if (!trigger?.ok) throw new Error('there is no trigger');
     await ports.claims.claim([{ triggerId: trigger.value.id, position: 'carillon.lookups/0@0', at: 0 }]);
-    expect(await countWaiting(job, items, ports)).toBe(0);
+    expect(await countWaiting(job, items, ports)).toEqual({ waiting: 0, uncounted: 0 });
     const facts = {
       uniqueId: 'a',
       eventId: newestEvent,
@@ -338,6 +383,7 @@ describe('The undo of a job that sends', () => {
     await takeCustody(topology);
     await undo(job, items);
     expect((await run(await startJob(items))).failures).toMatchObject([{ code: 'conflict' }]);
+    await order('a');
     await topology.evaluates();
     await untilFound('the live rule has fired', async () => ((await intents()).length > 1 ? true : undefined));
     await takeCustody(topology);

@@ -14,7 +14,7 @@ import { afterEach, beforeEach } from 'vitest';
 import type { ControlPorts } from '../src/index.ts';
 import { createJobRunner } from '../src/jobs/runner.ts';
 import { messageItem } from '../src/runs/send-items.ts';
-import { moveDelivery } from './custody.ts';
+import { markEvaluated, moveDelivery } from './custody.ts';
 
 export const HOUR = 3_600_000;
 const rule = ORDER_PAID.rules['paid'];
@@ -34,6 +34,7 @@ export let newestEvent: EventId;
 /** Opens a shop for each test of a file that notifies about orders above 80. */
 export function useShop(): void {
   beforeEach(async () => {
+    isEvaluated = true;
     topology = await openTopology({ partitions: 1 });
     topology.clock.standStill();
     await publish(...orderShop(withRule({ when: 'event.total > 80' })));
@@ -67,6 +68,7 @@ export async function startJob(
   work: { readonly [name: string]: string } = {},
   workspace = 'shop',
 ): Promise<Job> {
+  if (isEvaluated) await markEvaluated(topology);
   const sending = {
     run: 'run_1',
     configuration: String(configuration),
@@ -108,8 +110,13 @@ export function runner(more: Partial<ControlPorts> = {}) {
 }
 const troubles: unknown[] = [];
 
+let isEvaluated = true;
+/** Lets a test evaluate the events itself. */
+export const leaveUnevaluated = (): void => void (isEvaluated = false);
+
 /** Lets a runner end a job and returns how it ended. */
 export async function run(job: Job, with_ = runner()): Promise<Job> {
+  if (isEvaluated) await markEvaluated(topology);
   await with_.round();
   await with_.idle();
   return jobNow(job);

@@ -54,7 +54,14 @@ describe('A job that sends once', () => {
     { name: 'sent by the rule', facts: {}, ruleId: 'rul_paid', state: 'SENT', isAsked: false },
     { name: 'sent by a rule that is gone', facts: {}, ruleId: 'rul_gone', state: 'SENT', isAsked: false },
     { name: 'sent by another rule', facts: {}, ruleId: 'rul_other', state: 'SENT', isAsked: true },
-    { name: 'suppressed', facts: {}, ruleId: 'rul_paid', state: 'SUPPRESSED', isAsked: true },
+    { name: 'suppressed', facts: {}, ruleId: 'rul_paid', state: 'SUPPRESSED', isAsked: false },
+    {
+      name: 'suppressed and confirmed',
+      facts: { slot: 'none,stopped' },
+      ruleId: 'rul_paid',
+      state: 'SUPPRESSED',
+      isAsked: true,
+    },
     { name: 'of the job itself', facts: { isOwn: true }, ruleId: 'rul_paid', state: 'SENT', isAsked: true },
   ] as const)('with a message of the event $name', ({ facts, ruleId, state, isAsked }) => {
     it(`${isAsked ? 'asks' : 'does not ask'} the partner whom the rule names since`, async () => {
@@ -66,7 +73,7 @@ describe('A job that sends once', () => {
       );
       await order('a');
       const item = questionItem({ position: await newestPosition(), rule: 'order-paid.paid' } as MissingLookup);
-      const job = await startJob([item]);
+      const job = await startJob([item], 'slot' in facts ? { slot: facts.slot } : {});
       const sentBy = { person: 'ada', job: job.id, run: 'run_1' as RunId };
       const live = givenIntent('live', { uniqueId: 'old', eventId: newestEvent, ...('isOwn' in facts && { sentBy }) });
       const slot = { ...live.slot, notificationId: 'ntf_paid' };

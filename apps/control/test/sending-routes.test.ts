@@ -1,10 +1,11 @@
+import type { JobBody } from '@carillon/contracts';
 import type { CompareRun } from '@carillon/domain/runs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner, type Principal } from '../src/access/principal.ts';
 import type { ControlPorts } from '../src/index.ts';
 import { createJobRunner } from '../src/jobs/runner.ts';
 import { accessOf, auditEntries, openControl, personWith, type Fixture } from './control-fixture.ts';
-import { moveDelivery, takeCustody } from './custody.ts';
+import { markEvaluated, moveDelivery, takeCustody } from './custody.ts';
 import { openMissingFixture, withIds, type MissingFixture } from './missing-fixture.ts';
 
 /** The runner asks who may still send, and knows the owner without a stored person. */
@@ -50,6 +51,7 @@ const confirmed = ({ count, checksum, since }: Answer['body']) => ({ count, chec
 
 /** Works on all jobs. */
 async function work(): Promise<void> {
+  await markEvaluated(fixture.topology);
   const watch = { trouble: (_where: string, error: unknown) => expect.fail(String(error)) };
   const runner = createJobRunner(
     { ...fixture.ports(), people: fixture.topology.data.people, watch, runChild: null } as unknown as ControlPorts,
@@ -161,6 +163,19 @@ describe('POST /runs/{id}/send', () => {
       ['conflict', 'conflict', 'conflict'],
       [],
     ]);
+  });
+});
+
+describe('GET /jobs with a run', () => {
+  it('lists the jobs of this comparison only, and no other kinds of jobs', async () => {
+    await send({ ...confirmed(await look()), rate: 1000 });
+    const other = await fixture.compare(withIds('old'));
+    const actions = async (query: string) =>
+      ((await ask(OWNER, 'GET', `jobs?run=${query}`)).body['items'] as JobBody[]).map(({ action }) => action);
+    expect(await actions(run.id)).toEqual(['send_missing', 'compare_history']);
+    expect(await actions(other.id)).toEqual(['compare_history']);
+    expect(await actions(`${run.id}&action=send_missing`)).toEqual(['send_missing']);
+    expect(await actions('run_none')).toEqual([]);
   });
 });
 

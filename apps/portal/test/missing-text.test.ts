@@ -21,8 +21,11 @@ describe('the words of missing messages', () => {
   });
 
   it('say what a stop could not recall', () => {
-    expect(waitingText(0)).toBeNull();
-    expect(waitingText(1)).toMatch(/^1 question to a partner cannot be recalled/);
+    const said = (waiting: number, uncounted = 0) =>
+      waitingText({ waiting_lookups: waiting, uncounted_lookups: uncounted });
+    expect(said(0)).toBeNull();
+    expect(said(1)).toMatch(/^1 question to a partner cannot be recalled/);
+    expect(said(2, 700)).toMatch(/^2 questions to a partner, and maybe some of 700 older ones, cannot be recalled/);
   });
 
   it('take a rate from 1 to 1000', () => {

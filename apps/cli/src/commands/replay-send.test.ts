@@ -103,5 +103,8 @@ describe('the text of a stop', () => {
       'No more is sent. job_9 cancels what still waits: npx carillon jobs show job_9 --follow',
     );
     expect(stopText({ jobs, waiting_lookups: 2 })).toContain('2 questions wait for their partner');
+    expect(stopText({ jobs, waiting_lookups: 1, uncounted_lookups: 700 })).toContain(
+      '1 question waits for its partner and cannot be recalled. 700 older questions were not looked at.',
+    );
   });
 });

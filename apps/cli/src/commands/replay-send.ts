@@ -103,13 +103,17 @@ export function stopCommand(replay: Command, pathOf: PathOf): void {
   });
 }
 
+/** A release before this one does not say how many questions it has not looked at. */
+type StoppedRun = Pick<RunStopBody, 'jobs' | 'waiting_lookups'> & Partial<RunStopBody>;
+
 /** Returns the jobs that cancel deliveries, and what cannot be recalled. */
-export function stopText({ jobs, waiting_lookups: waiting }: RunStopBody): string {
+export function stopText({ jobs, waiting_lookups: waiting, uncounted_lookups: uncounted = 0 }: StoppedRun): string {
   const lines = jobs.map(
     ({ id }) => `No more is sent. ${id} cancels what still waits: npx carillon jobs show ${id} --follow`,
   );
-  if (waiting === 0) return lines.join('\n');
+  if (waiting + uncounted === 0) return lines.join('\n');
   const questions = waiting === 1 ? '1 question waits for its partner' : `${waiting} questions wait for their partner`;
   const fix = 'Stop again when it has answered, to cancel the messages that come of it.';
-  return [...lines, paint('dim', `${questions} and cannot be recalled. ${fix}`)].join('\n');
+  const older = uncounted === 0 ? '' : ` ${uncounted} older questions were not looked at.`;
+  return [...lines, paint('dim', `${questions} and cannot be recalled.${older} ${fix}`)].join('\n');
 }

@@ -19,6 +19,7 @@ export type JobKindPorts = PromotePorts &
     | 'compileRule'
     | 'consents'
     | 'drafts'
+    | 'jobs'
     | 'ledger'
     | 'people'
     | 'readModels'

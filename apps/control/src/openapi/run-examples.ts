@@ -163,6 +163,7 @@ const SENDING = {
     slot: 'none',
     expires: '24h',
     rate: '10',
+    questions: '0',
   },
 };
 
@@ -180,7 +181,11 @@ export const RUN_EXAMPLES = {
   },
   stopMissingMessages: {
     takes: {},
-    answers: { jobs: [{ ...SENDING, parameters: { ...SENDING.parameters, undoes: SENDING.id } }], waiting_lookups: 0 },
+    answers: {
+      jobs: [{ ...SENDING, parameters: { ...SENDING.parameters, undoes: SENDING.id } }],
+      waiting_lookups: 0,
+      uncounted_lookups: 0,
+    },
   },
   exportRunRows: {
     answers:

@@ -15,12 +15,19 @@ import { CarillonError, type DeliveryId, type EventId } from '@carillon/kernel';
 import { unpublishedOf } from '@carillon/stages';
 import { unknownFilter } from '../names.ts';
 import type { RoutePorts } from '../ports.ts';
+import { createLookChecks, type LookCheckPorts, type LookChecks } from './look-checks.ts';
 import { countMissing, refuseTooMany, type Missing } from './missing.ts';
 import { configurationsOf, type RowDetailPorts } from './row-details.ts';
 import { refuseUnfinished } from './show-run.ts';
 import { createSlotFinder } from './slot-finder.ts';
 
-export type FindMissingPorts = RowDetailPorts & Pick<RoutePorts, 'clock' | 'jobs' | 'ledger' | 'runs'>;
+export type FindMissingPorts = RowDetailPorts & LookCheckPorts & Pick<RoutePorts, 'clock' | 'jobs' | 'runs'>;
+
+type Looking = {
+  readonly selection: MissingSelection;
+  readonly tooOld: Set<EventId>;
+  readonly checks: LookChecks;
+} & Pick<FindMissingPorts, 'slice'>;
 
 const COMPARE_LESS = 'compare again over a shorter time range or with fewer notifications';
 
@@ -28,8 +35,8 @@ const COMPARE_LESS = 'compare again over a shorter time range or with fewer noti
 const BATCH_SIZE = 500;
 
 /**
- * Returns the missing messages of a run as the ledger knows them now. A message is missing if *after* wants it and its slot is free,
- * or was given up and `stopped` is named. Rejects with CarillonError `run_unfinished`, with `not_published` if the edit is not what is
+ * Returns the missing messages of a run as the ledger knows them now. A message is missing if *after* wants it, its slot is free,
+ * or was given up and `stopped` is named, and no other message about the event notifies its person. Rejects with CarillonError `run_unfinished`, with `not_published` if the edit is not what is
  * published now, and with `wrong_state` for more rows than a run keeps or more messages than a job takes.
  */
 export async function findMissing(
@@ -44,26 +51,38 @@ export async function findMissing(
   refuseUnknownRules(run, selection, after);
   refuseUnpublished(run, after, published);
   const slotOf = await createSlotFinder(run, { after, published }, ports);
+  const checks = await createLookChecks(run, { published, selection }, ports);
   const rows = await rowsOf(run, selection, ports);
   // Newest first: if there are too many messages, the newest that fit decide about the maximum age.
   rows.sort((a, b) => b.at - a.at || (a.eventId < b.eventId ? -1 : 1));
   const messages: MissingMessage[] = [];
   const tooOld = new Set<EventId>();
   for (let from = 0; from < rows.length; from += BATCH_SIZE) {
-    for (const message of await missingOf(rows.slice(from, from + BATCH_SIZE), selection, { slotOf, ...ports })) {
-      if (message.row.at < selection.since) tooOld.add(message.row.eventId);
-      else messages.push(message);
-    }
+    const found = await missingOf(rows.slice(from, from + BATCH_SIZE), selection, { slotOf, ...ports });
+    for (const { row } of found) if (row.at < selection.since) tooOld.add(row.eventId);
+    const recent = found.filter(({ row }) => row.at >= selection.since);
+    messages.push(...(await checks.sendable(recent)));
     if (messages.length > MAX_JOB_ITEMS) break;
     if (ports.slice.isExpired()) await ports.slice.yield();
   }
-  const lookups: MissingLookup[] = [];
-  for (const lookup of await lookupsOf(run, selection, ports)) {
-    if (lookup.at < selection.since) tooOld.add(lookup.eventId);
-    else lookups.push(lookup);
-  }
+  const lookups = await askableOf(await lookupsOf(run, selection, ports), { selection, tooOld, checks, ...ports });
   refuseTooMany({ messages, lookups }, ports.clock.now());
   return countMissing({ messages, lookups, tooOld });
+}
+
+/** Returns the lookups that a job asks, newest first and one more than it takes at most. Adds events that are too old to `tooOld`. */
+async function askableOf(
+  found: readonly MissingLookup[],
+  { selection, tooOld, checks, slice }: Looking,
+): Promise<readonly MissingLookup[]> {
+  for (const { at, eventId } of found) if (at < selection.since) tooOld.add(eventId);
+  const recent = found.filter(({ at }) => at >= selection.since).toSorted((a, b) => b.at - a.at);
+  const lookups: MissingLookup[] = [];
+  for (let from = 0; from < recent.length && lookups.length <= MAX_JOB_ITEMS; from += BATCH_SIZE) {
+    lookups.push(...(await checks.askable(recent.slice(from, from + BATCH_SIZE))));
+    if (slice.isExpired()) await slice.yield();
+  }
+  return lookups;
 }
 
 function refuseTooManyRows({ id, counts }: CompareRun): void {

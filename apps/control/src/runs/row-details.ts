@@ -1,11 +1,11 @@
 import { readPosition, type SourceEvent } from '@carillon/domain/events';
 import { notificationIdOf, ruleIdOf, foldConfiguration } from '@carillon/domain/configuration';
-import { triggerIdOf } from '@carillon/domain/lookups';
 import { slotToLookUp, type Row, type CompareRun, type Side } from '@carillon/domain/runs';
-import type { Coroutine, DeliveryId } from '@carillon/kernel';
+import type { Coroutine, DeliveryId, JobId } from '@carillon/kernel';
 import {
   decodeRecord,
   deliveryIdOf,
+  isFirstAnswer,
   narrowRuleBook,
   readSourceRecord,
   recordedAnswerOf,
@@ -18,10 +18,12 @@ import {
   type Wanted,
 } from '@carillon/stages';
 import type { RoutePorts } from '../ports.ts';
+import { askedPartsOf } from './questions.ts';
+import { askingJobs } from './sending-jobs.ts';
 
 export type RowDetailPorts = Pick<
   RoutePorts,
-  'book' | 'claims' | 'codecs' | 'configuration' | 'ids' | 'log' | 'slice'
+  'book' | 'claims' | 'codecs' | 'configuration' | 'ids' | 'jobs' | 'log' | 'slice' | 'tasks'
 > & { readonly runs: Pick<RoutePorts['runs'], 'edit'> };
 
 export type RunConfigurationPorts = Pick<RowDetailPorts, 'configuration' | 'runs'>;
@@ -50,6 +52,7 @@ export async function createRowReader(
   ports: RowDetailPorts,
 ): Promise<(row: Row) => Promise<RowMessages | null>> {
   const configurations = await configurationsOf(run, ports);
+  const askedBy = await askingJobs(run.workspace, ports);
   const compared = new Set(run.notifications);
   const book = narrowRuleBook(
     ports.book,
@@ -59,7 +62,7 @@ export async function createRowReader(
   async function messagesOf(row: Row): Promise<EventMessages | null> {
     const event = await readEventAt(row.position, ports);
     if (event?.id !== row.eventId) return null;
-    const findAnswer = await readAnswers(event, { configurations, book }, ports);
+    const findAnswer = await readAnswers(event, { configurations, book, askedBy }, ports);
     const context = { configurations, book, ids: ports.ids, findAnswer };
     const side = (name: Side) => runYielding(messagesBySlotCoroutine(event, name, context), ports.slice);
     return { event, context, before: await side('before'), after: await side('after') };
@@ -127,24 +130,38 @@ export async function readEventAt(position: string, { log }: Pick<RowDetailPorts
   return read.ok && read.value.kind === 'event' ? read.value.event : null;
 }
 
-/** Reads the answers that were recorded for the live triggers of an event. */
+/** What the answers of an event are read for. `askedBy`: sending jobs whose answers count, beside those of the live rule. */
+export type AnswersOf = Pick<CompareContext, 'configurations' | 'book'> & { readonly askedBy: readonly JobId[] };
+
+/** Reads the answers that a comparison uses: of each question the one that was recorded first, whoever asked. */
 export async function readAnswers(
   event: SourceEvent,
-  { configurations, book }: Pick<CompareContext, 'configurations' | 'book'>,
-  { claims, codecs, ids, log }: Pick<RowDetailPorts, 'claims' | 'codecs' | 'ids' | 'log'>,
+  { configurations, book, askedBy }: AnswersOf,
+  ports: Pick<RowDetailPorts, 'claims' | 'codecs' | 'ids' | 'log' | 'tasks'>,
 ): Promise<FindAnswer> {
   const answers = new Map<string, RecordedAnswer>();
   const rules = Object.values(configurations).flatMap((side) => book.rulesOf(side, event.stream));
   const asking = rules.flatMap((entry) => (entry.ok && entry.rule.from === 'lookup' ? [ruleIdOf(entry.placed)] : []));
   for (const ruleId of new Set(asking)) {
-    for (let part = 0; ; part += 1) {
-      const claim = await claims.get(triggerIdOf(ids.derive, ruleId, event.id, { part, runId: null }));
-      const place = claim && readPosition(claim.position);
-      if (!place) break;
-      const [record] = await log.read('carillon.lookups', place.partition, place.offset, 1);
-      const decoded = record?.offset === place.offset ? await decodeRecord(codecs.lookup, record.value) : null;
-      if (record && decoded?.ok) answers.set(`${ruleId} ${part}`, recordedAnswerOf(decoded.value, record.time));
+    for (const asker of [null, ...askedBy]) {
+      for (const { part, position } of await askedPartsOf({ ruleId, eventId: event.id, askedBy: asker }, ports)) {
+        const answer = position === null ? null : await readAnswerAt(position, ports);
+        const known = answers.get(`${ruleId} ${part}`);
+        if (answer && (!known || isFirstAnswer(answer, known))) answers.set(`${ruleId} ${part}`, answer);
+      }
     }
   }
   return (ruleId, _event, part) => answers.get(`${ruleId} ${part}`);
+}
+
+/** Reads a recorded answer. Null: it is gone, or this release cannot read it. */
+async function readAnswerAt(
+  position: string,
+  { codecs, log }: Pick<RowDetailPorts, 'codecs' | 'log'>,
+): Promise<RecordedAnswer | null> {
+  const place = readPosition(position);
+  if (!place) return null;
+  const [record] = await log.read('carillon.lookups', place.partition, place.offset, 1);
+  const decoded = record?.offset === place.offset ? await decodeRecord(codecs.lookup, record.value) : null;
+  return record && decoded?.ok ? recordedAnswerOf(decoded.value, record.time) : null;
 }

@@ -1,40 +1,32 @@
-import type { Configuration } from '@carillon/domain/configuration';
+import { readRuleTitle, type Configuration } from '@carillon/domain/configuration';
 import type { Delivery, Intent } from '@carillon/domain/deliveries';
-import type { SourceEvent } from '@carillon/domain/events';
 import type { Trigger } from '@carillon/domain/lookups';
 import { CarillonError, formatInstant, type DeliveryId } from '@carillon/kernel';
-import {
-  createRuleBook,
-  deliveryIdOf,
-  intentRecord,
-  runYielding,
-  sentOutputsCoroutine,
-  triggerRecord,
-  type SendingJob,
-} from '@carillon/stages';
+import { createRuleBook, intentRecord, triggerRecord, type SendingJob } from '@carillon/stages';
 import type { ControlPorts } from '../ports.ts';
-import { givesAway, refuseAnswered, refuseNotified } from './refuse-notified.ts';
-import { readAnswers, readEventAt } from './row-details.ts';
+import { createOutputReader, type EventOutputPorts, type EventOutputs } from './event-outputs.ts';
 import { readSendItem, type SendItem } from './send-items.ts';
+import { createSendingChecks, givesAway, type SendingCheckPorts } from './sending-checks.ts';
 
-export type SendMissingPorts = Pick<
-  ControlPorts,
-  'claims' | 'clock' | 'codecs' | 'compileRule' | 'configuration' | 'ids' | 'ledger' | 'log' | 'slice' | 'templates'
->;
+export type SendMissingPorts = EventOutputPorts &
+  SendingCheckPorts &
+  Pick<ControlPorts, 'clock' | 'compileRule' | 'templates'>;
 
 type Message = Extract<SendItem, { kind: 'message' }>;
 type Question = Extract<SendItem, { kind: 'question' }>;
 
-/** Messages and triggers of an event, as the job sends them. */
-type Outputs = {
-  readonly event: SourceEvent;
-  /** The first message of each slot. */
-  readonly messages: ReadonlyMap<DeliveryId, Intent>;
-  readonly triggers: readonly Trigger[];
-};
-
 /** `takesStopped`: a person confirmed messages that ended unsent. Without it the job takes free slots only. */
 export type MissingJob = SendingJob & { readonly takesStopped: boolean };
+
+type SendingContext = {
+  readonly workspace: string;
+  readonly configuration: Configuration;
+  /** Resolves when the messages of all recorded answers are in the ledger. */
+  readonly caughtUp: () => Promise<void>;
+};
+
+/** Deliveries of one event to one person that are looked at. */
+const MAX_OF_PERSON = 500;
 
 /** Sends the items of one job. */
 export type MissingSender = {
@@ -43,44 +35,25 @@ export type MissingSender = {
    * `wrong_state` if the event is gone or its rule no longer fires, and with `conflict` if the person was notified meanwhile.
    */
   send(item: string): Promise<void>;
-  /** Triggers of an item that is a question. None if the event is gone or its rule no longer asks. */
-  triggersOf(item: string): Promise<readonly Trigger[]>;
 };
 
-/** Returns a sender that keeps the outputs of the last event, so that consecutive items of an event evaluate the event once. */
-export function createMissingSender(
+/** Returns a sender of the items of one job. */
+export async function createMissingSender(
   job: MissingJob,
-  configuration: Configuration,
+  { configuration, workspace, caughtUp }: SendingContext,
   ports: SendMissingPorts,
-): MissingSender {
-  const { ids, ledger, log, slice } = ports;
+): Promise<MissingSender> {
+  const { ledger, log } = ports;
+  const { takesStopped, sentBy } = job;
   const book = createRuleBook(ports.compileRule, ports.templates);
+  const checks = await createSendingChecks(
+    { workspace, configuration, takesStopped, caughtUp, job: sentBy.job },
+    ports,
+  );
+  const readOutputs = createOutputReader({ job, configuration, book, askedBy: checks.askedBy }, ports);
 
-  async function evaluate(position: string): Promise<Outputs | null> {
-    const event = await readEventAt(position, ports);
-    if (!event) return null;
-    const findAnswer = await readAnswers(
-      event,
-      { configurations: { before: configuration, after: configuration }, book },
-      ports,
-    );
-    const work = sentOutputsCoroutine(event, { book, configuration, findAnswer, ids, job });
-    const { intents, triggers } = await runYielding(work, slice);
-    const messages = new Map<DeliveryId, Intent>();
-    for (const intent of intents) {
-      const slot = deliveryIdOf(intent, ids);
-      if (!messages.has(slot)) messages.set(slot, intent);
-    }
-    return { event, messages, triggers };
-  }
-
-  let last: { readonly position: string; readonly outputs: Outputs | null } | null = null;
-  async function outputsOf(position: string): Promise<Outputs | null> {
-    if (last?.position !== position) last = { position, outputs: await evaluate(position) };
-    return last.outputs;
-  }
-  async function outputsAt(position: string): Promise<Outputs> {
-    const outputs = await outputsOf(position);
+  async function outputsAt(position: string): Promise<EventOutputs> {
+    const outputs = await readOutputs(position);
     if (outputs) return outputs;
     throw new CarillonError(
       'wrong_state',
@@ -96,7 +69,7 @@ export function createMissingSender(
     const [holder] = await ledger.many([slot]);
     if (holder && (holder.intent.id === intent.id || holder.judged.includes(intent.id))) return;
     if (holder) await refuseHolder(holder);
-    await refuseNotified(intent, messages, ports);
+    await refuseSecond(intent, messages);
     refuseExpired(intent, ports);
     await log.append([intentRecord(intent, ports)]);
   }
@@ -111,20 +84,36 @@ export function createMissingSender(
     throw new CarillonError('conflict', `the message exists meanwhile: ${holder.id} is ${holder.state}. ${detail}`);
   }
 
-  const asks = ({ triggers }: Outputs, { rule }: Question): readonly Trigger[] =>
-    triggers.filter((trigger) => trigger.rule === rule);
+  async function refuseSecond(
+    { eventId, person, slot, rule }: Intent,
+    messages: EventOutputs['messages'],
+  ): Promise<void> {
+    const why = await checks.whyNotSent({
+      ...slot,
+      eventId,
+      notification: readRuleTitle(rule)?.notification ?? '',
+      deliveries: async () => (await ledger.list({ workspace, eventId, person }, MAX_OF_PERSON)).items,
+      slots: async () => messages,
+    });
+    if (why !== null) throw new CarillonError('conflict', `not sent, because ${why}`);
+  }
 
   async function askPartner(question: Question): Promise<void> {
     const outputs = await outputsAt(question.position);
-    const asked = asks(outputs, question);
+    const asked = outputs.triggers.filter(({ rule }) => rule === question.rule);
     if (!asked[0]) {
       throw new CarillonError(
         'wrong_state',
         `rule ${question.rule} asks no partner about event ${outputs.event.id}: it does not fire, or an answer is recorded. Compare again: a recorded answer gives messages that can be sent`,
       );
     }
-    const rules = book.rulesOf(configuration, outputs.event.stream);
-    await refuseAnswered(asked[0], rules, job.sentBy.job, ports);
+    const why = await checks.whyNotAsked({ eventId: outputs.event.id, rule: question.rule });
+    if (why !== null) {
+      throw new CarillonError(
+        'conflict',
+        `the partner was not asked about event ${outputs.event.id} for rule ${question.rule}, because ${why}`,
+      );
+    }
     refuseExpired(asked[0], ports);
     await log.append(asked.map((trigger) => triggerRecord(trigger, ports)));
   }
@@ -134,17 +123,11 @@ export function createMissingSender(
       const item = readSendItem(text);
       await (item.kind === 'message' ? sendMessage(item) : askPartner(item));
     },
-    async triggersOf(text) {
-      const item = readSendItem(text);
-      if (item.kind === 'message') return [];
-      const outputs = await outputsOf(item.position);
-      return outputs ? asks(outputs, item) : [];
-    },
   };
 }
 
 /** Returns the failure of a message that its event does not cause under configuration `number`. */
-function noMessage({ event, triggers }: Outputs, slot: DeliveryId, number: number): CarillonError {
+function noMessage({ event, triggers }: EventOutputs, slot: DeliveryId, number: number): CarillonError {
   const causes = [
     'its rule does not fire',
     'the rule drops this recipient',

@@ -43,6 +43,7 @@ export async function startSending(
     slot: selection.slotStates.toSorted().join(','),
     expires: asked.expires,
     rate: String(asked.rate),
+    questions: String(missing.lookups.length),
   };
   const job = await startJob(request, { workspace: run.workspace, work, items: itemsOf(missing) }, ports);
   audited(request, { target: run.id, detail: `${job.id}: count ${missing.count}, checksum ${missing.checksum}` });

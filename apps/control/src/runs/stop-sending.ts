@@ -3,36 +3,45 @@ import type { Actor } from '@carillon/domain/people';
 import type { CompareRun } from '@carillon/domain/runs';
 import { CarillonError, type Duration } from '@carillon/kernel';
 import { pause } from '@carillon/runtime';
-import { readAsking } from '@carillon/stages';
+import { forEachConcurrently } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
 import { principalOf } from '../access/principal.ts';
 import { audited } from '../audit/facts.ts';
 import { itemsToUndo } from '../jobs/undo.ts';
-import { senderOf, sendMissing } from '../jobs/kinds/send-missing.ts';
 import { startJob, type JobPorts } from '../jobs/start.ts';
 import type { ControlPorts } from '../ports.ts';
-import type { SendMissingPorts } from './send-missing.ts';
+import { askedPartsOf, type QuestionPorts } from './questions.ts';
+import { readEventAt } from './row-details.ts';
+import { nameOfSendItem, readSendItem } from './send-items.ts';
+import { ruleNamed } from './sending-checks.ts';
+import { sendingJobs } from './sending-jobs.ts';
 
-export type StopSendingPorts = SendMissingPorts & JobPorts & Pick<ControlPorts, 'tasks'>;
+export type StopSendingPorts = QuestionPorts & JobPorts & Pick<ControlPorts, 'configuration' | 'log'>;
 
-/** Jobs of a workspace that one page of the search for sending jobs reads. */
-const PAGE_SIZE = 100;
+/** Questions of a job that a stop looks at. The newest are most likely to wait. */
+const MAX_COUNTED = 500;
+const CONCURRENCY = 16;
 const END_POLL: Duration = 50;
 const MAX_END_POLLS = 200;
 
 export type Stopped = {
   /** Jobs that cancel the deliveries of the sending jobs. */
   readonly undoing: readonly Job[];
-  /** Triggers of the sending jobs that their partners have not answered. */
+  /** Questions of the sending jobs that their partners have not answered. */
   readonly waitingLookups: number;
+  /** Older questions that were not looked at. */
+  readonly uncountedLookups: number;
 };
+
+/** Questions of a job that wait for their partner, and older ones that were not looked at. */
+type WaitingQuestions = { readonly waiting: number; readonly uncounted: number };
 
 /**
  * Cancels the jobs that send messages of a run, and starts a job for each that cancels those of its deliveries that still wait. Resolves when
  * the sending jobs append no more. Throws CarillonError `wrong_state` if the run has no sending job, and `conflict` if one does not end.
  */
 export async function stopSending(request: FastifyRequest, run: CompareRun, ports: StopSendingPorts): Promise<Stopped> {
-  const sending = await sendingJobs(run, ports);
+  const sending = (await sendingJobs(run.workspace, ports)).filter(({ work }) => work['run'] === run.id);
   if (sending.length === 0) throw new CarillonError('wrong_state', `no job has sent messages of ${run.id}`);
   const { actor } = principalOf(request);
   for (const job of sending) await cancelJob(job, actor, ports);
@@ -44,27 +53,16 @@ export async function stopSending(request: FastifyRequest, run: CompareRun, port
     undoing.push(await startJob(request, { workspace: run.workspace, work, items }, ports));
   }
   audited(request, { target: run.id });
-  let waitingLookups = 0;
+  let [waitingLookups, uncountedLookups] = [0, 0];
   for (const job of ended) {
+    const failed = new Set(job.failures.map(({ item }) => item));
     const done = (await ports.jobs.items(job.id)).slice(0, nextItem(job));
-    waitingLookups += await countWaiting(job, done, ports);
+    const asked = done.filter((item) => !failed.has(nameOfSendItem(item)));
+    const { waiting, uncounted } = await countWaiting(job, asked, ports);
+    waitingLookups += waiting;
+    uncountedLookups += uncounted;
   }
-  return { undoing, waitingLookups };
-}
-
-/** Returns the jobs that have sent or are sending messages of a run. */
-async function sendingJobs(
-  { id, workspace }: CompareRun,
-  { jobs }: Pick<StopSendingPorts, 'jobs'>,
-): Promise<readonly Job[]> {
-  const found: Job[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await jobs.list({ workspace, actions: [sendMissing.action] }, PAGE_SIZE, cursor);
-    found.push(...page.items.filter(({ work }) => work['run'] === id && work['undoes'] === undefined));
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined);
-  return found;
+  return { undoing, waitingLookups, uncountedLookups };
 }
 
 /** Cancels a job if it has not ended. */
@@ -85,19 +83,25 @@ async function waitForEnd(job: Job, { jobs }: Pick<StopSendingPorts, 'jobs'>): P
   throw new CarillonError('conflict', `${job.id} is being cancelled and has not ended yet: stop again`);
 }
 
-/** Counts the triggers of a sending job that have neither an answer nor been given up. */
-export async function countWaiting(job: Job, items: readonly string[], ports: StopSendingPorts): Promise<number> {
-  const { claims, slice, tasks } = ports;
-  const sender = await senderOf(job, ports);
+/**
+ * Counts the questions of a sending job that their partner has neither answered nor been given up for. Looks at the newest
+ * {@link MAX_COUNTED} of `items` only.
+ */
+export async function countWaiting(
+  job: Job,
+  items: readonly string[],
+  ports: StopSendingPorts,
+): Promise<WaitingQuestions> {
+  const configuration = await ports.configuration.at(Number(job.work['configuration']));
+  const questions = items.map(readSendItem).filter((item) => item.kind === 'question');
+  const looked = questions.slice(-MAX_COUNTED);
   let waiting = 0;
-  for (const item of items) {
-    for (const { id } of await sender.triggersOf(item)) {
-      if (await claims.get(id)) continue;
-      const task = await tasks.get(id);
-      const isGivenUp = task?.done === true && readAsking(task).ended?.kind === 'parked';
-      if (!isGivenUp) waiting += 1;
-    }
-    if (slice.isExpired()) await slice.yield();
-  }
-  return waiting;
+  await forEachConcurrently(looked, CONCURRENCY, async ({ position, rule }) => {
+    const event = await readEventAt(position, ports);
+    const asked = ruleNamed(rule, job.workspace ?? '', configuration);
+    if (!event || !asked) return;
+    const parts = await askedPartsOf({ ruleId: asked.ruleId, eventId: event.id, askedBy: job.id }, ports);
+    if (parts.length === 0 || parts.some(({ state }) => state === 'open')) waiting += 1;
+  });
+  return { waiting, uncounted: questions.length - looked.length };
 }

@@ -60,8 +60,9 @@ export const runStopBodyOf = (body: JobSchema) =>
       waiting_lookups: z
         .int()
         .describe(
-          'Questions that no partner has answered. They cannot be recalled: stop again when they are answered, to cancel the deliveries that come from them',
+          'Questions that no partner has answered, among the newest 500 of each job. They cannot be recalled: stop again when they are answered, to cancel the deliveries that come from them',
         ),
+      uncounted_lookups: z.int().describe('Older questions of the jobs, which were not looked at'),
     })
     .meta({ id: 'RunStop' });
 export type RunStopBody = z.infer<ReturnType<typeof runStopBodyOf>>;

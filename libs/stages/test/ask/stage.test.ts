@@ -19,7 +19,7 @@ async function ask(trigger: Trigger, time: number, redrive?: string): Promise<vo
   const headers = { workspace: 'shop', ...(redrive !== undefined && { [REDRIVE_HEADER]: redrive }) };
   const record = { topic: 'carillon.triggers', partition: 0, offset: 0, key: 'k', value, headers, time } as const;
   const stage = createAskStage({ ...topology.ports, due: () => undefined });
-  await stage.handle([record], { partition: 0, configNumber: 0, clocks: {} });
+  await stage.handle([record], { partition: 0, configNumber: 0, watermark: 0 });
 }
 
 async function giveUp(id: string): Promise<void> {

@@ -1,13 +1,13 @@
-import { operatorCancel, wasDecided, type Delivery } from '@carillon/domain/deliveries';
 import type { Job, JobFailure } from '@carillon/domain/jobs';
-import { CarillonError, parseDuration, type Duration, type Instant, type JobId, type RunId } from '@carillon/kernel';
+import { parseDuration, type Duration, type Instant, type RunId } from '@carillon/kernel';
 import { pause } from '@carillon/runtime';
-import { decideOnDelivery } from '@carillon/stages';
 import { z } from 'zod';
-import { readEventAt } from '../../runs/row-details.ts';
-import { nameOfSendItem, readSendItem } from '../../runs/send-items.ts';
+import { cancelEach } from '../../runs/cancel-sent.ts';
+import { nameOfSendItem } from '../../runs/send-items.ts';
 import { createMissingSender, type MissingSender, type SendMissingPorts } from '../../runs/send-missing.ts';
-import { eachItem, failureOf, isTransient, jobKind, type JobKindPorts, type JobRun, type JobWorker } from '../kind.ts';
+import { SEND_MISSING } from '../../runs/sending-jobs.ts';
+import { ANSWERS, EVALUATION, waitForReaders } from '../../runs/wait-for-readers.ts';
+import { failureOf, isTransient, jobKind, type JobKindPorts, type JobRun, type JobWorker } from '../kind.ts';
 
 const parameters = z.object({
   run: z.string(),
@@ -21,31 +21,38 @@ const parameters = z.object({
   expires: z.string(),
   /** Messages per second. */
   rate: z.string(),
+  /** Questions to partners among the items. Jobs of earlier releases lack it. */
+  questions: z.string().optional(),
 });
 type Parameters = z.infer<typeof parameters>;
 
 /** Sends the missing messages of a comparison. Items are messages and lookups, oldest event first. */
 export const sendMissing = jobKind({
-  action: 'send_missing',
+  action: SEND_MISSING,
   permission: 'operate',
   audit: 'message.send',
   parameters,
   lane: 'paced',
   nameOf: nameOfSendItem,
   do: (run, ports) => sendEach(run, ports),
-  undo: { audit: 'message.cancel', do: (run, ports) => cancelEach(run, ports) },
+  undo: { audit: 'message.cancel', do: cancelEach },
 });
 
-/** Returns the sender of a job of this kind. */
-export async function senderOf({ id, byName, createdAt, work }: Job, ports: SendMissingPorts): Promise<MissingSender> {
+/** Returns the sender of a job of this kind. `caughtUp` resolves when the messages of all recorded answers are in the ledger. */
+export async function senderOf(
+  { id, byName, createdAt, work, workspace }: Job,
+  caughtUp: () => Promise<void>,
+  ports: SendMissingPorts,
+): Promise<MissingSender> {
   const { run, configuration, slot, expires } = parameters.parse(work);
   const sending = {
     sentBy: { person: byName, job: id, run: run as RunId },
     createdAt,
     expires: readExpires(expires),
+    takesStopped: slot.split(',').includes('stopped'),
   };
-  const takesStopped = slot.split(',').includes('stopped');
-  return createMissingSender({ ...sending, takesStopped }, await ports.configuration.at(Number(configuration)), ports);
+  const pinned = await ports.configuration.at(Number(configuration));
+  return createMissingSender(sending, { workspace: workspace ?? '', configuration: pinned, caughtUp }, ports);
 }
 
 /** Items are reported when so much time has passed, so progress moves at a low rate too. */
@@ -54,10 +61,12 @@ const REPORT_INTERVAL: Duration = 1_000;
 function sendEach({ job, parameters: { rate } }: JobRun<Parameters>, ports: JobKindPorts): JobWorker {
   const nextTurn = createPace(1_000 / Number(rate), ports);
   let sender: MissingSender | null = null;
+  let stopOfBatch: AbortSignal;
   return async (items, stop) => {
+    stopOfBatch = stop;
     if (!sender) {
-      await waitForCustody(ports, stop);
-      sender = await senderOf(job, ports);
+      await waitForReaders(EVALUATION, ports, stop);
+      sender = await senderOf(job, () => waitForReaders(ANSWERS, ports, stopOfBatch), ports);
     }
     const began = ports.clock.now();
     const results: (JobFailure | null)[] = [];
@@ -91,79 +100,4 @@ function createPace(interval: Duration, { clock }: Pick<JobKindPorts, 'clock'>):
     if (elapsed < interval) await pause(interval - Math.max(elapsed, 0), stop);
     last = clock.now();
   };
-}
-
-/** Returns true if an operator sent the message of this intent again. */
-const wasResent = ({ history, intent }: Delivery): boolean =>
-  history.some(({ reason, intentId }) => reason === 'operator_resend' && intentId === intent.id);
-
-/** Returns why a delivery is not cancelled, and how a person cancels it where that is possible. */
-function whyLeft(delivery: Delivery): string {
-  const { id, state, digestedIn } = delivery;
-  if (wasResent(delivery))
-    return `${id} was not cancelled, because a person sent it again: cancel this message alone while it waits`;
-  if (state === 'DIGESTED' && digestedIn) return `${id} is in digest ${digestedIn}: cancel the digest while it waits`;
-  return `${id} is ${state}: only a message that waits is cancelled`;
-}
-
-/** Cancels those of a job's deliveries that still wait. An item without one fails with what became of its message. */
-function cancelEach({ job, by }: JobRun<Parameters>, ports: JobKindPorts): JobWorker {
-  const sender = job.work['undoes'] as JobId;
-  const isOwn = ({ intent }: Delivery): boolean => intent.sentBy?.job === sender;
-  const isCancelled = (delivery: Delivery): boolean => wasDecided(delivery, 'cancel', by);
-  const left = { ok: true, value: null } as const;
-
-  const deliveriesOf = async (text: string): Promise<readonly Delivery[]> => {
-    const item = readSendItem(text);
-    if (item.kind === 'message') return (await ports.ledger.many([item.slot])).filter(isOwn);
-    const event = await readEventAt(item.position, ports);
-    return event ? (await ports.ledger.byEvent(event.id)).filter(isOwn) : [];
-  };
-  const cancel = (delivery: Delivery): Promise<Delivery> =>
-    decideOnDelivery(
-      async () => (await ports.ledger.get(delivery.id)) ?? delivery,
-      (newest) => {
-        const waits = newest.state === 'WAITING' || newest.state === 'COLLECTED';
-        if (!waits || !isOwn(newest) || isCancelled(newest) || wasResent(newest)) return left;
-        return operatorCancel(newest, by, { now: ports.clock.now(), derive: ports.ids.derive });
-      },
-      { ...ports, untold: (error) => ports.watch.trouble('publish', error) },
-    );
-  const cancelItems = eachItem(
-    ports,
-    async (item) => {
-      const ended: Delivery[] = [];
-      for (const delivery of await deliveriesOf(item)) ended.push(await cancel(delivery));
-      if (ended.some(isCancelled)) return;
-      const [first] = ended.filter(isOwn);
-      if (!first)
-        throw new CarillonError('not_found', `${sender} sent no message for this item, so there is nothing to cancel`);
-      throw new CarillonError('wrong_state', whyLeft(first));
-    },
-    nameOfSendItem,
-  );
-  let custodyIsComplete = false;
-  return async (items, stop) => {
-    if (!custodyIsComplete) await waitForCustody(ports, stop);
-    custodyIsComplete = true;
-    return cancelItems(items, stop);
-  };
-}
-
-const CUSTODY_POLL: Duration = 50;
-const MAX_CUSTODY_POLLS = 200;
-
-/** Waits until delivery has read all intents that are on the log now. Rejects with a transient error if delivery does not. */
-async function waitForCustody({ log, checkpoints }: JobKindPorts, stop: AbortSignal): Promise<void> {
-  for (let partition = 0; partition < log.partitions('carillon.intents'); partition += 1) {
-    const { end } = await log.bounds('carillon.intents', partition);
-    const isRead = async (): Promise<boolean> =>
-      end === 0 || ((await checkpoints.load('delivery', 'carillon.intents', partition))?.next ?? 0) >= end;
-    for (let polls = 0; !(await isRead()); polls += 1) {
-      if (stop.aborted || polls === MAX_CUSTODY_POLLS) {
-        throw new CarillonError('log_unavailable', 'delivery has not read all intents on the log yet');
-      }
-      await pause(CUSTODY_POLL, stop);
-    }
-  }
 }

@@ -55,10 +55,14 @@ export function sendingRunRoutes(app: ApiServer, ports: SendingPorts): void {
     },
     async (request, reply) => {
       const { run } = await findComparison(request.params, ports);
-      const { undoing, waitingLookups } = await stopSending(request, run, ports);
+      const { undoing, waitingLookups, uncountedLookups } = await stopSending(request, run, ports);
       reply.code(202);
       const show = showingActors(ports);
-      return { jobs: await Promise.all(undoing.map((job) => showJob(job, show))), waiting_lookups: waitingLookups };
+      return {
+        jobs: await Promise.all(undoing.map((job) => showJob(job, show))),
+        waiting_lookups: waitingLookups,
+        uncounted_lookups: uncountedLookups,
+      };
     },
   );
 }

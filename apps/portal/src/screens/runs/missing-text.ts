@@ -38,11 +38,15 @@ export function sendingText({ done, failed, of, state }: Job): string {
   return `${STATE_WORDS[state]}: ${sent}${failures}.`;
 }
 
+type Stopped = Pick<Schemas['RunStop'], 'waiting_lookups' | 'uncounted_lookups'>;
+
 /** Returns what a stop could not recall, or null. */
-export const waitingText = (questions: number): string | null =>
-  questions === 0
-    ? null
-    : `${counted(questions, 'question')} to a partner cannot be recalled. Undo the sending once more after the answer, to cancel the messages that come of it.`;
+export function waitingText({ waiting_lookups: waiting, uncounted_lookups: uncounted }: Stopped): string | null {
+  if (waiting + uncounted === 0) return null;
+  const fix = 'Undo the sending once more after the answer, to cancel the messages that come of it.';
+  if (uncounted === 0) return `${counted(waiting, 'question')} to a partner cannot be recalled. ${fix}`;
+  return `${counted(waiting, 'question')} to a partner, and maybe some of ${uncounted} older ones, cannot be recalled. ${fix}`;
+}
 
 /** Highest rate of a sending job. */
 const MAX_RATE = 1_000;

@@ -1,0 +1,59 @@
+import type { Configuration } from '@carillon/domain/configuration';
+import type { Intent } from '@carillon/domain/deliveries';
+import type { SourceEvent } from '@carillon/domain/events';
+import type { Trigger } from '@carillon/domain/lookups';
+import type { DeliveryId, JobId } from '@carillon/kernel';
+import { deliveryIdOf, runYielding, sentOutputsCoroutine, type RuleBook, type SendingJob } from '@carillon/stages';
+import type { ControlPorts } from '../ports.ts';
+import type { QuestionPorts } from './questions.ts';
+import { readAnswers, readEventAt } from './row-details.ts';
+
+export type EventOutputPorts = QuestionPorts & Pick<ControlPorts, 'codecs' | 'log' | 'slice'>;
+
+/** Messages and triggers of an event, as a sending job sends them. */
+export type EventOutputs = {
+  readonly event: SourceEvent;
+  /** The first message of each slot. */
+  readonly messages: ReadonlyMap<DeliveryId, Intent>;
+  readonly triggers: readonly Trigger[];
+};
+
+type OutputContext = {
+  readonly job: SendingJob;
+  readonly configuration: Configuration;
+  readonly book: RuleBook;
+  /** Sending jobs whose recorded answers count, beside those of the live rule. */
+  readonly askedBy: readonly JobId[];
+};
+
+/**
+ * Returns a function that evaluates the event at a position. It resolves to null if the event is gone. It keeps the outputs of the last
+ * event, so that consecutive items of an event evaluate the event once.
+ */
+export function createOutputReader(
+  { job, configuration, book, askedBy }: OutputContext,
+  ports: EventOutputPorts,
+): (position: string) => Promise<EventOutputs | null> {
+  const { ids, slice } = ports;
+
+  async function evaluate(position: string): Promise<EventOutputs | null> {
+    const event = await readEventAt(position, ports);
+    if (!event) return null;
+    const rules = { configurations: { before: configuration, after: configuration }, book };
+    const findAnswer = await readAnswers(event, { ...rules, askedBy }, ports);
+    const work = sentOutputsCoroutine(event, { book, configuration, findAnswer, ids, job });
+    const { intents, triggers } = await runYielding(work, slice);
+    const messages = new Map<DeliveryId, Intent>();
+    for (const intent of intents) {
+      const slot = deliveryIdOf(intent, ids);
+      if (!messages.has(slot)) messages.set(slot, intent);
+    }
+    return { event, messages, triggers };
+  }
+
+  let last: { readonly position: string; readonly outputs: EventOutputs | null } | null = null;
+  return async (position) => {
+    if (last?.position !== position) last = { position, outputs: await evaluate(position) };
+    return last.outputs;
+  };
+}

@@ -1,0 +1,58 @@
+import { ruleIdFrom, type Resource } from '@carillon/domain/configuration';
+import { triggerIdOf } from '@carillon/domain/lookups';
+import type { EventId, JobId } from '@carillon/kernel';
+import { readAsking } from '@carillon/stages';
+import type { ControlPorts } from '../ports.ts';
+
+/** A question to a partner: all triggers of a rule for an event. */
+export type Question = {
+  readonly ruleId: string;
+  readonly eventId: EventId;
+  /** The sending job that asked. Null: the live rule did. */
+  readonly askedBy: JobId | null;
+};
+
+/** What became of one trigger of a question. */
+export type AskedPart = {
+  readonly part: number;
+  /** `open`: the partner may still answer. `given_up`: nobody asks until a person redrives the dead letter. */
+  readonly state: 'open' | 'answered' | 'given_up';
+  /** Position of the recorded answer. Null unless it is `answered`. */
+  readonly position: string | null;
+};
+
+export type QuestionPorts = Pick<ControlPorts, 'claims' | 'ids' | 'tasks'>;
+
+/** Returns the triggers of a question that the ask stage has read. Empty if nobody asked. */
+export async function askedPartsOf(
+  { ruleId, eventId, askedBy }: Question,
+  { claims, ids, tasks }: QuestionPorts,
+): Promise<readonly AskedPart[]> {
+  const parts: AskedPart[] = [];
+  for (let part = 0; ; part += 1) {
+    const id = triggerIdOf(ids.derive, ruleId, eventId, { part, runId: askedBy });
+    const claim = await claims.get(id);
+    const task = claim ? null : await tasks.get(id);
+    if (claim) parts.push({ part, state: 'answered', position: claim.position });
+    else if (task) {
+      const isGivenUp = task.done && readAsking(task).ended?.kind === 'parked';
+      parts.push({ part, state: isGivenUp ? 'given_up' : 'open', position: null });
+    } else return parts;
+  }
+}
+
+/** Returns the ids of all rules that asked a partner in any published version of a notification. */
+export function askingRulesOf(
+  workspace: string,
+  notification: string,
+  { history }: Pick<ControlPorts['configuration'], 'history'>,
+): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { resource } of history.statesOf({ kind: 'notification', workspace, name: notification })) {
+    if (resource?.ref.kind !== 'notification') continue;
+    for (const [name, rule] of Object.entries((resource as Resource<'notification'>).body.rules)) {
+      if (rule.recipients.from === 'lookup') ids.add(ruleIdFrom(workspace, notification, name, rule));
+    }
+  }
+  return ids;
+}
