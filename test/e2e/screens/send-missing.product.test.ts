@@ -123,7 +123,7 @@ testScreens('sending missing messages', ({ api, guard, open }) => {
     expect(await dialog(page).getByLabel('Type 32 to confirm').inputValue()).toBe('');
   });
 
-  it('shows the progress of a sending job that it finds behind a page of other jobs, and stops it', async () => {
+  it('shows the progress of the sending job of this comparison that it finds behind its undo, and stops it', async () => {
     serve();
     const running = {
       ...api.example(JOB),
@@ -140,10 +140,11 @@ testScreens('sending missing messages', ({ api, guard, open }) => {
       cancelled_by: null,
       can_undo: false,
     };
-    const other = { ...running, id: 'job_9', parameters: {}, created_at: '2026-11-30T09:00:00.000Z' };
-    api.answer(JOBS, ({ query }: Call) =>
-      query.has('cursor') ? { items: [running], next: null } : { items: [other], next: 'older' },
-    );
+    const undo = { ...running, id: 'job_9', parameters: { run: 'run_1', undoes: 'job_1' } };
+    api.answer(JOBS, ({ query }: Call) => {
+      if (query.get('run') !== 'run_1') return { items: [], next: null };
+      return query.has('cursor') ? { items: [running], next: null } : { items: [undo], next: 'older' };
+    });
     api.answer(JOB, running);
     const page = await open(AT);
     await page.getByText('Under way: 12 of 33 queued for delivery.').waitFor();
@@ -155,7 +156,7 @@ testScreens('sending missing messages', ({ api, guard, open }) => {
       const taking = startJob(api, { action: 'send_missing', of: 12, workspace: 'shop' }, { id: 'job_1' });
       const taken = { ...taking, state: 'done', done: 12, ended_at: '2026-11-29T09:00:05.000Z' };
       api.answer(JOB, ({ params }: Call) => (params['id'] === 'job_2' ? taken : running));
-      return { jobs: [taking], waiting_lookups: 2 };
+      return { jobs: [taking], waiting_lookups: 2, uncounted_lookups: 0 };
     });
     await dialog(page).getByRole('button', { name: 'Stop' }).focus();
     await page.keyboard.press('Enter');

@@ -29,6 +29,9 @@ import {
 
 const ANY_OF_THEM = ['operate', 'configure', 'people'] as const satisfies readonly Permission[];
 
+/** Actions of the jobs that name a run. */
+const ACTIONS_OF_RUNS = JOB_KINDS.filter(({ parameters }) => 'run' in parameters.shape).map(({ action }) => action);
+
 /** Lost compare-and-sets after which a cancel is refused. */
 const TRIES = 20;
 
@@ -36,6 +39,13 @@ const jobFilters = z.strictObject({
   ...paging,
   state: someOfWords('state', JOB_STATES).optional().describe('One state, or several with commas'),
   action: someOfWords('action', JOB_ACTIONS).optional().describe('One action, or several with commas'),
+  run: z
+    .string()
+    .max(100)
+    .optional()
+    .describe(
+      'Only jobs of this comparison: those that compare, send its missing messages, or cancel them. A page may have few jobs and a `next`',
+    ),
 });
 
 type JobRoutePorts = JobKindPorts & Pick<ControlPorts, 'jobs'>;
@@ -66,19 +76,19 @@ function listJobsRoute(app: ApiServer, ports: JobRoutePorts): void {
       },
     },
     async (request) => {
-      const { limit, cursor, state, action } = request.query;
+      const { limit, cursor, state, action = JOB_ACTIONS, run } = request.query;
       const sight = visibleScopeOf(request);
       const filter = {
         ...(sight.workspace !== undefined && { workspace: sight.workspace }),
         ...(state !== undefined && { states: state }),
         // The response cannot hold jobs of kinds that only a later release knows.
-        actions: action ?? JOB_ACTIONS,
+        actions: run === undefined ? action : action.filter((each) => ACTIONS_OF_RUNS.includes(each)),
       };
       const page = await shownPage(
         limit,
         cursor,
         (most, from) => jobs.list(filter, most, from),
-        (job) => sight.sees(job.workspace),
+        (job) => sight.sees(job.workspace) && (run === undefined || job.work['run'] === run),
       );
       const show = showingActors(ports);
       return { items: await Promise.all(page.items.map((job) => showJob(job, show))), next: page.next };

@@ -21,7 +21,6 @@ const MISSING = '/v1/workspaces/{workspace}/runs/{id}/missing';
 const SEND = '/v1/workspaces/{workspace}/runs/{id}/send';
 const STOP = '/v1/workspaces/{workspace}/runs/{id}/stop';
 export const JOBS = '/v1/workspaces/{workspace}/jobs';
-const JOBS_PER_PAGE = 200;
 const POLL_INTERVAL_MS = 1_000;
 
 const selectionOf = ({ withLookups, withStopped }: MissingChoice) => ({
@@ -54,29 +53,24 @@ export const sendMissing = ({ workspace, id }: Run, body: ReturnType<typeof send
 
 /** Ends the sending jobs of a run, and cancels their deliveries that still wait. Resolves to the jobs that cancel them. */
 export async function stopSending({ workspace, id }: Run): ReturnType<Stopping['stop']> {
-  const { jobs, waiting_lookups: waiting } = await bodyOf(
-    api.POST(STOP, { params: { path: { workspace, id } }, body: {} }),
-  );
-  return { jobs: jobs.map((job) => ({ workspace, id: job.id })), refused: [], note: waitingText(waiting) };
+  const stopped = await bodyOf(api.POST(STOP, { params: { path: { workspace, id } }, body: {} }));
+  return { jobs: stopped.jobs.map((job) => ({ workspace, id: job.id })), refused: [], note: waitingText(stopped) };
 }
 
 /** The newest job that sends messages of a run and undoes no other, or null. It is read again every second until it has ended. */
-export const sendingJobQuery = ({ workspace, id, job: comparing, created_at: createdAt }: Run) =>
+export const sendingJobQuery = ({ workspace, id }: Run) =>
   queryOptions({
     queryKey: [JOBS, workspace, 'sends', id],
     queryFn: async ({ signal }) => {
-      const isSending = ({ id: job, parameters: { run, undoes } }: SendingJob): boolean =>
-        run === id && job !== comparing && undoes === undefined;
       let cursor: string | null = null;
       do {
-        const query = { limit: JOBS_PER_PAGE, ...(cursor !== null && { cursor }) };
+        const query = { run: id, action: ['send_missing' as const], ...(cursor !== null && { cursor }) };
         const page: Schemas['JobPage'] = await bodyOf(
           api.GET(JOBS, { params: { path: { workspace }, query }, signal }),
         );
-        const found = page.items.find(isSending);
+        const found = page.items.find(({ parameters }) => parameters.undoes === undefined);
         if (found) return found;
-        const isOlderThanRun = page.items.some(({ created_at: at }) => at < createdAt);
-        cursor = isOlderThanRun ? null : page.next;
+        cursor = page.next;
       } while (cursor !== null);
       return null;
     },
