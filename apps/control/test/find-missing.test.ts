@@ -1,6 +1,12 @@
 import type { NotificationBody } from '@carillon/domain/configuration';
 import { newAsking, triggerIdOf } from '@carillon/domain/lookups';
-import { noRowCounts, NO_READ_COUNTS, type RunLookup, type MissingSelection, type CompareRun } from '@carillon/domain/runs';
+import {
+  noRowCounts,
+  NO_READ_COUNTS,
+  type RunLookup,
+  type MissingSelection,
+  type CompareRun,
+} from '@carillon/domain/runs';
 import { openDelivery } from '@carillon/domain/deliveries';
 import { isCarillonError, type DeliveryId, type EventId } from '@carillon/kernel';
 import { givenIntent, givenTrigger, integration, PAID_MAIL, template } from '@carillon/testing/given';
