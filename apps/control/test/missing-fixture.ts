@@ -50,6 +50,14 @@ type Given = { readonly base?: Configuration; readonly state?: JobState };
 const titlesOf = (configuration: Configuration): readonly (readonly [id: string, title: string])[] =>
   [...streamTable(configuration).rules.values()].flat().map((placed) => [ruleIdOf(placed), ruleTitle(placed)]);
 
+/** Who started the jobs. */
+const BY = {
+  by: OWNER_ACTOR,
+  byName: 'owner',
+  from: { address: '127.0.0.1', userAgent: null },
+  requestId: 'req_1',
+};
+
 /** A shop that notifies about orders above 100, and runs over its events. */
 export async function openMissingFixture() {
   const topology = await openTopology({ partitions: 1 });
@@ -61,16 +69,9 @@ export async function openMissingFixture() {
   const slotOf = (id: string, notificationId = 'ntf_old'): DeliveryId =>
     deliveryIdOf({ slot: { workspace: 'shop', notificationId, channel: 'email', uniqueId: id } }, topology.ids);
 
-  const by = {
-    by: OWNER_ACTOR,
-    byName: 'owner',
-    from: { address: '127.0.0.1', userAgent: null },
-    requestId: 'req_1',
-  };
-
   async function storeJob({ id, job, createdAt }: CompareRun, state: JobState): Promise<void> {
     const work = { action: 'compare_history', run: id };
-    const stored = newJob({ ...by, id: job, workspace: 'shop', work, of: 1 }, createdAt);
+    const stored = newJob({ ...BY, id: job, workspace: 'shop', work, of: 1 }, createdAt);
     await topology.ports.jobs.insert({ ...stored, state, endedAt: state === 'done' ? createdAt : null }, [id]);
   }
 
@@ -155,7 +156,7 @@ export async function openMissingFixture() {
     /** Stores a job that sends and may have asked partners, and returns its id. */
     async storeSendingJob(): Promise<JobId> {
       const id = freshName('job_') as JobId;
-      const facts = { ...by, id, workspace: 'shop', work: { action: 'send_missing' }, of: 1 };
+      const facts = { ...BY, id, workspace: 'shop', work: { action: 'send_missing' }, of: 1 };
       await topology.ports.jobs.insert(newJob(facts, topology.clock.now()), []);
       return id;
     },
