@@ -1,6 +1,6 @@
 import { newJob } from '@carillon/domain/jobs';
 import { OWNER_ACTOR } from '@carillon/domain/people';
-import { NO_READ_COUNTS, type CompareRun } from '@carillon/domain/runs';
+import { NO_READ_COUNTS, noRowCounts, type CompareRun } from '@carillon/domain/runs';
 import type { DeliveryId, EventId, Instant, JobId, LogId, RunId } from '@carillon/kernel';
 import type { ComparedSlot } from '@carillon/stages';
 import { freshName } from '@carillon/testing';
@@ -11,6 +11,7 @@ export const RESULT: RunResult<'compare'> = {
   checksum: 'c'.repeat(64),
   counts: { ...NO_READ_COUNTS, events: 3 },
   unchanged: [],
+  people: { people: { ...noRowCounts().people, added: 2 }, notifiedPeople: noRowCounts().notifiedPeople },
 };
 
 /** Stores a run with its job, as the start of a run does. */

@@ -38,7 +38,7 @@ describe('A job that compares history', () => {
       await reports.lookups([lookup]);
       await reports.begin();
       await reports.progress({ read: 2, total: 3 }, NO_READ_COUNTS);
-      await reports.slots(slots);
+      expect(await reports.slots(slots)).toEqual(['notified', 'none', 'none']);
       await reports.lookups([lookup]);
       return { ...RESULT, unchanged: [['order-paid.paid', 2]] };
     });
@@ -52,6 +52,7 @@ describe('A job that compares history', () => {
         read: { events: 3 },
         rows: {
           differences: { added: 2, removed: 1, unchanged: 2 },
+          people: { added: 2 },
           slotStates: { added: { notified: 1, none: 1 }, removed: { none: 1 } },
         },
       },

@@ -114,7 +114,10 @@ const compares: Side = {
             { run, history, scratch, lookups: codecs.lookup, pace: createPace(history), comparing },
             {
               progress: () => undefined,
-              slots: async (slots) => void (added += slots.length),
+              async slots(slots) {
+                added += slots.length;
+                return slots.map(() => 'none');
+              },
               lookups: async () => undefined,
             },
           );

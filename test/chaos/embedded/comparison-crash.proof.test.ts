@@ -183,7 +183,7 @@ async function checksumInPages({ id }: RunBody, pageRecords: number, chance: () 
   const reports = {
     begin: async () => undefined,
     progress: async () => undefined,
-    slots: async () => undefined,
+    slots: async () => [],
     lookups: async () => undefined,
   };
   const comparing = runChild.execute<'compare'>(run, { edit }, reports, new AbortController().signal);

@@ -28,9 +28,9 @@ process.on('disconnect', () => process.exit(1));
 // The parent decides when a run ends. A signal to the whole process group is meant for the parent.
 process.on('SIGINT', () => undefined);
 
-let stored: (() => void) | null = null;
+let stored: ((answer: never) => void) | null = null;
 process.on('message', (message: ToChild) => {
-  if (message.kind === 'stored') stored?.();
+  if (message.kind === 'stored') stored?.(message.answer);
   else void follow(message.order).finally(() => process.disconnect());
 });
 await send({ kind: 'ready' });
@@ -41,11 +41,11 @@ function send(message: FromChild): Promise<void> {
   });
 }
 
-/** Resolves when the parent has stored a message. */
-async function sendToStore(message: FromChild): Promise<void> {
-  const answer = new Promise<void>((resolve) => (stored = resolve));
+/** Resolves to the answer of the parent when it has stored a message. */
+async function sendToStore(message: FromChild): Promise<never> {
+  const answer = new Promise<never>((resolve) => (stored = resolve));
   await send(message);
-  await answer;
+  return answer;
 }
 
 /** Executes a run of a kind and returns its result. */
@@ -57,7 +57,7 @@ const WORK: { readonly [Kind in RunKindName]: Work<Kind> } = { compare };
 
 const batch =
   (name: string) =>
-  (items: unknown): Promise<void> =>
+  (items: unknown): Promise<never> =>
     sendToStore({ kind: 'batch', name, items } as FromChild);
 
 /** A parent that is gone ends this process, see `disconnect`. */

@@ -7,6 +7,7 @@ import {
   NO_READ_COUNTS,
   ROW_BATCH_SIZE,
   SIDES,
+  type DifferentSlot,
   type Line,
   type MissingLookup,
   type ReadCounts,
@@ -20,11 +21,11 @@ import {
   CHECKSUM_FIELDS,
   checksumOf,
   compareEventCoroutine,
+  countPeople,
   joinSlots,
   readSourceRecord,
   streamOfRecord,
   streamsOf,
-  type ComparedSlot,
   type CompareContext,
 } from '@carillon/stages';
 import { findRecordedAnswer, recordAnswers, type LookupPosition } from './answers.ts';
@@ -77,8 +78,9 @@ export async function compareHistory(
   report(state);
   const unchanged = await sendSlots(parts, reports);
   await sendLookups(parts, reports);
+  const people = countPeople(scratch.people());
   const checksum = checksumOf(scratch.lines(CHECKSUM_FIELDS), createHash('sha256'));
-  return { checksum, counts: state.counts, unchanged };
+  return { checksum, counts: state.counts, unchanged, people };
 }
 
 function readCheckpoint({ run, scratch }: CompareParts): Checkpoint {
@@ -201,13 +203,25 @@ const addCounts = (a: ReadCounts, b: ReadCounts): ReadCounts => ({
   pastRetention: a.pastRetention + b.pastRetention,
 });
 
-/** Sends the slots that differ. Returns the number of the others by rule. */
+/** Sends the slots that differ, and keeps their people in the scratch file. Returns the number of the others by rule. */
 async function sendSlots(
   { scratch, comparing }: CompareParts,
   reports: ChildReports<'compare'>,
 ): Promise<readonly (readonly [string, number])[]> {
   const unchanged = new Map<string, number>();
-  let batch: ComparedSlot[] = [];
+  let batch: DifferentSlot[] = [];
+  const sendBatch = async (): Promise<void> => {
+    const states = await reports.slots(batch);
+    const people = batch.map(({ difference, person }, index) => ({
+      difference,
+      person,
+      isNotified: states[index] === 'notified',
+    }));
+    scratch.commit({ people });
+    batch = [];
+  };
+  // Slots that were sent before a crash are sent again.
+  scratch.forgetPeople();
   let joined = 0;
   for (const slot of joinSlots(scratch.lines(['slot']), titlesOf(comparing))) {
     // The child notices the end of its parent only in the event loop.
@@ -217,12 +231,10 @@ async function sendSlots(
       unchanged.set(slot.rule, (unchanged.get(slot.rule) ?? 0) + 1);
       continue;
     }
-    batch.push(slot);
-    if (batch.length < ROW_BATCH_SIZE) continue;
-    await reports.slots(batch);
-    batch = [];
+    batch.push({ ...slot, difference: slot.difference });
+    if (batch.length >= ROW_BATCH_SIZE) await sendBatch();
   }
-  if (batch.length > 0) await reports.slots(batch);
+  if (batch.length > 0) await sendBatch();
   return [...unchanged];
 }
 

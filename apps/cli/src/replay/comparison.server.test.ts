@@ -153,6 +153,7 @@ async function compared(run: CompareRun, { pageRecords, edit = changesOf(configu
       },
       async slots(slots) {
         heard.slots.push(...slots);
+        return slots.map(() => 'notified');
       },
       async lookups(lookups) {
         heard.lookups.push(...lookups);
@@ -296,7 +297,7 @@ describe('A comparison in a child process', () => {
     const reports = {
       begin: async () => stop.abort(new Error('cancelled')),
       progress: async () => void (started = true),
-      slots: async () => undefined,
+      slots: async () => [],
       lookups: async () => undefined,
     };
     await expect(
@@ -311,7 +312,7 @@ describe('A comparison in a child process', () => {
     const reports = {
       begin: async () => undefined,
       progress: async () => undefined,
-      slots: async () => undefined,
+      slots: async () => [],
       lookups: async () => undefined,
     };
     await expect(

@@ -21,7 +21,7 @@ export const SCRATCH_FILE_TAKEN = 75;
 export type ToChild =
   | { readonly kind: 'execute'; readonly order: ChildOrder }
   /** The batch sent last is stored. */
-  | { readonly kind: 'stored' };
+  | { readonly kind: 'stored'; readonly answer: never };
 
 export type FromChild<Kind extends RunKindName = RunKindName> =
   /** The child is loaded and takes its order. */

@@ -183,8 +183,8 @@ async function follow<Kind extends RunKindName>(
         if (message.kind === 'failed') throw new CarillonError(message.code, message.detail);
         if (message.kind === 'done') ({ result } = message);
         if (message.kind !== 'batch') return;
-        await reports[message.name](message.items);
-        tell({ kind: 'stored' });
+        const report = reports[message.name] as (items: never) => Promise<never>;
+        tell({ kind: 'stored', answer: await report(message.items) });
       }
     });
   } finally {

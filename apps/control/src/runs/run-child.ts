@@ -1,6 +1,6 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
-import type { MissingLookup, ReadCounts, Run, RunKindName, RunOf, RunProgress } from '@carillon/domain/runs';
-import type { ComparedSlot } from '@carillon/stages';
+import type { MissingLookup, ReadCounts, Run, RunKindName, RunOf, RunProgress, SlotState } from '@carillon/domain/runs';
+import type { ComparedSlot, PeopleCounts } from '@carillon/stages';
 
 /** What the child process of a run gets, reports and resolves to, by kind of run. */
 export type RunWork = {
@@ -8,10 +8,10 @@ export type RunWork = {
     readonly order: { readonly edit: readonly ResourceChange[] };
     readonly counts: ReadCounts;
     readonly batches: {
-      /** Each slot that differs, in the order of the slots. */
-      readonly slots: readonly ComparedSlot[];
-      /** Each event and rule that needs a lookup. */
-      readonly lookups: readonly MissingLookup[];
+      /** Gets each slot that differs, in the order of the slots. Resolves to their slot states. */
+      readonly slots: (slots: readonly ComparedSlot[]) => Promise<readonly SlotState[]>;
+      /** Gets each event and rule that needs a lookup. */
+      readonly lookups: (lookups: readonly MissingLookup[]) => Promise<void>;
     };
     readonly result: {
       /** SHA-256 over the lines, as 64 hexadecimal digits. */
@@ -19,6 +19,7 @@ export type RunWork = {
       readonly counts: ReadCounts;
       /** Number of slots on which the sides agree, by rule. */
       readonly unchanged: readonly (readonly [rule: string, slots: number])[];
+      readonly people: PeopleCounts;
     };
   };
 };
@@ -27,9 +28,7 @@ export type RunOrder<Kind extends RunKindName> = RunWork[Kind]['order'];
 export type RunResult<Kind extends RunKindName> = RunWork[Kind]['result'];
 
 /** Get parts of the result once each, some hundreds at a time. The run waits for them. */
-export type BatchReports<Kind extends RunKindName> = {
-  readonly [Name in keyof RunWork[Kind]['batches']]: (batch: RunWork[Kind]['batches'][Name]) => Promise<void>;
-};
+export type BatchReports<Kind extends RunKindName> = RunWork[Kind]['batches'];
 
 /** Called while a run is under way. */
 export type RunReports<Kind extends RunKindName> = BatchReports<Kind> & {

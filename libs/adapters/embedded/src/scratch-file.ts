@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Line, ScratchLookup } from '@carillon/domain/runs';
+import type { Line, RowPerson, ScratchLookup } from '@carillon/domain/runs';
 import { CarillonError, messageOf } from '@carillon/kernel';
 import { makeFolder, makePrivateFile } from './data-folder.ts';
 import { statementsOf, type Row } from './statements.ts';
@@ -13,7 +13,7 @@ const PAGE_BYTES = 4096;
 /** Time for which a process waits for another one that commits. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Number of the layout. A file of another layout is not read. */
-const LAYOUT = 3;
+const LAYOUT = 4;
 /** SQLite's code for a disk without room and for a file at its largest size. */
 const SQLITE_FULL = 13;
 
@@ -40,6 +40,7 @@ const SCHEMA = `
     at INTEGER NOT NULL,
     user_ids INTEGER NOT NULL
   ) STRICT;
+  CREATE TABLE people (difference TEXT NOT NULL, person TEXT NOT NULL, is_notified INTEGER NOT NULL) STRICT;
 `;
 
 /** Columns of a line by its fields. */
@@ -61,6 +62,8 @@ export type ScratchPage = {
   readonly lines?: readonly Line[];
   readonly lookups?: readonly ScratchLookup[];
   readonly answers?: readonly { readonly key: string; readonly answer: string }[];
+  /** The people of rows that were sent. */
+  readonly people?: readonly RowPerson[];
   /** Left out: the checkpoint stays. */
   readonly checkpoint?: string;
 };
@@ -83,6 +86,10 @@ export type ScratchFile = {
   lines(order: readonly (keyof Line)[]): IterableIterator<Line>;
   /** All lookups in the order in which they were written. */
   lookups(): IterableIterator<ScratchLookup>;
+  /** The people of all rows, ordered by difference and person. */
+  people(): IterableIterator<RowPerson>;
+  /** Removes the people of all rows. */
+  forgetPeople(): void;
   close(): void;
 };
 
@@ -112,7 +119,7 @@ export function openScratchFile(file: string, identity: string, maxBytes = MAX_S
   const insert = `INSERT INTO lines (${names.map((name) => COLUMNS[name]).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
   return {
     checkpoint,
-    commit: ({ lines = [], lookups = [], answers = [], checkpoint: state }) =>
+    commit: ({ lines = [], lookups = [], answers = [], people = [], checkpoint: state }) =>
       guarded(() => {
         database.exec('BEGIN IMMEDIATE');
         try {
@@ -122,6 +129,9 @@ export function openScratchFile(file: string, identity: string, maxBytes = MAX_S
             sql.run('INSERT INTO lookups VALUES (?, ?, ?, ?, ?)', eventId, ruleId, position, at, userIds);
           }
           for (const { key, answer } of answers) sql.run('INSERT OR REPLACE INTO answers VALUES (?, ?)', key, answer);
+          for (const { difference, person, isNotified } of people) {
+            sql.run('INSERT INTO people VALUES (?, ?, ?)', difference, person, isNotified ? 1 : 0);
+          }
           if (state !== undefined) sql.run('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)', state);
           database.exec('COMMIT');
           known = state ?? known;
@@ -138,6 +148,10 @@ export function openScratchFile(file: string, identity: string, maxBytes = MAX_S
     *lookups() {
       for (const row of iterate('SELECT * FROM lookups ORDER BY rowid')) yield lookupOf(row);
     },
+    *people() {
+      for (const row of iterate('SELECT * FROM people ORDER BY difference, person')) yield personOf(row);
+    },
+    forgetPeople: () => void guarded(() => sql.run('DELETE FROM people')),
     close: () => database.close(),
   };
 }
@@ -158,6 +172,9 @@ const lookupOf = (row: Row): ScratchLookup =>
     at: row['at'],
     userIds: row['user_ids'],
   }) as ScratchLookup;
+
+const personOf = ({ difference, person, is_notified: isNotified }: Row): RowPerson =>
+  ({ difference, person, isNotified: isNotified === 1 }) as RowPerson;
 
 /** Returns null if the file is damaged, of another layout, or of another identity. */
 function openKnown(file: string, identity: string): DatabaseSync | null {

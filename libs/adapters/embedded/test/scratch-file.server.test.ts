@@ -57,6 +57,20 @@ describe('a scratch file', () => {
     expect([...open().lookups()]).toEqual([lookupOf('evt_2'), lookupOf('evt_1')]);
   });
 
+  it('returns the people of rows by difference and person until it forgets them', () => {
+    const personOf = (person: string, isNotified: boolean, difference: 'added' | 'removed' = 'added') => ({
+      difference,
+      person,
+      isNotified,
+    });
+    const [ann, bob, removed] = [personOf('ann', true), personOf('bob', false), personOf('ann', true, 'removed')];
+    open().commit({ people: [removed, bob, ann] });
+    const reopened = open();
+    expect([...reopened.people()]).toEqual([ann, bob, removed]);
+    reopened.forgetPeople();
+    expect([...reopened.people()]).toEqual([]);
+  });
+
   it('is replaced if it belongs to another run or release', () => {
     open().commit({ lines: [lineOf('dlv_1')], checkpoint: 'page 1' });
     expect(open('run_1 of another release').checkpoint).toBeNull();

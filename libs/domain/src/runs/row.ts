@@ -82,6 +82,9 @@ export type Row = DifferentSlot & {
   readonly slotReason: DeliveryReason | null;
 };
 
+/** The person of a row, as a keyed hash. */
+export type RowPerson = Pick<Row, 'difference' | 'person'> & { readonly isNotified: boolean };
+
 /** The slot whose delivery decides about the slot state of a row. */
 export const slotToLookUp = ({ slot, oldSlot }: DifferentSlot): DeliveryId => oldSlot ?? slot;
 

@@ -1,36 +1,32 @@
 import {
   noRowCounts,
-  ROW_DIFFERENCES,
   type Difference,
   type RowCounts,
   type RowDifference,
+  type RowPerson,
   type SlotState,
 } from '@carillon/domain/runs';
 import type { ComparedSlot } from './join-slots.ts';
+
+/** Counts of people. They need the rows in another order than all other counts. */
+export type PeopleCounts = Pick<RowCounts, 'people' | 'notifiedPeople'>;
 
 export type RowCounter = {
   /** Counts a slot that differs, with what the ledger knows about it. */
   addRow(slot: ComparedSlot & { readonly difference: RowDifference }, state: SlotState): void;
   /** Counts slots of a rule on which the sides agree. */
   addUnchanged(rule: string, slots: number): void;
-  counts(): RowCounts;
+  counts(): Omit<RowCounts, keyof PeopleCounts>;
 };
 
 type Counted = Record<Difference, number>;
 const none = (): Counted => ({ added: 0, removed: 0, changed: 0, new_unique_id: 0, unchanged: 0 });
 
-/** Bits of a person for the difference at `index`: has a row, and has a row that is not `notified`. */
-const hasRow = (index: number): number => 1 << (2 * index);
-const hasOtherRow = (index: number): number => 2 << (2 * index);
-
-/** Counts rows as they come, in any order. It keeps a number for each person, day and rule (75 MiB for a million people). */
+/** Counts rows as they come, in any order. It keeps numbers for each day and rule. */
 export function createRowCounter(): RowCounter {
   const differences = none();
   const { slotStates } = noRowCounts();
   const states = structuredClone(slotStates) as Record<RowDifference, Record<SlotState, number>>;
-  const people = { ...noRowCounts().people };
-  const notifiedPeople = { ...noRowCounts().people };
-  const bitsOfPeople = new Map<string, number>();
   const rules = new Map<string, Counted>();
   const days = new Map<string, Counted>();
 
@@ -39,35 +35,41 @@ export function createRowCounter(): RowCounter {
     at(rules, rule)[difference] += slots;
   }
 
-  function countPerson(person: string, difference: RowDifference, isNotified: boolean): void {
-    const index = ROW_DIFFERENCES.indexOf(difference);
-    const known = bitsOfPeople.get(person) ?? 0;
-    const bits = known | hasRow(index) | (isNotified ? 0 : hasOtherRow(index));
-    if (bits === known) return;
-    bitsOfPeople.set(person, bits);
-    const isNew = (known & hasRow(index)) === 0;
-    if (isNew) people[difference] += 1;
-    if (isNew && isNotified) notifiedPeople[difference] += 1;
-    if (!isNew) notifiedPeople[difference] -= 1;
-  }
-
   return {
-    addRow({ difference, rule, day, person }, state) {
+    addRow({ difference, rule, day }, state) {
       count(difference, rule, 1);
       at(days, day)[difference] += 1;
       states[difference][state] += 1;
-      countPerson(person, difference, state === 'notified');
     },
     addUnchanged: (rule, slots) => count('unchanged', rule, slots),
     counts: () => ({
       differences: { ...differences },
       slotStates: structuredClone(states),
-      people: { ...people },
-      notifiedPeople: { ...notifiedPeople },
       byRule: sortedEntries(rules).map(([rule, counted]) => ({ rule, ...counted })),
       byDay: sortedEntries(days).map(([day, { unchanged: _unchanged, ...counted }]) => ({ day, ...counted })),
     }),
   };
+}
+
+/** Counts the people of rows. The rows are ordered by difference and person, and only one person is kept at a time. */
+export function countPeople(rows: Iterable<RowPerson>): PeopleCounts {
+  const people = { ...noRowCounts().people };
+  const notifiedPeople = { ...people };
+  let last = '';
+  let isLastNotified = false;
+  for (const { difference, person, isNotified } of rows) {
+    const key = `${difference} ${person}`;
+    if (key !== last) {
+      people[difference] += 1;
+      if (isNotified) notifiedPeople[difference] += 1;
+      isLastNotified = isNotified;
+    } else if (isLastNotified && !isNotified) {
+      notifiedPeople[difference] -= 1;
+      isLastNotified = false;
+    }
+    last = key;
+  }
+  return { people, notifiedPeople };
 }
 
 function at(counts: Map<string, Counted>, name: string): Counted {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { Configuration, RuleBody } from '@carillon/domain/configuration';
 import type { SourceEvent } from '@carillon/domain/events';
-import type { Line } from '@carillon/domain/runs';
+import type { Line, RowPerson } from '@carillon/domain/runs';
 import { runToCompletion, type EventId } from '@carillon/kernel';
 import {
   configurationOf,
@@ -189,6 +189,10 @@ export const checksum = (lines: readonly Line[]): string =>
 
 /** Slots by difference, as a text for comparing: `added order.paid evt_01`. */
 export const textOf = ({ difference, rule, eventId }: ComparedSlot): string => `${difference} ${rule} ${eventId}`;
+
+/** People of rows in the order that counting needs. */
+export const inOrder = (people: readonly RowPerson[]): readonly RowPerson[] =>
+  people.toSorted((a, b) => (a.difference + a.person < b.difference + b.person ? -1 : 1));
 
 export const countDifferences = (slots: readonly ComparedSlot[]) => {
   const counter = createRowCounter();

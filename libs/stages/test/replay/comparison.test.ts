@@ -4,11 +4,12 @@ import type { SourceEvent } from '@carillon/domain/events';
 import { ROW_DIFFERENCES, SLOT_STATES } from '@carillon/domain/runs';
 import type { ComparedSlot } from '../../src/index.ts';
 import { givenEvent, MORNING } from '@carillon/testing/given';
-import { createRowCounter, streamOfRecord } from '../../src/index.ts';
+import { countPeople, createRowCounter, streamOfRecord } from '../../src/index.ts';
 import {
   answerFor,
   compareOne,
   countDifferences,
+  inOrder,
   linesOfAll,
   OPTIONS,
   shopOf,
@@ -174,15 +175,24 @@ describe('the counts of rows', () => {
   };
 
   it('count a person once per difference, and as notified if all messages of the person were', () => {
+    const rows = [
+      { difference: 'added', person: 'ann', isNotified: true },
+      { difference: 'added', person: 'ann', isNotified: false },
+      { difference: 'added', person: 'ann', isNotified: true },
+      { difference: 'added', person: 'bob', isNotified: true },
+      { difference: 'removed', person: 'bob', isNotified: true },
+    ] as const;
+    expect(countPeople(rows)).toEqual({
+      people: { added: 2, removed: 1, changed: 0, new_unique_id: 0 },
+      notifiedPeople: { added: 1, removed: 1, changed: 0, new_unique_id: 0 },
+    });
+  });
+
+  it('count rows by slot state, and unchanged slots', () => {
     const counter = createRowCounter();
-    counter.addRow(slot({ person: 'ann' }), 'notified');
-    counter.addRow(slot({ person: 'ann' }), 'none');
-    counter.addRow(slot({ person: 'bob' }), 'notified');
-    counter.addRow({ ...slot({ person: 'bob' }), difference: 'removed' }, 'notified');
+    for (const state of ['notified', 'notified', 'none'] as const) counter.addRow(slot({}), state);
     counter.addUnchanged('order.paid', 4_000_000);
     const counts = counter.counts();
-    expect(counts.people).toEqual({ added: 2, removed: 1, changed: 0, new_unique_id: 0 });
-    expect(counts.notifiedPeople).toEqual({ added: 1, removed: 1, changed: 0, new_unique_id: 0 });
     expect(counts.slotStates.added).toEqual({ notified: 2, waiting: 0, stopped: 0, none: 1 });
     expect(counts.differences.unchanged).toBe(4_000_000);
   });
@@ -197,7 +207,8 @@ describe('the counts of rows', () => {
       fc.property(fc.array(anyRow, { maxLength: 12 }), (rows) => {
         const counter = createRowCounter();
         for (const { state, ...row } of rows) counter.addRow({ ...slot({}), ...row }, state);
-        const counts = counter.counts();
+        const ordered = inOrder(rows.map((row) => ({ ...row, isNotified: row.state === 'notified' })));
+        const counts = { ...counter.counts(), ...countPeople(ordered) };
         for (const difference of ROW_DIFFERENCES) {
           const own = rows.filter((row) => row.difference === difference);
           const people = [...new Set(own.map(({ person }) => person))];

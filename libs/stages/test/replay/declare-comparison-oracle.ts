@@ -1,8 +1,8 @@
-import { slotStateOf, slotToLookUp, type SlotState } from '@carillon/domain/runs';
+import { slotStateOf, slotToLookUp, type RowPerson, type SlotState } from '@carillon/domain/runs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRowCounter, type ComparedSlot } from '../../src/index.ts';
-import { anyOptions, linesOfAll, shopOf, slotsOf, textOf } from './comparison-fixture.ts';
+import { countPeople, createRowCounter, type ComparedSlot } from '../../src/index.ts';
+import { anyOptions, inOrder, linesOfAll, shopOf, slotsOf, textOf } from './comparison-fixture.ts';
 import { countFound, findSlots, rowTextOf, type OracleLedger } from './comparison-oracle.ts';
 import { anyPast } from './comparison-past.ts';
 
@@ -16,6 +16,7 @@ function slotStateIn(ledger: OracleLedger, slot: Parameters<typeof slotToLookUp>
 function countAndName(slots: readonly ComparedSlot[], ledger: OracleLedger) {
   const counter = createRowCounter();
   const texts: string[] = [];
+  const people: RowPerson[] = [];
   for (const slot of slots) {
     const { difference } = slot;
     if (difference === 'unchanged') {
@@ -25,9 +26,10 @@ function countAndName(slots: readonly ComparedSlot[], ledger: OracleLedger) {
     const row = { ...slot, difference };
     const state = slotStateIn(ledger, row);
     counter.addRow(row, state);
+    people.push({ difference, person: row.person, isNotified: state === 'notified' });
     texts.push(`${textOf(slot)} ${slot.slot} ${state}`);
   }
-  return { counts: counter.counts(), texts: texts.toSorted() };
+  return { counts: { ...counter.counts(), ...countPeople(inOrder(people)) }, texts: texts.toSorted() };
 }
 
 /** Declares the test of a comparison against the oracle, with `numRuns` random pasts and edits. */

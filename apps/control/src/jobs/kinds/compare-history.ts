@@ -48,6 +48,7 @@ async function compare(run: CompareRun, ports: JobKindPorts, stop: AbortSignal):
       const fitting = rows.slice(0, MAX_RUN_ROWS - kept);
       await runs.addRows(fitting);
       kept += fitting.length;
+      return rows.map(({ slotState }) => slotState);
     },
     async lookups(lookups) {
       const fitting = lookups.slice(0, MAX_RUN_ROWS - keptLookups);
@@ -58,9 +59,9 @@ async function compare(run: CompareRun, ports: JobKindPorts, stop: AbortSignal):
   const order = { edit: await runs.edit(id) };
   const result = await runChild?.execute<'compare'>(run, order, reports, stop);
   if (!result) throw new Error(`run ${id} cannot be compared here`);
-  const { checksum, counts: read, unchanged } = result;
+  const { checksum, counts: read, unchanged, people } = result;
   for (const [rule, slots] of unchanged) counter.addUnchanged(rule, slots);
-  const counts: RunCounts = { read, rows: counter.counts() };
+  const counts: RunCounts = { read, rows: { ...counter.counts(), ...people } };
   await writeRun(run, runs, {
     counts,
     checksum,
