@@ -4,8 +4,8 @@ import type { CompiledForm, FormStep, Occasion, RuleEffect, RuleForm } from '../
 
 /** What a cooldown keeps of an entity. */
 export type KeptCooldown = {
-  /** What `when` said of the entity's previous event. */
-  readonly matched?: boolean;
+  /** `when` was true at the entity's previous event. Left out if it was false. */
+  readonly matched?: true;
   /** When the rule last fired: time of the event, or deadline. */
   readonly firedAt?: Instant;
 };
@@ -35,6 +35,8 @@ export const COOLDOWN: RuleForm<KeptCooldown> = {
   sampleEvents: (_body, match) => [{ after: 0, event: match }],
 };
 
+const MATCHED: KeptCooldown = { matched: true };
+
 /** A match counts only if `when` was false at the event before. An event at which `when` ended in an error counts as none. */
 const untilFalse: CompiledForm<KeptCooldown> = {
   name: NAME,
@@ -42,7 +44,7 @@ const untilFalse: CompiledForm<KeptCooldown> = {
   step(kept, occasion, effect) {
     if (occasion.kind === 'deadline' || occasion.holds === null) return { kept, effect };
     const { holds, wait } = occasion;
-    const after = kept?.matched === holds || (kept === undefined && !holds) ? kept : { matched: holds };
+    const after = holds ? (kept?.matched === true ? kept : MATCHED) : undefined;
     const starts = wait === null && (effect.fires || effect.wait !== null);
     if (!starts || kept?.matched !== true) return { kept: after, effect };
     return suppressed(after, effect, {});
