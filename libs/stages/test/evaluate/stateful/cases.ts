@@ -1,0 +1,179 @@
+import fc, { type Arbitrary } from 'fast-check';
+
+/* Random rules with state, and the records of one partition that they meet. Times are milliseconds. */
+
+const KINDS = ['a', 'b', 'c'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** A condition in two forms: `textOf` writes it as an expression, and the oracle evaluates it by itself. */
+export type Condition =
+  | { readonly is: 'always' }
+  | { readonly is: 'kind'; readonly kind: Kind }
+  /** An error if the event has no count. */
+  | { readonly is: 'above'; readonly count: number }
+  | { readonly is: 'changed' }
+  | { readonly is: 'changed_to'; readonly kind: Kind }
+  | { readonly is: 'changed_from_to'; readonly from: Kind; readonly kind: Kind }
+  | { readonly is: 'was'; readonly kind: Kind };
+
+export function textOf(condition: Condition): string {
+  switch (condition.is) {
+    case 'always':
+      return 'true';
+    case 'kind':
+      return `event.kind == "${condition.kind}"`;
+    case 'above':
+      return `event.count > ${condition.count}`;
+    case 'changed':
+      return 'changed(event.kind)';
+    case 'changed_to':
+      return `changedTo(event.kind, "${condition.kind}")`;
+    case 'changed_from_to':
+      return `changedFromTo(event.kind, "${condition.from}", "${condition.kind}")`;
+    case 'was':
+      return `has(previous.kind) && previous.kind == "${condition.kind}"`;
+  }
+}
+
+export type Wait =
+  | { readonly by: 'after' | 'after_last'; readonly seconds: number }
+  /** So many seconds before `event.starts`. */
+  | { readonly by: 'at'; readonly before: number; readonly ifPast: 'skip' | 'notify' };
+
+export type RuleSpec = {
+  readonly when: Condition;
+  readonly wait: Wait | null;
+  readonly unless: Condition | null;
+  readonly cooldown: 'until_false' | number | null;
+};
+
+export type EventBody = {
+  readonly kind: Kind;
+  readonly count?: number;
+  /** RFC 3339, null, or text that is no time. */
+  readonly starts?: string | null;
+  readonly email: string;
+};
+
+/** A change of one rule. Rule 0 stays, so that the engine looks at each event. */
+export type Edit =
+  | { readonly rule: number; readonly to: 'disabled' | 'enabled' }
+  | { readonly rule: 1 | 2; readonly to: 'removed' }
+  | { readonly rule: number; readonly to: Condition };
+
+export type CaseRecord = { readonly at: number } & (
+  | { readonly holds: 'event'; readonly id: string; readonly entity: string; readonly body: EventBody }
+  | { readonly holds: 'tick' }
+  | { readonly holds: 'edit'; readonly edit: Edit }
+);
+
+export type Case = { readonly rules: readonly RuleSpec[]; readonly records: readonly CaseRecord[] };
+
+/** The first record comes after this. */
+export const START = Date.UTC(2026, 0, 31, 8);
+
+const kind = fc.constantFrom(...KINDS);
+const condition: Arbitrary<Condition> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant({ is: 'always' } as const) },
+  { weight: 6, arbitrary: kind.map((each) => ({ is: 'kind', kind: each }) as const) },
+  { weight: 2, arbitrary: fc.nat(2).map((count) => ({ is: 'above', count }) as const) },
+  { weight: 1, arbitrary: fc.constant({ is: 'changed' } as const) },
+  { weight: 1, arbitrary: kind.map((each) => ({ is: 'changed_to', kind: each }) as const) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(kind, kind).map(([from, to]) => ({ is: 'changed_from_to', from, kind: to }) as const),
+  },
+  { weight: 1, arbitrary: kind.map((each) => ({ is: 'was', kind: each }) as const) },
+);
+const seconds = fc.integer({ min: 1, max: 5 });
+const wait: Arbitrary<Wait> = fc.oneof(
+  fc.record({ by: fc.constantFrom('after' as const, 'after_last' as const), seconds }),
+  fc.record({
+    by: fc.constant('at' as const),
+    before: fc.nat(2),
+    ifPast: fc.constantFrom('skip' as const, 'notify' as const),
+  }),
+);
+const cooldown = fc.constantFrom(null, null, 'until_false' as const, 1, 3);
+const waiting: Arbitrary<RuleSpec> = fc.record({ when: condition, wait, unless: fc.option(condition), cooldown });
+const rule: Arbitrary<RuleSpec> = fc.oneof(
+  { weight: 3, arbitrary: waiting },
+  {
+    weight: 1,
+    arbitrary: fc.record({ when: condition, wait: fc.constant(null), unless: fc.constant(null), cooldown }),
+  },
+);
+
+/** Around whole seconds, because deadlines are: a record before, at and after each. */
+const gap = fc.constantFrom(0, 0, 1, 999, 1000, 1000, 1001, 2000, 2999, 3000, 3001, 7000, -500);
+const starts = fc.constantFrom('none', 'none', 'null', 'text', -1000, 0, 1, 1000, 1999, 2000, 2001, 4000, 9000);
+const given = fc.oneof(
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      holds: fc.constant('event' as const),
+      entity: fc.constantFrom('E1', 'E1', 'E2'),
+      kind,
+      count: fc.option(fc.nat(3), { nil: undefined, freq: 3 }),
+      starts,
+      /** Repeats the event so many events back. */
+      repeats: fc.option(fc.nat(3), { nil: null, freq: 8 }),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ holds: fc.constant('tick' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      holds: fc.constant('edit' as const),
+      edit: fc.oneof(
+        fc.record({ rule: fc.nat(2), to: fc.constantFrom('disabled' as const, 'enabled' as const) }),
+        fc.record({ rule: fc.constantFrom(1 as const, 2 as const), to: fc.constant('removed' as const) }),
+        fc.record({ rule: fc.nat(2), to: condition }),
+      ),
+    }),
+  },
+);
+
+const startsAt = (at: number, chosen: number | string): Pick<EventBody, 'starts'> => {
+  if (typeof chosen === 'number') return { starts: new Date(at + chosen).toISOString() };
+  return chosen === 'none' ? {} : { starts: chosen === 'null' ? null : 'soon' };
+};
+
+export const randomCase: Arbitrary<Case> = fc
+  .record({
+    first: waiting,
+    others: fc.array(rule, { maxLength: 2 }),
+    given: fc.array(fc.tuple(gap, given), { minLength: 1, maxLength: 14 }),
+  })
+  .map(({ first, others, given: steps }) => {
+    const records: CaseRecord[] = [];
+    const events: Extract<CaseRecord, { readonly holds: 'event' }>[] = [];
+    let at = START;
+    for (const [span, step] of steps) {
+      at = Math.max(START, at + span);
+      if (step.holds !== 'event') {
+        records.push({ at, ...step });
+        continue;
+      }
+      const again = step.repeats === null ? undefined : events.at(-1 - step.repeats);
+      const body: EventBody = {
+        kind: step.kind,
+        ...(step.count !== undefined && { count: step.count }),
+        ...startsAt(at, step.starts),
+        email: `${step.entity.toLowerCase()}@example.com`,
+      };
+      const event = again
+        ? { ...again, at }
+        : {
+            at,
+            holds: 'event' as const,
+            id: `evt_${String(events.length).padStart(26, '0')}`,
+            entity: step.entity,
+            body,
+          };
+      events.push(event);
+      records.push(event);
+    }
+    // The last record lets every deadline pass.
+    return { rules: [first, ...others], records: [...records, { at: at + 60_000, holds: 'tick' }] };
+  });

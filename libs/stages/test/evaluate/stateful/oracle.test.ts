@@ -1,0 +1,8 @@
+import { describe, it } from 'vitest';
+import { STATEFUL_LAWS } from './laws.ts';
+
+const CASES = 2_500;
+
+describe('rules with state', () => {
+  it.each(STATEFUL_LAWS)('$law', { timeout: 120_000 }, ({ check }) => check(CASES));
+});

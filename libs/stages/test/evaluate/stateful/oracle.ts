@@ -1,0 +1,243 @@
+import type { CaseRecord, Condition, Edit, EventBody, Case, RuleSpec } from './cases.ts';
+
+/**
+ * What docs/rules.md says of rules with state, over the whole list of records. It shares no code with the product: it has
+ * no memory that is saved, no batches and no watermark that is passed on. For each deadline it looks up the record at which
+ * the deadline has passed.
+ */
+
+/** A rule that fires. */
+export type Firing = {
+  readonly rule: number;
+  /** Index of the event's record. */
+  readonly event: number;
+  /** Index of the record at which it fires, and by whose configuration. */
+  readonly record: number;
+  readonly deadline: number | null;
+  /** The kind of the event before the event. Undefined if the rule does not ask for it. */
+  readonly was: string | null | undefined;
+};
+
+type Placed = RuleSpec & { readonly rule: number; readonly isEnabled: boolean };
+type EventRecord = Extract<CaseRecord, { readonly holds: 'event' }>;
+
+/** The rules at each record, after its own edit. */
+export function rulesAtEach({ rules, records }: Case): readonly (readonly Placed[])[] {
+  let now: readonly Placed[] = rules.map((spec, rule) => ({ ...spec, rule, isEnabled: true }));
+  return records.map((record) => {
+    if (record.holds === 'edit') now = now.flatMap((each) => edited(each, record.edit));
+    return now;
+  });
+}
+
+function edited(rule: Placed, edit: Edit): readonly Placed[] {
+  if (edit.rule !== rule.rule) return [rule];
+  if (edit.to === 'removed') return [];
+  if (edit.to === 'disabled' || edit.to === 'enabled') return [{ ...rule, isEnabled: edit.to === 'enabled' }];
+  return [{ ...rule, when: edit.to }];
+}
+
+const isAboutPrevious = ({ is }: Condition): boolean =>
+  ['changed', 'changed_to', 'changed_from_to', 'was'].includes(is);
+export const readsPrevious = ({ when, unless }: RuleSpec): boolean =>
+  isAboutPrevious(when) || (unless !== null && isAboutPrevious(unless));
+
+/** Such a rule looks at one event only, so it fires again for a repeated event. */
+const isStateless = (rule: RuleSpec): boolean => rule.wait === null && rule.cooldown === null && !readsPrevious(rule);
+
+/** Null: an error. */
+function holds(condition: Condition, now: EventBody, before: EventBody | null): boolean | null {
+  switch (condition.is) {
+    case 'always':
+      return true;
+    case 'kind':
+      return now.kind === condition.kind;
+    case 'above':
+      return now.count === undefined ? null : now.count > condition.count;
+    case 'changed':
+      return before !== null && before.kind !== now.kind;
+    case 'changed_to':
+      return before !== null && before.kind !== now.kind && now.kind === condition.kind;
+    case 'changed_from_to':
+      return before?.kind === condition.from && before.kind !== now.kind && now.kind === condition.kind;
+    case 'was':
+      return before?.kind === condition.kind;
+  }
+}
+
+/** What one rule has with one entity. */
+type Story = {
+  wait: { deadline: number; from: number; setAt: number; was: string | null } | null;
+  matched: boolean;
+  firedAt: number | null;
+  decided: number | null;
+};
+
+export function firingsOf(given: Case): readonly Firing[] {
+  const rules = rulesAtEach(given);
+  const watermarks = given.records.map((_record, index) =>
+    Math.max(...given.records.slice(0, index + 1).map(({ at }) => at)),
+  );
+  const entities = new Set(given.records.flatMap((record) => (record.holds === 'event' ? [record.entity] : [])));
+  return [...entities].flatMap((entity) => firingsOfEntity(given.records, rules, watermarks, entity));
+}
+
+function firingsOfEntity(
+  records: readonly CaseRecord[],
+  rules: readonly (readonly Placed[])[],
+  watermarks: readonly number[],
+  entity: string,
+): readonly Firing[] {
+  const firings: Firing[] = [];
+  const stories = new Map<number, Story>();
+  const storyOf = (rule: number): Story => {
+    const story = stories.get(rule) ?? { wait: null, matched: false, firedAt: null, decided: null };
+    stories.set(rule, story);
+    return story;
+  };
+  const counted: string[] = [];
+  let before: EventBody | null = null;
+
+  /** Forgets rules that are gone. Returns true if there was something to forget. */
+  const forgetRemoved = (at: number): boolean => {
+    let forgot = false;
+    for (const [rule, story] of stories) {
+      if (rules[at]?.some((each) => each.rule === rule)) continue;
+      forgot ||= story.wait !== null || story.matched || story.firedAt !== null || story.decided !== null;
+      stories.delete(rule);
+    }
+    return forgot;
+  };
+
+  /** Ends the waits whose deadline has passed at a record. */
+  const passDeadlines = (at: number): void => {
+    const hasPassed = ({ wait }: Story): boolean =>
+      wait !== null && wait.from < at && Math.max(wait.deadline, wait.setAt) < (watermarks[at] ?? 0);
+    if (![...stories.values()].some(hasPassed)) return;
+    forgetRemoved(at);
+    for (const placed of rules[at] ?? []) {
+      const story = stories.get(placed.rule);
+      const wait = story?.wait;
+      if (!story || !wait || !hasPassed(story)) continue;
+      story.wait = null;
+      if (!placed.isEnabled) continue;
+      if (placed.wait?.by === 'at') story.decided = wait.deadline;
+      if (isCooling(placed, story, wait.deadline)) continue;
+      noteFiring(placed, story, wait.deadline);
+      const was = readsPrevious(placed) ? wait.was : undefined;
+      firings.push({ rule: placed.rule, event: wait.from, record: at, deadline: wait.deadline, was });
+    }
+  };
+
+  for (const [index, record] of records.entries()) {
+    passDeadlines(index);
+    if (record.holds !== 'event' || record.entity !== entity) continue;
+    const present = rules[index] ?? [];
+    for (const placed of present) {
+      const fires = placed.isEnabled && isStateless(placed) && holds(placed.when, record.body, null) === true;
+      if (fires) firings.push({ rule: placed.rule, event: index, record: index, deadline: null, was: undefined });
+    }
+    if (counted.includes(record.id)) continue;
+    const isKept = present.some(readsPrevious);
+    let makesDifference = forgetRemoved(index) || isKept || before !== null;
+    for (const placed of present) {
+      if (!placed.isEnabled || isStateless(placed)) continue;
+      const taken = takeEvent(placed, storyOf(placed.rule), record, {
+        index,
+        before,
+        watermark: watermarks[index] ?? 0,
+      });
+      makesDifference ||= taken.makesDifference;
+      const was = readsPrevious(placed) ? (before?.kind ?? null) : undefined;
+      if (taken.fires) firings.push({ rule: placed.rule, event: index, record: index, deadline: taken.deadline, was });
+    }
+    before = isKept ? record.body : null;
+    if (makesDifference) counted.push(record.id);
+  }
+  return firings;
+}
+
+/** Only a cooldown of a duration asks for the last firing. */
+function noteFiring({ cooldown }: RuleSpec, story: Story, at: number): void {
+  if (typeof cooldown === 'number') story.firedAt = at;
+}
+
+const isCooling = ({ cooldown }: RuleSpec, { firedAt }: Story, at: number): boolean =>
+  typeof cooldown === 'number' && firedAt !== null && at - firedAt < cooldown * 1000;
+
+type Taken = { readonly fires: boolean; readonly deadline: number | null; readonly makesDifference: boolean };
+const NOTHING: Taken = { fires: false, deadline: null, makesDifference: false };
+const NOTED: Taken = { ...NOTHING, makesDifference: true };
+
+type Around = { readonly index: number; readonly before: EventBody | null; readonly watermark: number };
+
+function takeEvent(rule: Placed, story: Story, { at, body }: EventRecord, around: Around): Taken {
+  const when = holds(rule.when, body, around.before);
+  const hadMatched = story.matched && rule.cooldown === 'until_false';
+  const turned = rule.cooldown === 'until_false' && when !== null && when !== story.matched;
+  if (when !== null) story.matched = rule.cooldown === 'until_false' && when;
+  const taken =
+    when === true || story.wait ? takeMatch(rule, story, { at, body }, { ...around, when, hadMatched }) : NOTHING;
+  return turned ? { ...taken, makesDifference: true } : taken;
+}
+
+function takeMatch(
+  rule: Placed,
+  story: Story,
+  { at, body }: Pick<EventRecord, 'at' | 'body'>,
+  {
+    index,
+    before,
+    watermark,
+    when,
+    hadMatched,
+  }: Around & { readonly when: boolean | null; readonly hadMatched: boolean },
+): Taken {
+  const { wait } = story;
+  const fire = (deadline: number | null): Taken => {
+    if (isCooling(rule, story, at)) return NOTED;
+    if (hadMatched && wait === null) return NOTED;
+    noteFiring(rule, story, at);
+    return { fires: true, deadline, makesDifference: true };
+  };
+  if (rule.wait === null) return when === true ? fire(null) : NOTHING;
+  const unless = rule.unless === null ? false : holds(rule.unless, body, before);
+  if (unless === true) {
+    if (wait && at <= wait.deadline) {
+      story.wait = null;
+      return NOTED;
+    }
+    return when === true ? NOTED : NOTHING;
+  }
+  if (when !== true) return unless === null ? NOTED : NOTHING;
+  const deadline = deadlineOf(rule, story, at, body);
+  if (deadline === 'error') return NOTED;
+  if (deadline === null) {
+    story.wait = null;
+    return NOTED;
+  }
+  if (rule.wait.by === 'at' && (deadline < at || deadline === story.decided)) {
+    story.wait = null;
+    if (rule.wait.ifPast === 'skip' || deadline === story.decided) return NOTED;
+    story.decided = deadline;
+    return fire(deadline);
+  }
+  if (wait === null && hadMatched) return NOTED;
+  const keeps = wait !== null && rule.wait.by === 'after';
+  story.wait = {
+    deadline,
+    from: index,
+    setAt: keeps ? wait.setAt : watermark,
+    was: readsPrevious(rule) ? (before?.kind ?? null) : null,
+  };
+  return NOTED;
+}
+
+function deadlineOf(rule: RuleSpec, { wait }: Story, at: number, { starts }: EventBody): number | null | 'error' {
+  if (rule.wait === null) return null;
+  if (rule.wait.by === 'after' && wait) return wait.deadline;
+  if (rule.wait.by !== 'at') return at + rule.wait.seconds * 1000;
+  if (starts === undefined || starts === null) return null;
+  const time = Date.parse(starts);
+  return Number.isNaN(time) ? 'error' : time - rule.wait.before * 1000;
+}
