@@ -46,6 +46,7 @@ function expectedIntent({ rule, event, record, deadline, was }: Firing, given: C
     template: 'mail',
     templateVersion: 1,
     causedAt,
+    ...(deadline !== null && { deadline }),
     sendAt: causedAt,
     notAfter: causedAt + DAY,
     traceparent: null,

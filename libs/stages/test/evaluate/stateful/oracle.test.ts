@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { STATEFUL_LAWS } from './laws.ts';
 
-const CASES = 2_500;
+const CASES = 1_000;
 
 describe('rules with state', () => {
   it.each(STATEFUL_LAWS)('$law', { timeout: 120_000 }, ({ check }) => check(CASES));
