@@ -14,6 +14,7 @@ export * from './explain/trace.ts';
 export * from './explain/gates.ts';
 export * from './explain/why.ts';
 export * from './explain/why-not.ts';
+export * from './rehearsal/rehearse.ts';
 export { answerFields, type AnswerFieldsPorts } from './sample/answer-fields.ts';
 export * from './sample/code.ts';
 export * from './sample/credential.ts';

@@ -1,4 +1,11 @@
 export * from './decision-words.ts';
 export * from './entity-memory.ts';
 export * from './entity-step.ts';
-export { startTurn, stepAtEvent, type EntityTurn, type RuleStep, type StatefulRule } from './rule-step.ts';
+export {
+  rememberedBindings,
+  startTurn,
+  stepAtEvent,
+  type EntityTurn,
+  type RuleStep,
+  type StatefulRule,
+} from './rule-step.ts';

@@ -84,7 +84,7 @@ export function* stepAtEvent(
   const { event, memory, watermark } = turn;
   const { forms, readsPrevious } = rule.memory;
   const before = memory.rules[ruleIdOf(rule.placed)];
-  const bindings = readsPrevious ? { ...common, previous: previousOf(memory, memory.lastEvent) } : common;
+  const bindings = withPrevious(rule, common, memory);
   const nothing = outcomeWithoutFiring(rule, bindings, budget);
   const isPassedOver = nothing !== null && nothing !== NOT_FIRED && nothing.kind !== 'failed';
   if (isPassedOver) return { outcome: nothing, memory: before, decision: null, deadline: null };
@@ -167,6 +167,13 @@ const failureDecision = (outcome: RuleOutcome): RuleStep['decision'] =>
 
 const firingDecision = (outcome: RuleOutcome, deadline: Instant | null): RuleStep['decision'] =>
   failureDecision(outcome) ?? { form: null, saw: { kind: 'fired', ...(deadline !== null && { deadline }) } };
+
+const withPrevious = ({ memory: needs }: CompiledRule, common: Bindings, memory: EntityMemory): Bindings =>
+  needs?.readsPrevious === true ? { ...common, previous: previousOf(memory, memory.lastEvent) } : common;
+
+/** Returns what the expressions of a rule see of an event, with the memory of its entity before it. */
+export const rememberedBindings = (rule: CompiledRule, event: SourceEvent, memory: EntityMemory | null): Bindings =>
+  memory === null ? bindingsOf(event) : withPrevious(rule, bindingsOf(event), memory);
 
 const withDeadline = (bindings: Bindings, deadline: Instant | null): Bindings =>
   deadline === null ? bindings : { ...bindings, deadline };

@@ -1,0 +1,154 @@
+import { ruleIdOf } from '@carillon/domain/configuration';
+import type { SourceEvent } from '@carillon/domain/events';
+import { triggerIdOf } from '@carillon/domain/lookups';
+import {
+  decisionWords,
+  emptyMemory,
+  entityOf,
+  isApplied,
+  nextDueOf,
+  passDeadlines,
+  rememberedBindings,
+  startTurn,
+  type EntityMemory,
+  type EntityTurn,
+  type Explained,
+  type KeyedEvent,
+  type RuleOutcome,
+} from '@carillon/domain/rules';
+import type { Coroutine, DeriveId, Instant, LogId } from '@carillon/kernel';
+import { evaluateOutcomesCoroutine, isFired, type BookRule } from '@carillon/stages';
+
+/** A rule, and the events that it meets. */
+export type Rehearsed = {
+  readonly entry: Extract<BookRule, { readonly ok: true }>;
+  /** In the order in which they are appended. `appendedAt` says when. */
+  readonly events: readonly SourceEvent[];
+  /** Deadlines up to this instant and at it pass. */
+  readonly until: Instant;
+  /** Memories of entities before the first event, as an engine keeps them. */
+  readonly memories?: readonly EntityMemory[];
+};
+
+/** What the rule makes of an event, or of a deadline. */
+export type RehearsedStep = {
+  readonly kind: 'event' | 'deadline';
+  /** Append time of the event, or the deadline. */
+  readonly at: Instant;
+  /** The event. At a deadline, the event from which the message is made. */
+  readonly event: SourceEvent;
+  readonly outcome: RuleOutcome;
+  /** Deadline by which the rule fires. Null: it fires at the event, or does not fire. */
+  readonly deadline: Instant | null;
+  /** Sentences about the decisions of the rule. */
+  readonly decisions: readonly string[];
+  /** Parts of `when` with their values. Empty at a deadline. */
+  readonly explained: readonly Explained[];
+  /** Deadline for which the entity waits after the step. Null: it does not wait. */
+  readonly waitsUntil: Instant | null;
+};
+
+/**
+ * Runs a rule over events with a virtual clock, by the evaluation of the engine over memories that nobody saves. Each
+ * deadline passes a millisecond after it, as if a tick came then. It sends nothing. A rule that is disabled runs too.
+ */
+export function* rehearse(
+  { entry, events, until, memories = [] }: Rehearsed,
+  derive: DeriveId,
+): Coroutine<readonly RehearsedStep[]> {
+  const rehearsal = new Rehearsal(entry, memories, derive);
+  for (const event of events) {
+    yield* rehearsal.passUntil(event.appendedAt);
+    yield* rehearsal.take(event);
+  }
+  yield* rehearsal.passUntil(until + 1);
+  return rehearsal.steps;
+}
+
+class Rehearsal {
+  readonly steps: RehearsedStep[] = [];
+  readonly #entry: Rehearsed['entry'];
+  readonly #derive: DeriveId;
+  readonly #memories: Map<string, EntityMemory>;
+  #offset: number;
+  #watermark: Instant = 0;
+
+  constructor({ placed, rule }: Rehearsed['entry'], memories: readonly EntityMemory[], derive: DeriveId) {
+    const enabled = { ...placed, enabled: true };
+    this.#entry = { ok: true, placed: enabled, rule: { ...rule, placed: enabled } };
+    this.#derive = derive;
+    this.#memories = new Map(memories.map((memory) => [memory.entity.key, memory]));
+    this.#offset = 1 + Math.max(-1, ...memories.map(({ offset }) => offset));
+  }
+
+  get #ruleId(): string {
+    return ruleIdOf(this.#entry.placed);
+  }
+
+  #nextPosition() {
+    return { logId: '' as LogId, topic: 'rehearsal', partition: 0, offset: this.#offset++ };
+  }
+
+  /** Passes the deadlines that are due before an instant, the earliest first. */
+  *passUntil(end: Instant): Coroutine<void> {
+    for (;;) {
+      const waiting = [...this.#memories.values()].map((memory) => ({ memory, due: nextDueOf(memory) ?? end }));
+      const [first] = waiting.toSorted((a, b) => a.due - b.due);
+      if (!first || first.due >= end) return;
+      this.#watermark = Math.max(this.#watermark, first.due + 1);
+      yield* this.#pass(first.memory);
+    }
+  }
+
+  *#pass(memory: EntityMemory): Coroutine<void> {
+    const record = { position: this.#nextPosition(), watermark: this.#watermark };
+    const { memory: after, passed } = yield* passDeadlines(memory, record, [this.#entry], (placed, eventId) =>
+      triggerIdOf(this.#derive, ruleIdOf(placed), eventId),
+    );
+    this.#memories.set(memory.entity.key, after);
+    for (const { event, deadline, outcome } of passed) {
+      const facts = { kind: 'deadline', at: deadline, event, outcome, deadline, explained: [] } as const;
+      this.steps.push({ ...facts, ...this.#remembered(after, record.position.offset) });
+    }
+  }
+
+  *take(given: SourceEvent): Coroutine<void> {
+    const event: SourceEvent = { ...given, position: this.#nextPosition() };
+    this.#watermark = Math.max(this.#watermark, event.appendedAt);
+    const before = event.key === null ? null : this.#memoryOf({ ...event, key: event.key });
+    const states = {
+      turn: (keyed: KeyedEvent): EntityTurn | null => {
+        const memory = this.#memoryOf(keyed);
+        return isApplied(memory, keyed) ? null : startTurn(memory, keyed, this.#watermark);
+      },
+      put: (keyed: KeyedEvent, memory: EntityMemory) => void this.#memories.set(keyed.key, memory),
+      save: () => Promise.resolve('done' as const),
+    };
+    const [result] = yield* evaluateOutcomesCoroutine(event, [this.#entry], this.#derive, states);
+    // An event that is a repeat of an earlier one comes to nothing.
+    if (!result) return;
+    const { rule } = this.#entry;
+    const after = event.key === null ? null : (this.#memories.get(event.key) ?? null);
+    this.steps.push({
+      kind: 'event',
+      at: event.appendedAt,
+      event,
+      outcome: result.outcome,
+      deadline: isFired(result) ? result.deadline : null,
+      explained: rule.when.explain(rememberedBindings(rule, event, before)),
+      ...this.#remembered(after, event.position.offset),
+    });
+  }
+
+  #memoryOf(event: KeyedEvent): EntityMemory {
+    return this.#memories.get(event.key) ?? emptyMemory(entityOf(event));
+  }
+
+  #remembered(memory: EntityMemory | null, record: number): Pick<RehearsedStep, 'decisions' | 'waitsUntil'> {
+    const decided = memory?.decisions.filter((decision) => decision.record === record) ?? [];
+    return {
+      decisions: decided.flatMap(decisionWords),
+      waitsUntil: memory?.rules[this.#ruleId]?.wait?.deadline ?? null,
+    };
+  }
+}
