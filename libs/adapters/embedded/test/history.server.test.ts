@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LogId } from '@carillon/kernel';
-import { logRecord } from '@carillon/testing';
+import { describeEventHistory, logRecord } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbedded, openHistory, type Embedded, type WalBounds } from '../src/index.ts';
 import { temporaryFolder, wallClock } from './open-embedded.ts';
@@ -49,21 +49,6 @@ describe('openHistory', () => {
     close();
   });
 
-  it('reads a range in pages, and counts the records that were removed from its start', async () => {
-    await writer.log.append(Array.from({ length: 10 }, (_, index) => logRecord(`record ${index}`)));
-    await writer.log.cut('carillon.events', 0, 3);
-    const history = openHistory(folder.path, writer.log.logId);
-    const pages = [];
-    for await (const page of history.pages({ topic: 'carillon.events', partition: 0, from: 1, end: 9 }, 4)) {
-      pages.push({ ...page, records: page.records.map(({ offset }) => offset) });
-    }
-    expect(pages).toEqual([
-      { records: [3, 4, 5, 6], next: 7, removed: 2 },
-      { records: [7, 8], next: 9, removed: 0 },
-    ]);
-    history.close();
-  });
-
   it('refuses the folder of another log, and a folder without a log', () => {
     const open = (dataDir: string) => () => openHistory(dataDir, 'log_00000000000000000000000001' as LogId);
     expect(open(folder.path)).toThrow(expect.objectContaining({ code: 'wrong_log' }));
@@ -84,4 +69,9 @@ describe('openHistory', () => {
     expect(offset).toBe(100);
     history.close();
   });
+});
+
+describeEventHistory('the embedded history', async () => {
+  const history = openHistory(folder.path, writer.log.logId);
+  return { port: { log: writer.log, history }, close: async () => history.close() };
 });

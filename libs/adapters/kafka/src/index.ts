@@ -1,3 +1,4 @@
+export { openKafkaHistory, type KafkaHistory } from './kafka-history.ts';
 export { openKafkaLog, type KafkaLog, type KafkaLogOptions } from './kafka-log.ts';
 export type { KafkaConnection, KafkaLogLine, KafkaSasl, KafkaTls } from './connection/options.ts';
 export { ensureTopics, inspectKafka, type EnsuredTopics, type EnsureTopicsOptions } from './topics/ensure-topics.ts';

@@ -1,16 +1,12 @@
-import { TOPICS } from '@carillon/contracts';
-import { CarillonError, type Duration, type LogId } from '@carillon/kernel';
-import type { EventLog, TopicName } from '@carillon/ports';
-import { createBrokers } from './connection/cluster.ts';
+import type { CarillonError, Duration } from '@carillon/kernel';
+import type { EventLog } from '@carillon/ports';
 import type { KafkaConnection } from './connection/options.ts';
 import { type ConsumerSettings, startConsumer } from './consuming/consumer.ts';
 import { createHandovers } from './consuming/handovers.ts';
 import { type AppenderOptions, createAppender } from './producing/appender.ts';
 import { createDisposableProducer } from './producing/disposable-producer.ts';
-import { createReader } from './reading/reader.ts';
-import { readIdentity } from './topics/identity.ts';
+import { openReader } from './reading/open-reader.ts';
 import { withAdmin } from './topics/ensure-topics.ts';
-import { createWatermarks } from './watermarks.ts';
 
 export type KafkaLogOptions = Partial<AppenderOptions> &
   Partial<ConsumerSettings> & {
@@ -47,28 +43,8 @@ const IDENTITY_INTERVAL = 30_000;
 /** Opens the log whose topics `ensureTopics` has made or verified. */
 export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> {
   const { connection } = options;
-  const identity = await readIdentity(connection);
-  if (!identity) throw new CarillonError('wrong_log', 'the topics hold no log id: they were not made by Carillon');
-  const logId: LogId = identity.logId;
-
-  let lost: CarillonError | null = null;
-  const refuseAll = (error: CarillonError): void => {
-    if (lost) return;
-    lost = error;
-    options.fatal?.(error);
-  };
-  const guard = (): void => {
-    if (lost) throw lost;
-  };
-
-  const watermarks = createWatermarks(refuseAll);
-  const brokers = createBrokers(connection, TOPICS);
-  const reader = createReader(brokers, watermarks, options.readTimeout ?? READ_TIMEOUT);
-  const counts = await brokers.use('counting partitions', options.readTimeout ?? READ_TIMEOUT, async (cluster) => {
-    const found = TOPICS.map((topic) => [topic, cluster.findTopicPartitionMetadata(topic).length] as const);
-    return new Map<TopicName, number>(found);
-  });
-  const partitions = (topic: TopicName): number => counts.get(topic) ?? 0;
+  const opened = await openReader(connection, options.readTimeout ?? READ_TIMEOUT, (error) => options.fatal?.(error));
+  const { logId, partitions, reader, watermarks, guard, inRange } = opened;
   const makeProducer = () => createDisposableProducer(connection);
   const appender = createAppender(makeProducer, partitions, watermarks, { ...APPENDING, ...defined(options) });
   const settings: ConsumerSettings = { ...CONSUMING, ...defined(options) };
@@ -76,24 +52,10 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
   const consumptions = new Set<{ stop(): Promise<void> }>();
 
   const checking = setInterval(() => {
-    readIdentity(connection)
-      .then((now) => {
-        if (now?.logId === logId) return;
-        refuseAll(
-          new CarillonError(
-            'wrong_log',
-            `carillon.config was made anew under this process: it held log ${logId} and now ${now?.logId ?? 'none'}`,
-          ),
-        );
-      })
-      .catch((error: unknown) => error instanceof CarillonError && error.code === 'wrong_log' && refuseAll(error));
+    // A log that is another one is reported by `fatal`. A broker that is away is no news.
+    opened.checkIdentity().catch(() => undefined);
   }, options.identityInterval ?? IDENTITY_INTERVAL);
   checking.unref();
-
-  const inRange = (topic: TopicName, partition: number): void => {
-    if (partition >= 0 && partition < partitions(topic)) return;
-    throw new RangeError(`the log has no partition ${partition} of ${topic}`);
-  };
 
   return {
     logId,
@@ -102,16 +64,8 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
       guard();
       return appender.append(records);
     },
-    async read(topic, partition, from, maxRecords, maxBytes) {
-      guard();
-      inRange(topic, partition);
-      return reader.read(topic, partition, from, maxRecords, maxBytes);
-    },
-    async bounds(topic, partition) {
-      guard();
-      inRange(topic, partition);
-      return reader.bounds(topic, partition);
-    },
+    read: opened.read,
+    bounds: opened.bounds,
     async cut(topic, partition, before) {
       guard();
       inRange(topic, partition);
@@ -146,7 +100,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
       clearInterval(checking);
       await Promise.all([...consumptions].map((consumption) => consumption.stop()));
       appender.close();
-      brokers.close();
+      opened.close();
     },
   };
 }

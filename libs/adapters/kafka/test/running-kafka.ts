@@ -15,7 +15,7 @@ export const START_TIMEOUT = 300_000;
 export type ReachedKafka = {
   readonly proxy: KafkaProxy;
   readonly connection: KafkaConnection;
-  open(options?: Partial<KafkaLogOptions>): Promise<KafkaLog>;
+  readonly open: (options?: Partial<KafkaLogOptions>) => Promise<KafkaLog>;
   underTest(): Promise<UnderTest<EventLog>>;
 };
 /** The same, where the broker is the test's own. */

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fetchedMessage } from '../../test/fetched-message.ts';
 import type { Brokers, Cluster } from '../connection/cluster.ts';
 import { isStale } from '../connection/faults.ts';
@@ -7,19 +7,33 @@ import type { FetchedMessage } from './batch-reader.ts';
 import type { FetchedPartition } from './fetch-response.ts';
 import { createReader } from './reader.ts';
 
+const OLDEST = -2;
+const outOfRange = (): Error => Object.assign(new Error('out of range'), { type: 'OFFSET_OUT_OF_RANGE' });
 const page = (highWatermark: number, ...messages: readonly FetchedMessage[]): readonly FetchedPartition[] => [
   { partition: 0, errorCode: 0, highWatermark, messages },
 ];
 
-/** One leader that gives these answers in turn, and whoever asks it again after what passes. */
-function readerOver(...answers: readonly (readonly FetchedPartition[])[]) {
+type Answer = readonly FetchedPartition[] | Error;
+
+/** One leader that gives these answers in turn, and whoever asks it again after what passes. Its partition holds `bounds`. */
+function readerOver(...answers: readonly Answer[]) {
   const left = [...answers];
+  const held = { start: 0, end: 0 };
   const asked: number[] = [];
   const leader = {
     fetch: async ({ maxBytes }: { readonly maxBytes: number }) => {
       asked.push(maxBytes);
       const partitions = left.shift() ?? [];
+      if (partitions instanceof Error) throw partitions;
       return { responses: partitions.length === 0 ? [] : [{ topicName: 'carillon.config', partitions }] };
+    },
+    async listOffsets({
+      topics,
+    }: {
+      readonly topics: readonly { readonly partitions: readonly { readonly timestamp: number }[] }[];
+    }) {
+      const isStart = topics[0]?.partitions[0]?.timestamp === OLDEST;
+      return { responses: [{ partitions: [{ partition: 0, offset: String(isStart ? held.start : held.end) }] }] };
     },
   };
   const cluster = {
@@ -46,7 +60,8 @@ function readerOver(...answers: readonly (readonly FetchedPartition[])[]) {
   );
   const offsets = async (from = 0, maxRecords = 10, maxBytes?: number) =>
     (await reader.read('carillon.config', 0, from, maxRecords, maxBytes)).map(({ offset }) => offset);
-  return { offsets, asked, raw: () => reader.raw('carillon.config', 0, 0), left };
+  const fetchRange = (from: number, end: number) => reader.fetch({ topic: 'carillon.config', partition: 0, from, end });
+  return { offsets, asked, held, fetchRange, raw: () => reader.raw('carillon.config', 0, 0), left };
 }
 
 it('an answer without the partition, as a client over its quota gets it, is not taken for the end', async () => {
@@ -102,4 +117,43 @@ it('a small answer with nothing but what lies before is not taken for the end', 
   expect(asked).toEqual([65_536, 4_194_304]);
   const whole = readerOver(page(9, fetchedMessage(3)), page(9, fetchedMessage(3)));
   expect(await whole.offsets(5, 1)).toEqual([]);
+});
+
+describe('A fetch of a range', () => {
+  const offsetsOf = ({ records }: { readonly records: readonly { readonly offset: number }[] }) =>
+    records.map(({ offset }) => offset);
+
+  it('brings the records of the range and says where to go on', async () => {
+    const { fetchRange } = readerOver(page(9, fetchedMessage(3), fetchedMessage(4), fetchedMessage(5)));
+    const fetched = await fetchRange(4, 5);
+    expect([offsetsOf(fetched), fetched.next, fetched.removed]).toEqual([[4], 5, 0]);
+  });
+
+  it('counts the records that retention removes while the range is read', async () => {
+    const { fetchRange, held } = readerOver(outOfRange(), outOfRange());
+    Object.assign(held, { start: 6, end: 9 });
+    expect(await fetchRange(4, 9)).toEqual({ records: [], next: 6, removed: 2 });
+    expect(await fetchRange(4, 5)).toEqual({ records: [], next: 5, removed: 1 });
+  });
+
+  it('waits for a new leader that does not know yet which records are confirmed', async () => {
+    const { fetchRange, held } = readerOver(page(3), page(9, fetchedMessage(4)));
+    held.end = 9;
+    expect(offsetsOf(await fetchRange(4, 9))).toEqual([4]);
+  });
+
+  it('refuses a partition that ends within the range, because it was made again', async () => {
+    const ended = readerOver(outOfRange());
+    ended.held.end = 2;
+    await expect(ended.fetchRange(4, 9)).rejects.toMatchObject({ code: 'wrong_log' });
+    const shorter = readerOver(page(4));
+    shorter.held.end = 4;
+    await expect(shorter.fetchRange(4, 9)).rejects.toMatchObject({ code: 'wrong_log' });
+  });
+
+  it('goes on when a client over its quota is sent nothing', async () => {
+    const { fetchRange, left } = readerOver([], page(9), page(9, fetchedMessage(4)));
+    expect(offsetsOf(await fetchRange(4, 9))).toEqual([4]);
+    expect(left).toEqual([]);
+  });
 });

@@ -1,12 +1,12 @@
 import type { Duration } from '@carillon/kernel';
-import type { LogRecord, TopicName } from '@carillon/ports';
+import type { LogRecord, OffsetRange, TopicName } from '@carillon/ports';
 import { type Brokers, type Cluster, leaderOf, READ_UNCOMMITTED } from '../connection/cluster.ts';
 import { isOutOfRange, staleError } from '../connection/faults.ts';
 import { placeOf } from '../producing/appending.ts';
 import type { Watermarks } from '../watermarks.ts';
 import type { FetchedMessage } from './batch-reader.ts';
 import { WantedRecords } from './fetch-response.ts';
-import { bytesOf, chunkOf, countWithin } from './records.ts';
+import { bytesOf, chunkOf, countWithin, type Chunk } from './records.ts';
 
 const FETCH_BYTES = 4 * 1024 * 1024;
 /** A broker fills what it is asked for, and all of that is decoded: who wants one record asks for little at first. */
@@ -16,6 +16,9 @@ const USUAL_RECORD_BYTES = 4 * 1024;
 const GROWTH = 4;
 const OLDEST = -2;
 const NEWEST = -1;
+
+/** The first records of a range. The next fetch begins at `next`, and retention has removed `removed` records before it. */
+export type FetchedRange = Chunk & { readonly removed: number };
 
 export type Bounds = { readonly start: number; readonly end: number };
 
@@ -29,6 +32,11 @@ export type Reader = {
     maxBytes?: number,
   ): Promise<readonly LogRecord[]>;
   bounds(topic: TopicName, partition: number): Promise<Bounds>;
+  /**
+   * Reads what one fetch brings of a range whose records were all on the log once. Rejects with CarillonError `wrong_log` if the partition
+   * now ends within the range.
+   */
+  fetch(range: OffsetRange): Promise<FetchedRange>;
   /** The messages as they stand on the log, for what is no record. */
   raw(topic: TopicName, partition: number, from: number): Promise<readonly FetchedMessage[]>;
 };
@@ -79,8 +87,33 @@ export function createReader(brokers: Brokers, watermarks: Watermarks, readTimeo
     return from >= end ? null : from;
   }
 
+  async function fetch({ topic, partition, from, end }: OffsetRange): Promise<FetchedRange> {
+    const place = placeOf(topic, partition);
+    watermarks.saw(place, end);
+    let messages: readonly FetchedMessage[] = [];
+    while (messages.length === 0) {
+      try {
+        messages = await raw(topic, partition, from, FETCH_BYTES);
+      } catch (error) {
+        if (!isOutOfRange(error)) throw error;
+      }
+      if (messages.length > 0) break;
+      // A new leader may learn late up to where records are confirmed: then it has sent nothing, and the next fetch brings more.
+      const { start, end: found } = await bounds(topic, partition);
+      if (found < end) throw watermarks.receded(place, found);
+      if (start <= from) continue;
+      const next = Math.min(start, end);
+      return { records: [], next, removed: next - from };
+    }
+    const chunk = chunkOf(topic, partition, from, messages);
+    // Compaction may have left nothing of the range. A fetch brings the batch that lies before it then.
+    const next = chunk.next === from ? end : Math.min(chunk.next, end);
+    return { records: chunk.records.filter(({ offset }) => offset < end), next, removed: 0 };
+  }
+
   return {
     bounds,
+    fetch,
     raw: (topic, partition, from) => raw(topic, partition, from, FETCH_BYTES),
     async read(topic, partition, from, maxRecords, maxBytes = FETCH_BYTES) {
       const records: LogRecord[] = [];

@@ -1,5 +1,5 @@
 import { TOPICS } from '@carillon/contracts';
-import { CarillonError, isId, type LogId } from '@carillon/kernel';
+import { CarillonError, type Duration, isId, type LogId } from '@carillon/kernel';
 import type { TopicName } from '@carillon/ports';
 import { createBrokers } from '../connection/cluster.ts';
 import type { KafkaConnection } from '../connection/options.ts';
@@ -37,10 +37,13 @@ export async function establishIdentity(connection: KafkaConnection, fresh: () =
 }
 
 /** The name of the log, or null where its topic is empty. Throws where the topic begins with something else. */
-export async function readIdentity(connection: KafkaConnection): Promise<LogIdentity | null> {
+export async function readIdentity(
+  connection: KafkaConnection,
+  deadline: Duration = DEADLINE,
+): Promise<LogIdentity | null> {
   const brokers = createBrokers(connection, [CONFIG]);
   const watermarks = createWatermarks(() => undefined);
-  const reader = createReader(brokers, watermarks, DEADLINE);
+  const reader = createReader(brokers, watermarks, deadline);
   try {
     const { start } = await reader.bounds(CONFIG, 0);
     const [first] = start === 0 ? await reader.raw(CONFIG, 0, 0) : [];
