@@ -88,8 +88,7 @@ export type ControlPorts = {
   readonly drafts: DraftStore;
   readonly jobs: JobStore;
   readonly runs: RunStore;
-  /** Null if this deployment has no runs: on a cluster. */
-  readonly runChild: RunChild | null;
+  readonly runChild: RunChild;
   readonly idempotency: IdempotencyStore;
   /** Seals answers that are kept: some show a key or a link this once. */
   readonly answerSealer: FactorSealer;

@@ -81,6 +81,7 @@ export function scripted(compare: Compare, known: readonly string[] = []) {
   const forgotten: string[] = [];
   const ended: string[] = [];
   const runChild: RunChild = {
+    isOnDiskOfStores: true,
     execute: compare,
     forget: async ({ id }) => void forgotten.push(id),
     known: async () => known,

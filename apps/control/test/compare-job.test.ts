@@ -214,6 +214,24 @@ describe('A job that compares history', () => {
     expect(ended).toEqual(['done']);
   });
 
+  it('keeps its scratch file for a later try if the file is not on the disk of the stores', async () => {
+    const run = await given();
+    let isAway = true;
+    const { runChild, forgotten } = scripted(async () => {
+      if (isAway) throw new CarillonError('log_unavailable', 'no broker answers');
+      return RESULT;
+    });
+    const runner = runnerWith({ ...runChild, isOnDiskOfStores: false });
+    await runner.round();
+    await runner.idle();
+    expect(forgotten).toEqual([]);
+    isAway = false;
+    await runner.round();
+    await runner.idle();
+    expect(await stateOf(run)).toBe('done');
+    expect(forgotten).toEqual([run.id]);
+  });
+
   it('deletes what it has on the disk if its lease cannot be renewed', async () => {
     const run = await given();
     const { runChild, forgotten } = scripted(async (_run, _edit, _reports, stop) => untilStopped(stop));

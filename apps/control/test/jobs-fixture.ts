@@ -73,7 +73,7 @@ export async function openJobsFixture() {
   const over = (wire: Wire) => ({
     jobs: stores.documents.connect(wire).jobs,
     runs: stores.documents.connect(wire).runs,
-    runChild: null,
+    runChild: { known: async () => [], forget: async () => undefined } as unknown as ControlPorts['runChild'],
     ledger: stores.ledger.connect(wire),
     readModels: stores.readModels.connect(wire),
     suppressions: stores.suppressions.connect(wire),

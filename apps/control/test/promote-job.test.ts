@@ -34,7 +34,14 @@ async function promoted(items: readonly string[], from = TEST): Promise<Job | nu
   await jobs.insert(newJob(facts, clock.now()), items);
   const watch = { trouble: () => undefined } as unknown as ControlPorts['watch'];
   const runner = createJobRunner(
-    { ...under.fixture.ports, ids: givenIds, watch, jobs, runs, runChild: null },
+    {
+      ...under.fixture.ports,
+      ids: givenIds,
+      watch,
+      jobs,
+      runs,
+      runChild: { known: async () => [], forget: async () => undefined } as unknown as ControlPorts['runChild'],
+    },
     'runner-1',
   );
   for (let round = 0; round < 3; round += 1) {

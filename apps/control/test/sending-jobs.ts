@@ -101,7 +101,7 @@ export function runner(more: Partial<ControlPorts> = {}) {
     ...topology.ports,
     runs: topology.data.runs,
     people: topology.data.people,
-    runChild: null,
+    runChild: { known: async () => [], forget: async () => undefined } as unknown as ControlPorts['runChild'],
     slice: neverYield,
     watch,
     ...more,

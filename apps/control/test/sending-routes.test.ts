@@ -54,7 +54,12 @@ async function work(): Promise<void> {
   await markEvaluated(fixture.topology);
   const watch = { trouble: (_where: string, error: unknown) => expect.fail(String(error)) };
   const runner = createJobRunner(
-    { ...fixture.ports(), people: fixture.topology.data.people, watch, runChild: null } as unknown as ControlPorts,
+    {
+      ...fixture.ports(),
+      people: fixture.topology.data.people,
+      watch,
+      runChild: { known: async () => [], forget: async () => undefined } as unknown as ControlPorts['runChild'],
+    } as unknown as ControlPorts,
     'runner',
     true,
   );

@@ -191,7 +191,11 @@ describe('Runs that are kept no longer', () => {
     const rows = Array.from({ length: 1_100 }, () => slotOf({}));
     const facts = { run: run.id, difference: 'added', slotState: 'none', slotReason: null } as const;
     await fixture.runs.addRows(rows.map((row) => ({ ...row, ...facts })));
-    const ports = { runs: fixture.runs, jobs: fixture.jobs, runChild: null };
+    const ports = {
+      runs: fixture.runs,
+      jobs: fixture.jobs,
+      runChild: scripted(async () => RESULT).runChild,
+    };
     const later = owner.clock.now() + 31 * DAY;
     const left = async () => (await fixture.runs.rows({ run: run.id }, 2_000)).items.length;
     expect(await removeRuns(later, ports)).toBe(false);

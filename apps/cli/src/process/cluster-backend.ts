@@ -9,7 +9,7 @@ import { CarillonError, ID_PREFIXES, type LogId } from '@carillon/kernel';
 import type { EventLog } from '@carillon/ports';
 import { appendBeforeWrite, COLLECTIONS, createSourceStore, createStores, removeExpired } from '@carillon/stores';
 import type { Backend, BackendOptions } from './backend.ts';
-import type { ClusterSettings } from './cluster-settings.ts';
+import { kafkaConnection, type ClusterSettings } from './cluster-settings.ts';
 import { watchDependency } from './dependency-watch.ts';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -23,10 +23,7 @@ const freshLogId = (): LogId =>
 export async function openClusterBackend(cluster: ClusterSettings, options: BackendOptions): Promise<Backend> {
   const { clock, holder } = options;
   const connection: KafkaConnection = {
-    brokers: cluster.kafka.brokers,
-    clientId: `${holder.replace(' ', '-')}@${hostname()}`,
-    ...(cluster.kafka.tls && { tls: cluster.kafka.tls }),
-    ...(cluster.kafka.sasl && { sasl: cluster.kafka.sasl }),
+    ...kafkaConnection(cluster.kafka, `${holder.replace(' ', '-')}@${hostname()}`),
     log: options.kafkaSaid,
   };
   const { singleBroker } = cluster.kafka;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { KafkaSasl, KafkaTls } from '@carillon/adapter-kafka';
+import type { KafkaConnection, KafkaSasl, KafkaTls } from '@carillon/adapter-kafka';
 import type { RegistryConnection } from '@carillon/adapter-schema-registry';
 import { BROKER, type StartSettings } from '@carillon/configuration';
 import { messageOf } from '@carillon/kernel';
@@ -21,6 +21,12 @@ export type ClusterSettings = {
   };
   readonly registry: RegistryConnection;
 };
+
+/** How a process connects to the brokers under a name. */
+export const kafkaConnection = (
+  { brokers, tls, sasl }: ClusterSettings['kafka'],
+  clientId: string,
+): Omit<KafkaConnection, 'log'> => ({ brokers, clientId, ...(tls && { tls }), ...(sasl && { sasl }) });
 
 type PemTexts = { readonly ca?: string; readonly cert?: string; readonly key?: string };
 type Secret = { readonly secret: string };

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { startControl, type ControlPorts } from '@carillon/control';
 import { startDelivery, type DeliveryRole } from '@carillon/delivery';
 import { startEngine } from '@carillon/engine';
@@ -6,6 +5,7 @@ import { CONFIGURATION_FRESH_FOR, startGateway } from '@carillon/gateway';
 import { createHttpServer, pause, startLoop, type HealthSources } from '@carillon/runtime';
 import { PORTAL_FOLDER } from '../shipped-files.ts';
 import { secretChecks } from './secret-checks.ts';
+import { placeOfRuns } from '../replay/place-of-runs.ts';
 import { createRunChild } from '../replay/run-child.ts';
 import { VERSION } from '../version.ts';
 import { backupTo } from './backup-file.ts';
@@ -80,15 +80,12 @@ export async function startControlRole(
     leases: backend.leases,
     sources: backend.sources,
     runs: backend.runs,
-    runChild: backend.alone
-      ? createRunChild({
-          source: { kind: 'embedded', dataDir: settings.dataDir },
-          folder: join(settings.dataDir, 'runs'),
-          ledgerKey: keys.ledgerKey,
-          trouble: (where, error) => watches.control.trouble(where, error),
-          watch: watches.runs(),
-        })
-      : null,
+    runChild: createRunChild({
+      ...placeOfRuns(settings, backend.log.logId),
+      ledgerKey: keys.ledgerKey,
+      trouble: (where, error) => watches.control.trouble(where, error),
+      watch: watches.runs(),
+    }),
     // The only gateway of the embedded backend is in this process and has read what was just published.
     readEverywhere: (since) =>
       backend.alone ? Promise.resolve() : pause(Math.max(0, since + CONFIGURATION_FRESH_FOR - clock.now())),

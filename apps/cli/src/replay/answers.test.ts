@@ -1,5 +1,5 @@
 import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
-import type { LogRecord } from '@carillon/ports';
+import type { HistoryPage, LogRecord, OffsetRange } from '@carillon/ports';
 import type { CompareContext } from '@carillon/stages';
 import { describe, expect, it } from 'vitest';
 import { recordAnswers, type LookupPosition } from './answers.ts';
@@ -25,9 +25,13 @@ function openParts() {
     history: {
       partitions: () => 1,
       bounds: async () => ({ start: 0, end: RECORDS }),
-      async read(_topic: string, _partition: number, from: number, most: number) {
-        if (most > 1) seen.read.push(from);
-        return records.slice(from, from + most);
+      read: async (_topic: string, _partition: number, from: number) => records.slice(from, from + 1),
+      async *pages({ from, end }: OffsetRange, maxRecords: number): AsyncGenerator<HistoryPage> {
+        for (let first = from; first < end; first += maxRecords) {
+          seen.read.push(first);
+          const next = Math.min(end, first + maxRecords);
+          yield { records: records.slice(first, next), next, removed: 0 };
+        }
       },
     },
     scratch: { answer: () => undefined, commit: () => undefined },

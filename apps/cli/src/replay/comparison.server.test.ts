@@ -1,178 +1,55 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
-import { createIds } from '@carillon/adapter-system';
-import { createRecordCodecs } from '@carillon/contracts';
-import { CHANGED_BY_OWNER, type Configuration, type ResourceChange } from '@carillon/domain/configuration';
-import { OWNER_ACTOR } from '@carillon/domain/people';
-import type { MissingLookup, CompareRun } from '@carillon/domain/runs';
-import type { JobId, RunId } from '@carillon/kernel';
-import { createConfigurationView, publishConfiguration, type ComparedSlot } from '@carillon/stages';
-import { untilFound } from '@carillon/testing';
-import { integration, changesOf, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunResult } from '@carillon/control';
+import type { Configuration, ResourceChange } from '@carillon/domain/configuration';
+import type { CompareRun } from '@carillon/domain/runs';
+import { untilFound } from '@carillon/testing';
+import { integration, changesOf, notification, ORDER_PAID } from '@carillon/testing/given';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  appendOrders,
+  children,
+  EDITED,
+  EVENTS,
+  factsAt,
+  scratchFileOf,
+  startComparison,
+  type ComparisonPlace,
+  type LogWithOrders,
+} from '../../test/comparison-fixture.ts';
 import { VERSION } from '../version.ts';
-import { createRunChild, type RunWatch } from './run-child.ts';
+import { createRunChild } from './run-child.ts';
 
-const EVENTS = 300;
-const KEY = new Uint8Array(32).fill(7);
 const clock = { now: () => Date.now() };
-const ids = createIds(KEY);
 
 let folder: string;
 let data: Embedded;
 let configuration: Configuration;
+let newRun: LogWithOrders['newRun'];
 /** The result of a run that nothing interrupted. */
 let whole: RunResult<'compare'>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'carillon-comparison-'));
   data = await openEmbedded({ dataDir: folder, clock, partitions: 2 });
-  const codecs = await createRecordCodecs(data.registry, clock.now);
-  const view = createConfigurationView(data.log, codecs.configuration, clock);
-  const { configuration: codec } = codecs;
-  const ports = { log: data.log, codec, view, ids, clock, readEverywhere: async () => undefined };
-  await publishConfiguration(ports, changesOf(await view.refresh(), orderShop()), CHANGED_BY_OWNER);
-  configuration = view.current();
-  await data.log.append(Array.from({ length: EVENTS }, (_, index) => orderEvent(index)));
-  const { headers, ...event } = orderEvent(EVENTS);
-  await data.log.append([{ ...event, headers: { ...headers, stream: '' } }]);
+  ({ configuration, newRun } = await appendOrders(data));
 });
 afterAll(async () => {
   await data.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Every third order is paid, every third is refunded; the last third is a stream that no rule of the run reads. */
-function orderEvent(index: number) {
-  const status = ['paid', 'refunded', 'paid'][index % 3];
-  const body = { order_id: `A-${index}`, status, customer: { name: 'Ada', email: `ada${index}@example.com` } };
-  const headers = {
-    kind: 'event',
-    enc: '0',
-    workspace: 'shop',
-    stream: index % 3 === 2 ? 'shop/other' : 'shop/orders',
-    event_id: `evt_${index}`,
-  };
-  const value = new TextEncoder().encode(JSON.stringify(body));
-  return { topic: 'carillon.events', partition: index % 2, key: `k${index}`, value, headers } as const;
-}
-
-const EDITED = notification('order-paid', {
-  ...ORDER_PAID,
-  rules: {
-    paid: {
-      stream: 'orders',
-      when: 'event.status == "refunded"',
-      recipients: { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event.order_id' },
-    },
-  },
-});
-
-/** A run over all events that compares the published rule with one that fires for refunded orders. */
-async function newRun(facts: Partial<CompareRun> = {}): Promise<CompareRun> {
-  const offsets = [];
-  for (const partition of [0, 1]) {
-    const { start, end } = await data.log.bounds('carillon.events', partition);
-    offsets.push({ partition, first: start, end });
-  }
-  const now = clock.now();
-  return {
-    id: ids.random('run') as RunId,
-    workspace: 'shop',
-    kind: 'compare',
-    by: OWNER_ACTOR,
-    from: 0,
-    to: now + 1000,
-    logStartsAt: null,
-    logId: data.log.logId,
-    offsets,
-    before: configuration.number,
-    published: configuration.number,
-    changes: [],
-    notifications: ['order-paid'],
-    notCompared: [],
-    leftOut: [],
-    progress: { read: 0, total: offsets.reduce((sum, { first, end }) => sum + end - first, 0) },
-    counts: null,
-    checksum: null,
-    job: 'job_1' as JobId,
-    createdAt: now,
-    version: 1,
-    ...facts,
-  };
-}
-
-type Heard = {
-  slots: ComparedSlot[];
-  lookups: MissingLookup[];
-  begun: number;
-  readAtBegin: number[];
-  troubles: string[];
-  /** Sum of the records that the metrics are told. */
-  recordsRead: number;
-  /** The other facts that the metrics are told: `child ended`, `done`. */
-  watched: string[];
-};
-
-const watchOf = (heard?: Heard): RunWatch => ({
-  ended: () => undefined,
-  begin: () => ({
-    read(records) {
-      if (heard) heard.recordsRead += records;
-    },
-    childEnded: () => void heard?.watched.push('child ended'),
-    end: (result) => void heard?.watched.push(result),
-  }),
-});
-
-const placeOfRuns = () =>
-  ({ source: { kind: 'embedded', dataDir: folder }, folder: join(folder, 'runs'), ledgerKey: KEY }) as const;
-
 type Options = { readonly pageRecords?: number; readonly edit?: readonly ResourceChange[] };
 
+const place = (): ComparisonPlace => ({ source: { kind: 'embedded', dataDir: folder }, folder: join(folder, 'runs') });
+
 /** Compares with a real child. */
-async function compared(run: CompareRun, { pageRecords, edit = changesOf(configuration, [EDITED]) }: Options = {}) {
-  const heard: Heard = { slots: [], lookups: [], begun: 0, readAtBegin: [], troubles: [], recordsRead: 0, watched: [] };
-  const stop = new AbortController();
-  const trouble = (where: string, error: unknown) => void heard.troubles.push(`${where}: ${String(error)}`);
-  const runChild = createRunChild({ ...placeOfRuns(), pageRecords, trouble, watch: watchOf(heard) });
-  const comparing = runChild.execute<'compare'>(
-    run,
-    { edit },
-    {
-      async begin() {
-        heard.slots = [];
-        heard.lookups = [];
-        heard.begun += 1;
-      },
-      async progress({ read }) {
-        if (heard.readAtBegin.length < heard.begun) heard.readAtBegin.push(read);
-      },
-      async slots(slots) {
-        heard.slots.push(...slots);
-        return slots.map(() => 'notified');
-      },
-      async lookups(lookups) {
-        heard.lookups.push(...lookups);
-      },
-    },
-    stop.signal,
-  );
-  return { runChild, comparing, heard, stop };
-}
+const compared = async (run: CompareRun, { pageRecords, edit = changesOf(configuration, [EDITED]) }: Options = {}) =>
+  startComparison(place(), run, { pageRecords, edit });
 
-/** The child processes of this process that compare. */
-async function children(): Promise<readonly number[]> {
-  const text = await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8');
-  const pids = text.split(' ').filter((pid) => pid !== '');
-  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
-  return pids.map(Number).filter((_, index) => commands[index]?.includes('replay/child.ts'));
-}
-
-const scratchFile = (run: CompareRun): string => join(folder, 'runs', `${run.id}.scratch`);
+const scratchFile = (run: CompareRun): string => scratchFileOf(place(), run);
 
 /** The state in a scratch file. Undefined until the child has committed for the first time. */
 function checkpointOf(run: CompareRun): { readonly lookups: unknown; readonly copied: number } | undefined {
@@ -293,7 +170,7 @@ describe('A comparison in a child process', () => {
   it('starts no child if it is stopped before the start', async () => {
     let started = false;
     const stop = new AbortController();
-    const facts = { ...placeOfRuns(), trouble: () => undefined, watch: watchOf() };
+    const facts = factsAt(place());
     const reports = {
       begin: async () => stop.abort(new Error('cancelled')),
       progress: async () => void (started = true),
@@ -307,7 +184,7 @@ describe('A comparison in a child process', () => {
   });
 
   it('fails a run of another log by name', async () => {
-    const runChild = createRunChild({ ...placeOfRuns(), trouble: () => undefined, watch: watchOf() });
+    const runChild = createRunChild(factsAt(place()));
     const run = await newRun({ logId: 'log_other' as never });
     const reports = {
       begin: async () => undefined,

@@ -7,6 +7,7 @@ import type { BatchReports, RunChild, RunOrder, RunReports, RunResult, RunWork }
 import type { Run, RunKindName, RunOf, RunProgress } from '@carillon/domain/runs';
 import { CarillonError } from '@carillon/kernel';
 import type { HistorySource } from './history-source.ts';
+import { makeScratchFolder } from './scratch-folder.ts';
 import { SCRATCH_FILE_TAKEN, type ChildOrder, type FromChild, type ToChild } from './protocol.ts';
 
 /** Heap of the child. A rule that needs more ends the child, and its run fails. */
@@ -56,6 +57,7 @@ export function createRunChild({ source, folder, ledgerKey, pageRecords, trouble
   ): Promise<RunResult<Kind>> {
     const observed = watch.begin(run);
     try {
+      if (source.kind === 'kafka') makeScratchFolder(folder);
       const whole = { run, order, source, ledgerKey, pageRecords, scratchFile: fileOf(run.id) };
       const result = await executeInChildren<Kind>(whole, reports, stop, observed);
       observed.end('done');
@@ -106,6 +108,7 @@ export function createRunChild({ source, folder, ledgerKey, pageRecords, trouble
 
   return {
     execute,
+    isOnDiskOfStores: source.kind === 'embedded',
     ended: (result) => watch.ended(result),
     async forget({ id }) {
       removeScratchFile(fileOf(id));

@@ -25,16 +25,16 @@ export async function removeRuns(
   for (const run of await runs.createdBefore(now - JOBS_KEPT, BATCH_SIZE)) {
     if (await jobs.get(run.job)) continue;
     if (!(await removeRows(run.id))) return false;
-    await runChild?.forget(run);
+    await runChild.forget(run);
     await runs.remove(run.id);
   }
-  for (const name of (await runChild?.known()) ?? []) {
+  for (const name of await runChild.known()) {
     const id = name as RunId;
     const run = await runs.get(id);
     const job = run && (await jobs.get(run.job));
     if (job && !hasEnded(job)) continue;
     if (job?.state !== 'done' && !(await removeRows(id))) return false;
-    await runChild?.forget({ id });
+    await runChild.forget({ id });
   }
   return true;
 }

@@ -50,6 +50,8 @@ export type RunChild = {
     reports: RunReports<Kind>,
     stop: AbortSignal,
   ): Promise<RunResult<Kind>>;
+  /** True if scratch files fill the disk on which the stores are. */
+  readonly isOnDiskOfStores: boolean;
   /** Deletes what a run has on the disk. Safe to repeat. */
   forget(run: Pick<Run, 'id'>): Promise<void>;
   /** Counts a run for metrics. Called once per run that ended while this process worked on it. */

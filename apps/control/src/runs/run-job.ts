@@ -21,17 +21,17 @@ export const runJob = (kind: RunKind): JobKind =>
           const cause: unknown = stop.aborted ? stop.reason : error;
           if (cause instanceof JobCancelled) {
             await discard(item as RunId, ports);
-            ports.runChild?.ended('cancelled');
+            ports.runChild.ended('cancelled');
           }
-          // The scratch file may fill the disk, and then no retry can write until the file is deleted.
-          if (isTransient(cause)) await ports.runChild?.forget({ id: item as RunId });
+          // The scratch file may fill the disk of the stores, and then no retry can write until the file is deleted.
+          if (isTransient(cause) && ports.runChild.isOnDiskOfStores) await ports.runChild.forget({ id: item as RunId });
           if (stop.aborted || isTransient(error)) throw error;
           const failure = failureOf(item, error, ports.watch);
           await discard(item as RunId, ports);
-          ports.runChild?.ended('failed');
+          ports.runChild.ended('failed');
           results.push(failure);
         }
-        await ports.runChild?.forget({ id: item as RunId });
+        await ports.runChild.forget({ id: item as RunId });
       }
       return results;
     },
@@ -40,13 +40,13 @@ export const runJob = (kind: RunKind): JobKind =>
 /** Removes what a run leaves that ends without a result. */
 async function discard(id: RunId, { runChild, runs }: Pick<JobKindPorts, 'runChild' | 'runs'>): Promise<void> {
   // Frees the disk first: on a full disk no row can be removed until the scratch file is gone.
-  await runChild?.forget({ id });
+  await runChild.forget({ id });
   await runs.removeRows(id);
 }
 
 async function execute(kind: RunKind, id: RunId, ports: JobKindPorts, stop: AbortSignal): Promise<void> {
   const run = await ports.runs.get(id);
-  if (!run || !ports.runChild) throw new Error(`run ${id} cannot be executed here`);
+  if (!run) throw new Error(`run ${id} cannot be executed here`);
   // The process that ended after it wrote the result, and before it counted the item.
   if (run.checksum !== null) return;
   await kind.execute(run, ports, stop);

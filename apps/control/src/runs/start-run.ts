@@ -4,12 +4,9 @@ import type { FastifyRequest } from 'fastify';
 import { principalOf } from '../access/principal.ts';
 import { audited } from '../audit/facts.ts';
 import { startJob } from '../jobs/start.ts';
-import type { RoutePorts } from '../ports.ts';
 import { readRange } from '../routes/app.ts';
 import type { PrepareRunPorts, RunRequest } from './run-kind.ts';
 import { kindOfRun, RUN_KINDS } from './run-kinds.ts';
-
-export type StartRunPorts = PrepareRunPorts & Pick<RoutePorts, 'runChild'>;
 
 /** Runs of a workspace that may wait or be under way. */
 const MAX_UNFINISHED = 5;
@@ -19,12 +16,9 @@ export async function startRun(
   request: FastifyRequest,
   workspace: string,
   asked: RunRequest,
-  ports: StartRunPorts,
+  ports: PrepareRunPorts,
 ): Promise<Run> {
   const kind = kindOfRun(asked);
-  if (!ports.runChild) {
-    throw new CarillonError('wrong_state', `a ${kind.noun} runs on the embedded backend only, and this is a cluster`);
-  }
   await refuseTooMany(workspace, ports);
   const now = ports.clock.now();
   const { since, before: to = now } = readRange(asked, now);
@@ -60,7 +54,7 @@ export async function startRun(
 }
 
 /** Runs are executed one after the other, so the runs of one workspace may not hold up the others for hours. */
-async function refuseTooMany(workspace: string, { jobs }: Pick<StartRunPorts, 'jobs'>): Promise<void> {
+async function refuseTooMany(workspace: string, { jobs }: Pick<PrepareRunPorts, 'jobs'>): Promise<void> {
   const actions = RUN_KINDS.map(({ action }) => action);
   const { items } = await jobs.list({ workspace, states: ['waiting', 'running'], actions }, MAX_UNFINISHED);
   if (items.length < MAX_UNFINISHED) return;

@@ -57,7 +57,7 @@ async function compare(run: CompareRun, ports: JobKindPorts, stop: AbortSignal):
     },
   };
   const order = { edit: await runs.edit(id) };
-  const result = await runChild?.execute<'compare'>(run, order, reports, stop);
+  const result = await runChild.execute<'compare'>(run, order, reports, stop);
   if (!result) throw new Error(`run ${id} cannot be compared here`);
   const { checksum, counts: read, unchanged, people } = result;
   for (const [rule, slots] of unchanged) counter.addUnchanged(rule, slots);

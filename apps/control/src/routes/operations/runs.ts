@@ -12,7 +12,8 @@ import { explainRow, type ExplainRowPorts } from '../../runs/explain-row.ts';
 import { createRowDetails } from '../../runs/row-details.ts';
 import { findComparison, findRun, withJob, type FoundRun } from '../../runs/find-run.ts';
 import { refuseUnfinished, showRow, showRun } from '../../runs/show-run.ts';
-import { startRun, type StartRunPorts } from '../../runs/start-run.ts';
+import type { PrepareRunPorts } from '../../runs/run-kind.ts';
+import { startRun } from '../../runs/start-run.ts';
 import { inWorkspace, notFound, oneOfWords, paging, withId, type ApiServer } from '../app.ts';
 import { missingRoute } from './missing.ts';
 import { sendingRunRoutes } from './sending-runs.ts';
@@ -30,7 +31,7 @@ const rowFilters = {
 };
 type RowFilters = z.infer<z.ZodObject<typeof rowFilters>>;
 
-type RunPorts = StartRunPorts &
+type RunPorts = PrepareRunPorts &
   ExplainRowPorts &
   Parameters<typeof sendingRunRoutes>[1] &
   Pick<RoutePorts, 'people' | 'runs' | 'jobs' | 'ledger'>;
