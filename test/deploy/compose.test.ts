@@ -110,14 +110,16 @@ describe('The roles in deploy/compose', () => {
   });
 
   const seconds = (text: unknown): number => Number(/^(\d+)s$/.exec(String(text))?.[1]);
-  it.each(ROLES)('%s may write nothing but keys, and has 15 s to end', (role) => {
+  it.each(ROLES)('%s may write nothing but keys and temporary files, and has 15 s to end', (role) => {
     const service: ComposeService | undefined = services[role];
     expect(service).toMatchObject({
       user: '1000:1000',
       read_only: true,
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
-      volumes: ['keys:/data'],
+      volumes: role === 'control' ? ['keys:/data', 'control-tmp:/tmp'] : ['keys:/data'],
+      // Scratch files of comparisons need a disk.
+      tmpfs: role === 'control' ? [] : ['/tmp:size=64m'],
     });
     expect(seconds(service?.['stop_grace_period'])).toBeGreaterThanOrEqual(15);
   });

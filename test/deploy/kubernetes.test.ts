@@ -18,12 +18,14 @@ type Container = {
   readonly readinessProbe: Probe;
   readonly livenessProbe: Probe;
   readonly securityContext: unknown;
+  readonly resources: { readonly limits: unknown };
 };
 type Pod = {
   readonly terminationGracePeriodSeconds: number;
   readonly securityContext: unknown;
   readonly automountServiceAccountToken: boolean;
   readonly containers: readonly [Container];
+  readonly volumes: readonly unknown[];
 };
 type Deployment = {
   readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
@@ -72,6 +74,14 @@ describe('The manifests of deploy/kubernetes', () => {
     for (const [variable, value] of Object.entries(settings)) {
       expect(settingsOf({ ...settings, [variable]: `${value}?` }), variable).not.toEqual(meant);
     }
+  });
+});
+
+describe('control on Kubernetes', () => {
+  it('has memory for the child process of a comparison, and a disk for its scratch files', () => {
+    const { containers, volumes } = podOf('control');
+    expect(containers[0].resources.limits).toEqual({ memory: '1280Mi' });
+    expect(volumes).toContainEqual({ name: 'tmp', emptyDir: { sizeLimit: '2Gi' } });
   });
 });
 
