@@ -58,7 +58,7 @@ export type EventBody = {
 /** A change of one rule. Rule 0 stays, so that the engine looks at each event. */
 export type Edit =
   | { readonly rule: number; readonly to: 'disabled' | 'enabled' }
-  | { readonly rule: 1 | 2; readonly to: 'removed' }
+  | { readonly rule: 1 | 2; readonly to: 'removed' | 'added' }
   | { readonly rule: number; readonly to: Condition };
 
 export type CaseRecord = { readonly at: number } & (
@@ -105,8 +105,23 @@ const rule: Arbitrary<RuleSpec> = fc.oneof(
 );
 
 /** Around whole seconds, because deadlines are: a record before, at and after each. */
-const gap = fc.constantFrom(0, 0, 1, 999, 1000, 1000, 1001, 2000, 2999, 3000, 3001, 7000, -500);
-const starts = fc.constantFrom('none', 'none', 'null', 'text', -1000, 0, 1, 1000, 1999, 2000, 2001, 4000, 9000);
+const gap = fc.constantFrom(0, 0, 1, 999, 1000, 1000, 1001, 2000, 2999, 3000, 3001, 7000, -500, -2000, -2000);
+const starts = fc.constantFrom(
+  'none',
+  'null',
+  'text',
+  'as before',
+  'as before',
+  -1000,
+  0,
+  1,
+  1000,
+  1999,
+  2000,
+  2001,
+  4000,
+  9000,
+);
 const given = fc.oneof(
   {
     weight: 10,
@@ -122,20 +137,24 @@ const given = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ holds: fc.constant('tick' as const) }) },
   {
-    weight: 1,
+    weight: 3,
     arbitrary: fc.record({
       holds: fc.constant('edit' as const),
       edit: fc.oneof(
         fc.record({ rule: fc.nat(2), to: fc.constantFrom('disabled' as const, 'enabled' as const) }),
-        fc.record({ rule: fc.constantFrom(1 as const, 2 as const), to: fc.constant('removed' as const) }),
+        fc.record({
+          rule: fc.constantFrom(1 as const, 2 as const),
+          to: fc.constantFrom('removed' as const, 'added' as const),
+        }),
         fc.record({ rule: fc.nat(2), to: condition }),
       ),
     }),
   },
 );
 
-const startsAt = (at: number, chosen: number | string): Pick<EventBody, 'starts'> => {
+const startsAt = (at: number, chosen: number | string, before: EventBody | undefined): Pick<EventBody, 'starts'> => {
   if (typeof chosen === 'number') return { starts: new Date(at + chosen).toISOString() };
+  if (chosen === 'as before') return before?.starts === undefined ? {} : { starts: before.starts };
   return chosen === 'none' ? {} : { starts: chosen === 'null' ? null : 'soon' };
 };
 
@@ -159,7 +178,7 @@ export const randomCase: Arbitrary<Case> = fc
       const body: EventBody = {
         kind: step.kind,
         ...(step.count !== undefined && { count: step.count }),
-        ...startsAt(at, step.starts),
+        ...startsAt(at, step.starts, events.at(-1)?.body),
         email: `${step.entity.toLowerCase()}@example.com`,
       };
       const event = again

@@ -25,7 +25,12 @@ type EventRecord = Extract<CaseRecord, { readonly holds: 'event' }>;
 export function rulesAtEach({ rules, records }: Case): readonly (readonly Placed[])[] {
   let now: readonly Placed[] = rules.map((spec, rule) => ({ ...spec, rule, isEnabled: true }));
   return records.map((record) => {
-    if (record.holds === 'edit') now = now.flatMap((each) => edited(each, record.edit));
+    if (record.holds !== 'edit') return now;
+    const { edit } = record;
+    const spec = rules[edit.rule];
+    now = now.flatMap((each) => edited(each, edit));
+    if (edit.to === 'added' && spec && !now.some(({ rule }) => rule === edit.rule))
+      now = [...now, { ...spec, rule: edit.rule, isEnabled: true }];
     return now;
   });
 }
@@ -33,6 +38,7 @@ export function rulesAtEach({ rules, records }: Case): readonly (readonly Placed
 function edited(rule: Placed, edit: Edit): readonly Placed[] {
   if (edit.rule !== rule.rule) return [rule];
   if (edit.to === 'removed') return [];
+  if (edit.to === 'added') return [rule];
   if (edit.to === 'disabled' || edit.to === 'enabled') return [{ ...rule, isEnabled: edit.to === 'enabled' }];
   return [{ ...rule, when: edit.to }];
 }
