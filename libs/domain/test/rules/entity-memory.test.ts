@@ -9,6 +9,7 @@ import {
   entityOf,
   formatMemory,
   isApplied,
+  MAX_MEMORY_BYTES,
   memoryAfterEvent,
   nextDueOf,
   passDeadlines,
@@ -209,6 +210,31 @@ describe('previous', () => {
 });
 
 describe('a memory', () => {
+  it('stays below 128 KiB, because an event that does not fit fails its rule', () => {
+    const rules = Array.from({ length: 6 }, (_, at) => {
+      const rule = givenRule({}, { when: `event.type == "t${at}"`, after: '60m' });
+      return { ...rule, placed: { ...rule.placed, body: { ...rule.placed.body, id: `rul_${at}` } } };
+    });
+    let memory = emptyMemory(ENTITY);
+    const failed: number[] = [];
+    for (const [offset, rule] of rules.entries()) {
+      const body = { type: `t${offset}`, text: 'é'.repeat(15 * 1024) };
+      const event = { ...givenEvent(body, `evt_${offset}`, offset), key: ENTITY.key };
+      const turn = startTurn(memory, event, event.appendedAt);
+      if (rule.memory === null) throw new Error('the rule waits');
+      const stateful = { ...rule, memory: rule.memory };
+      const step = runToCompletion(stepAtEvent(stateful, turn, bindingsOf(event), new StepBudget(), () => 'trg_1'));
+      if (step.outcome.kind === 'failed') failed.push(offset);
+      memory = memoryAfterEvent(
+        turn,
+        new Map([[rule.placed, step]]),
+        rules.map((each) => ({ placed: each.placed, rule: each })),
+      );
+      expect(new TextEncoder().encode(formatMemory(memory)).length).toBeLessThan(MAX_MEMORY_BYTES);
+    }
+    expect(failed).toEqual([3, 4, 5]);
+  });
+
   it('comes back from its text as it was', () => {
     const entity = openEntity({ after: '60m', cooldown: '10m' }, true);
     entity.at(0, { type: 'placed', total: 12.5 });

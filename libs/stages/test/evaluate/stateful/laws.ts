@@ -3,7 +3,7 @@ import type { Intent } from '@carillon/domain/deliveries';
 import type { EventId, IntentId, TriggerId } from '@carillon/kernel';
 import { givenIds } from '@carillon/testing/given';
 import { expect } from 'vitest';
-import { randomCase, type Case } from './cases.ts';
+import { randomCase, type Case, type CaseRecord } from './cases.ts';
 import { firingsOf, type Firing } from './oracle.ts';
 import { configurationsOf, intentsOf, versionOf, type Run } from './product-run.ts';
 
@@ -63,6 +63,19 @@ function expectedIntents(given: Case): readonly Intent[] {
   return [...intents.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/** Intents without what a tick between two records moves: their offsets. */
+const withoutPositions = (intents: readonly Intent[]) => intents.map((intent) => ({ ...intent, eventPosition: '' }));
+
+/** The case without edits: one that is published between a deadline and a tick counts for the firing. */
+const withTicks = ({ rules, records }: Case, spans: readonly number[]): Case => ({
+  rules,
+  records: records.flatMap((record, index): CaseRecord[] => {
+    if (record.holds === 'edit') return [];
+    const span = spans[index];
+    return span === undefined ? [record] : [record, { at: record.at + span, holds: 'tick' }];
+  }),
+});
+
 const WHOLE: Run = { batch: 100, crashes: new Set() };
 const anyRun = fc.record({
   batch: fc.integer({ min: 1, max: 5 }),
@@ -88,6 +101,20 @@ export const STATEFUL_LAWS: readonly Law[] = [
       fc.assert(
         fc.property(randomCase, anyRun, (given, run) => {
           expect(intentsOf(given, run)).toEqual(expectedIntents(given));
+        }),
+        { numRuns },
+      ),
+  },
+  {
+    law: 'a tick changes when a wait ends, never how',
+    check: (numRuns) =>
+      fc.assert(
+        fc.property(randomCase, fc.array(fc.constantFrom(0, 1, 999, 1000, 1001, 3000)), (given, spans) => {
+          const ordered = { ...given, records: given.records.toSorted((a, b) => a.at - b.at) };
+          const plain = intentsOf(withTicks(ordered, []), WHOLE);
+          const ticking = withTicks(ordered, spans);
+          const records = ticking.records.toSorted((a, b) => a.at - b.at);
+          expect(withoutPositions(intentsOf({ ...ticking, records }, WHOLE))).toEqual(withoutPositions(plain));
         }),
         { numRuns },
       ),

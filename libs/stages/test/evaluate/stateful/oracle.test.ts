@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { STATEFUL_LAWS } from './laws.ts';
 
-const CASES = 5_000;
+const CASES = 3_500;
 
 describe('rules with state', () => {
   it.each(STATEFUL_LAWS)('$law', { timeout: 300_000 }, ({ check }) => check(CASES));
