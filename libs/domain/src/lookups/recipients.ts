@@ -39,6 +39,7 @@ export function* findRecipientsOf(
       time: trigger.time,
       variables: item.variables,
       ...trigger.change,
+      ...(trigger.deadline !== undefined && { deadline: trigger.deadline }),
     };
     const made = makeRecipient(rule, item, bindings, trigger, budget);
     if (budget.exhausted) {

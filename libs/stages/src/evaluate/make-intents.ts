@@ -15,7 +15,16 @@ import { digestSettings } from '@carillon/domain/digests';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import type { Trigger } from '@carillon/domain/lookups';
 import type { CompiledRule, Expression, Recipient } from '@carillon/domain/rules';
-import type { DeriveId, EventId, Instant, IntentId, Json, JsonObject, TriggerId } from '@carillon/kernel';
+import {
+  formatInstant,
+  type DeriveId,
+  type EventId,
+  type Instant,
+  type IntentId,
+  type Json,
+  type JsonObject,
+  type TriggerId,
+} from '@carillon/kernel';
 import type { TemplateNames } from '@carillon/ports';
 import type { RuleBook } from './rule-book.ts';
 
@@ -77,7 +86,7 @@ export type Message = {
 /** Returns the messages of one recipient of a fired rule: one for each channel of its notification. */
 export function makeMessages(
   { notification, workspace }: PlacedRule,
-  { body, previous }: Pick<Cause, 'body' | 'previous'>,
+  { body, ...facts }: Pick<Cause, 'body' | 'previous' | 'deadline'>,
   recipient: Recipient,
   { configuration, book }: Pick<IntentContext, 'configuration' | 'book'>,
 ): Message[] {
@@ -89,7 +98,7 @@ export function makeMessages(
       body,
       recipient.variables,
       namesNeeded(configuration, workspace, notification.body, channel, book),
-      previous,
+      facts,
     ),
   }));
 }
@@ -164,20 +173,24 @@ function namesNeeded(
   };
 }
 
-/** The name under which templates see the row before a change. */
+/** Names under which templates see the row before a change, and the deadline of a rule that waited. */
 const PREVIOUS = 'previous';
+const DEADLINE = 'deadline';
 
 /**
  * The fields and variables that the template refers to, a variable before a field of the same name; nothing else. The row
- * before is `previous`, unless a field or a variable has this name.
+ * before is `previous`, and a deadline `deadline`, unless a field or a variable has this name.
  */
 export function templateContext(
   event: JsonObject,
   variables: JsonObject,
   names: TemplateNames,
-  previous?: JsonObject,
+  { previous, deadline }: Partial<Pick<Cause, 'previous' | 'deadline'>> = {},
 ): JsonObject {
-  const own: JsonObject = previous === undefined ? {} : { [PREVIOUS]: previous };
+  const own: JsonObject = {
+    ...(previous !== undefined && { [PREVIOUS]: previous }),
+    ...(deadline !== undefined && { [DEADLINE]: formatInstant(deadline) }),
+  };
   if (names.all) return { ...own, ...event, ...variables };
   return Object.fromEntries(
     [...names.names, ...RESERVED].flatMap((name): [string, Json][] => {

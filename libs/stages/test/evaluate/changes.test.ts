@@ -158,8 +158,11 @@ describe('a template of a message about a change', () => {
   it('sees a field or a variable of that name instead', () => {
     expect(variablesOf({ event: { ...PAID, previous: 'mine' }, previous: OPEN })?.['previous']).toBe('mine');
     const names = { names: ['previous'], all: false };
-    expect(templateContext({}, { previous: 'given' }, names, OPEN)).toEqual({ previous: 'given' });
-    expect(templateContext({ a: 1 }, {}, { names: [], all: true }, OPEN)).toEqual({ a: 1, previous: OPEN });
+    expect(templateContext({}, { previous: 'given' }, names, { previous: OPEN })).toEqual({ previous: 'given' });
+    expect(templateContext({ a: 1 }, {}, { names: [], all: true }, { previous: OPEN })).toEqual({
+      a: 1,
+      previous: OPEN,
+    });
   });
 });
 

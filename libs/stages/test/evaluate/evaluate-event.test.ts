@@ -149,6 +149,13 @@ describe('what a template sees', () => {
   it('is everything where it uses the context itself', () => {
     expect(templateContext({ a: 1, b: 2 }, { b: 3 }, { names: [], all: true })).toEqual({ a: 1, b: 3 });
   });
+
+  it('has the deadline of a rule that waited, unless a field or a variable is called so', () => {
+    const deadline = Date.UTC(2026, 0, 31, 9);
+    expect(templateContext({}, {}, names('deadline'), { deadline })).toEqual({ deadline: '2026-01-31T09:00:00.000Z' });
+    expect(templateContext({ deadline: 'soon' }, {}, names('deadline'), { deadline })).toEqual({ deadline: 'soon' });
+    expect(templateContext({}, {}, names('name'), { deadline })).toEqual({});
+  });
   it('is only what the event itself holds, whatever its names are', () => {
     const hostile = JSON.parse('{"__proto__": {"admin": true}}') as { readonly [name: string]: Json };
     const context = templateContext(hostile, {}, names('constructor', 'toString', '__proto__', 'admin'));
