@@ -107,6 +107,7 @@ export type Heard = {
   slots: ComparedSlot[];
   lookups: MissingLookup[];
   begun: number;
+  reads: number[];
   readAtBegin: number[];
   troubles: string[];
   /** Sum of the records that the metrics are told. */
@@ -141,7 +142,16 @@ export function startComparison(
   run: CompareRun,
   { pageRecords, edit }: { readonly pageRecords?: number | undefined; readonly edit: readonly ResourceChange[] },
 ) {
-  const heard: Heard = { slots: [], lookups: [], begun: 0, readAtBegin: [], troubles: [], recordsRead: 0, watched: [] };
+  const heard: Heard = {
+    slots: [],
+    lookups: [],
+    begun: 0,
+    reads: [],
+    readAtBegin: [],
+    troubles: [],
+    recordsRead: 0,
+    watched: [],
+  };
   const stop = new AbortController();
   const runChild = createRunChild({ ...factsAt(place, heard), pageRecords });
   const comparing: Promise<RunResult<'compare'>> = runChild.execute<'compare'>(
@@ -154,6 +164,7 @@ export function startComparison(
         heard.begun += 1;
       },
       async progress({ read }) {
+        heard.reads.push(read);
         if (heard.readAtBegin.length < heard.begun) heard.readAtBegin.push(read);
       },
       async slots(slots) {

@@ -94,15 +94,15 @@ function readCheckpoint({ run, scratch }: CompareParts): Checkpoint {
   };
 }
 
-/** `report` reports at once; `reportInTime` reports if the last report is a second old. */
+/** `report` reports at once; `reportInTime` reports on its first call, and then once per second. */
 function createReporter({ progress: { total } }: CompareRun, reports: ChildReports<'compare'>) {
-  let reportedAt = performance.now();
-  function report({ read, counts, copied }: Checkpoint): void {
-    reportedAt = performance.now();
-    reports.progress({ read, total }, counts, copied);
-  }
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  const report = ({ read, counts, copied }: Checkpoint): void => reports.progress({ read, total }, counts, copied);
   const reportInTime = (state: Checkpoint): void => {
-    if (performance.now() - reportedAt >= REPORT_EVERY_MS) report(state);
+    const now = performance.now();
+    if (now - reportedAt < REPORT_EVERY_MS) return;
+    reportedAt = now;
+    report(state);
   };
   return { report, reportInTime };
 }

@@ -68,9 +68,10 @@ function checkpointOf(run: CompareRun): { readonly lookups: unknown; readonly co
 describe('A comparison in a child process', () => {
   it('finds the slots that an edit adds and removes, and nothing for an edit that changes nothing', async () => {
     const run = await newRun();
-    const first = await compared(run);
+    const first = await compared(run, { pageRecords: 10 });
     whole = await first.comparing;
     expect(first.heard).toMatchObject({ recordsRead: run.progress.total, watched: ['done'] });
+    expect(first.heard.reads.slice(0, 2)).toEqual([0, 10]);
     const { checksum, counts, unchanged } = whole;
     const differences = Map.groupBy(first.heard.slots, ({ difference }) => difference);
     expect(differences.get('added')).toHaveLength(EVENTS / 3);
