@@ -37,6 +37,7 @@ export function openReader(file: string, busyTimeout: number, damage: DamageKnow
 
   return {
     all: (text, ...values) => guarded(() => sql.all(text, ...values)),
+    visit: (text, values, visit) => guarded(() => sql.visit(text, values, visit)),
     get: (text, ...values) => guarded(() => sql.get(text, ...values)),
     *iterate(text, ...values) {
       const rows = guarded(() => sql.iterate(text, ...values));

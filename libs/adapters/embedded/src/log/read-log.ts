@@ -5,7 +5,7 @@ import { offsetOf, placeOf, type PartitionRow } from './places.ts';
 
 const READ_BYTES = 4 * 1024 * 1024;
 
-type RecordRow = { place: number; time: number; key: string; headers: string; value: Uint8Array };
+type RecordRow = readonly [place: number, time: number, key: string, headers: string, value: Uint8Array];
 
 /** The log as its readers see it. Each call is one short statement, so that it holds no old state of the file. */
 export type LogReading = {
@@ -49,27 +49,27 @@ export function createLogReading(reader: Reader): LogReading {
     maxBytes = READ_BYTES,
   ): LogRecord[] {
     const id = idOf(topic, partition);
-    const rows = reader.iterate(
-      'SELECT place, time, key, headers, value FROM records WHERE place >= ? AND place < ? ORDER BY place LIMIT ?',
-      placeOf(id, Math.max(0, from)),
-      placeOf(id + 1, 0),
-      maxRecords,
-    ) as IterableIterator<RecordRow>;
     const records: LogRecord[] = [];
     let bytes = 0;
-    for (const row of rows) {
-      bytes += row.value.length + row.headers.length + row.key.length;
-      if (records.length > 0 && bytes > maxBytes) break;
-      records.push({
-        topic,
-        partition,
-        key: row.key,
-        value: row.value,
-        headers: JSON.parse(row.headers) as Record<string, string>,
-        offset: offsetOf(id, row.place),
-        time: row.time,
-      });
-    }
+    reader.visit(
+      'SELECT place, time, key, headers, value FROM records WHERE place >= ? AND place < ? ORDER BY place LIMIT ?',
+      [placeOf(id, Math.max(0, from)), placeOf(id + 1, 0), maxRecords],
+      (row) => {
+        const [place, time, key, headers, value] = row as RecordRow;
+        bytes += value.length + headers.length + key.length;
+        if (records.length > 0 && bytes > maxBytes) return false;
+        records.push({
+          topic,
+          partition,
+          key,
+          value,
+          headers: JSON.parse(headers) as Record<string, string>,
+          offset: offsetOf(id, place),
+          time,
+        });
+        return true;
+      },
+    );
     return records;
   }
 
