@@ -2,8 +2,8 @@ import type { Change } from '@carillon/domain/changes';
 import { ruleIdOf, ruleTitle, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
 import type { Delivery, Intent } from '@carillon/domain/deliveries';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
-import { bindingsOf } from '@carillon/domain/rules';
-import { stringifyJson, traceIdOf, type DeliveryId } from '@carillon/kernel';
+import { bindingsOf, decisionWords } from '@carillon/domain/rules';
+import { traceIdOf, type DeliveryId } from '@carillon/kernel';
 import type {
   CheckpointStore,
   ConfigurationView,
@@ -261,7 +261,7 @@ async function traceRule(
   return { steps, intents, people };
 }
 
-/** Rules with state cannot be judged again from the event: what they saw stands with the entity, for its last decisions. */
+/** A rule with state is not evaluated again. Its newest decisions are in the memory of the entity. */
 async function rememberedSteps(
   event: SourceEvent,
   configuration: Configuration,
@@ -272,10 +272,11 @@ async function rememberedSteps(
   if (remembering.length === 0) return [];
   const decisions = await decisionsAbout(event, ruleStates, ids.derive);
   return remembering.map(({ placed }) => {
-    const saw = decisions.find(({ ruleId }) => ruleId === ruleIdOf(placed))?.saw;
+    const own = decisions.filter(({ ruleId }) => ruleId === ruleIdOf(placed));
     const more = { rule: ruleTitle(placed), ruleVersion: placed.version, configNumber };
-    if (saw === undefined) return step('rule', null, 'what it saw is kept no more, or not yet', more);
-    return step('rule', at, 'decided by what it keeps of the entity', { ...more, lines: [stringifyJson(saw)] });
+    if (own.length === 0) return step('rule', null, 'did not fire, or its decision is kept no longer', more);
+    const lines = own.flatMap(decisionWords);
+    return step('rule', at, 'decided by what it keeps of the entity', { ...more, lines });
   });
 }
 

@@ -82,7 +82,7 @@ export async function loadEntityStates(
   };
 }
 
-/** What rules decided at an event, as long as its entity's newest decisions hold it. */
+/** Returns what rules decided at an event, and later about a wait for it, as long as its entity's newest decisions hold it. */
 export async function decisionsAbout(
   event: SourceEvent,
   store: Pick<RuleStateStore, 'load'>,
@@ -91,5 +91,7 @@ export async function decisionsAbout(
   if (!isKeyed(event)) return [];
   const [document] = await store.load([stateIdOf(derive, event, null)]);
   if (!document) return [];
-  return readMemory(document.data, document.offset).decisions.filter(({ record }) => record === event.position.offset);
+  return readMemory(document.data, document.offset).decisions.filter(
+    ({ record, eventId, waited }) => record === event.position.offset || eventId === event.id || waited === event.id,
+  );
 }

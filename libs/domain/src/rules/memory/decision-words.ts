@@ -1,10 +1,10 @@
-import { formatInstant, type JsonObject } from '@carillon/kernel';
+import { formatInstant, stringifyJson, type JsonObject } from '@carillon/kernel';
 import { RULE_FORMS } from '../forms/index.ts';
 import type { Decision } from './entity-memory.ts';
 
-/** Returns the sentences that say a decision: those of its form, or of the rule as a whole. */
+/** Returns the sentences of a decision. A form that this version does not know has its facts as JSON. */
 export function decisionWords({ form, saw }: Pick<Decision, 'form' | 'saw'>): readonly string[] {
-  if (form !== null) return RULE_FORMS.find(({ name }) => name === form)?.words(saw) ?? [];
+  if (form !== null) return RULE_FORMS.find(({ name }) => name === form)?.words(saw) ?? [stringifyJson(saw)];
   return [ruleWords(saw)];
 }
 
