@@ -92,6 +92,31 @@ describe('the stream of a rule with state', () => {
   });
 });
 
+describe('previous after the answer of a partner', () => {
+  it('is refused on a stream of events', () => {
+    const crm = 'kind: lookup\nurl: https://crm.example\nauthorization: { key: { secret: CRM } }\n';
+    const asking = (recipients: string) =>
+      readConfigurationFolder(
+        new Map(
+          Object.entries({
+            ...goodFolder,
+            'workspaces/shop/integrations/crm.yaml': crm,
+            [NOTIFICATION]: (goodFolder[NOTIFICATION] ?? '').replace(
+              / {4}recipients:[\s\S]*$/,
+              `    recipients: ${recipients}\n`,
+            ),
+          }),
+        ),
+        checked,
+      ).faults.map(({ path, message }) => `${path}: ${message}`);
+    const lookup = 'from: lookup, integration: crm';
+    expect(asking(`{ ${lookup}, user_ids: previous.id, unique_id: event_id }`)).toEqual([]);
+    expect(asking(`{ ${lookup}, user_ids: event.id, unique_id: event_id, where: 'previous.on == true' }`)).toEqual([
+      'rules.paid.recipients.where: previous is not known after the answer of a partner',
+    ]);
+  });
+});
+
 describe('deadline', () => {
   const recipient = (lines: readonly string[]) => {
     const text = (goodFolder[NOTIFICATION] ?? '')

@@ -68,6 +68,7 @@ export const FAULT_FACTS = {
   unless_without_wait: [],
   if_past_without_at: [],
   deadline_without_wait: [],
+  previous_after_answer: ['name'],
   key_replaced: ['by'],
   cohort_not_listed: ['integration', 'cohort', 'known'],
   cohort_and_stream: [],

@@ -100,23 +100,33 @@ function namesOf(rule: RuleBody, workspace: string, around: CheckedAgainst): Own
   return { change, previous: change || (RULES_WITH_STATE && isKeyed), deadline };
 }
 
+/** Last keys of expressions that are evaluated with the answer of a partner. Its trigger carries the row before of a change only. */
+const AFTER_ANSWER: ReadonlySet<string | number> = new Set(['unique_id', 'person', 'where', 'until', 'key']);
+
 /** Returns true if the expression asks for something that the rule does not have. */
 function refuseName(
   at: ValuePath,
   expression: Expression | null,
-  { stream = '' }: RuleBody,
+  { stream = '', recipients }: RuleBody,
   names: OwnNames,
   report: Report,
 ): boolean {
   const needs = { previous: names.previous, op: names.change, source: names.change, deadline: names.deadline };
   const isMissing = (root: string): root is keyof typeof needs => Object.hasOwn(needs, root) && !needs[root as 'op'];
-  const root = expression?.fields.map((field) => field.root).find(isMissing);
-  if (!expression || root === undefined) return false;
+  if (!expression) return false;
+  const roots = expression.fields.map((field) => field.root);
+  const isLate = recipients.from === 'lookup' && AFTER_ANSWER.has(at.at(-1) ?? '') && !names.change;
+  const root = roots.find(isMissing) ?? (isLate ? roots.find((each) => each === 'previous') : undefined);
+  if (root === undefined) return false;
   if (root === 'deadline') {
     report.fault(at, { code: 'deadline_without_wait', facts: {} });
     return true;
   }
   const name = /\bchanged(?:To|FromTo)?(?=\s*\()/.exec(expression.source)?.[0] ?? root;
+  if (root === 'previous' && names.previous) {
+    report.fault(at, { code: 'previous_after_answer', facts: { name } });
+    return true;
+  }
   const code = RULES_WITH_STATE && root === 'previous' ? 'state_without_key' : 'not_a_change';
   report.fault(at, { code, facts: { name, stream } });
   return true;

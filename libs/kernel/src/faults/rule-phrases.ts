@@ -26,6 +26,7 @@ type Code =
   | 'unless_without_wait'
   | 'if_past_without_at'
   | 'deadline_without_wait'
+  | 'previous_after_answer'
   | 'key_replaced'
   | 'cohort_not_listed'
   | 'cohort_and_stream'
@@ -209,6 +210,13 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     fix: 'write time for the time of the event, or add for instance after: 1h',
     formMessage: `${label}: “deadline” is the end of a wait, and the rule does not wait`,
     formFix: 'Use “time”, or let the rule wait.',
+  }),
+  previous_after_answer: ({ name }, { label, quote }) => ({
+    message: `${quote(name)} is not known after the answer of a partner`,
+    expected: 'an expression about event and variables',
+    fix: `write ${name} in when or user_ids`,
+    formMessage: `${label}: ${quote(name)} is not known after the answer of a partner`,
+    formFix: 'Ask for it in the condition.',
   }),
   key_replaced: ({ by }) => ({
     message: 'this key of an earlier design is not read',
