@@ -82,7 +82,7 @@ export function scripted(compare: Compare, known: readonly string[] = []) {
   const ended: string[] = [];
   const runChild: RunChild = {
     isOnDiskOfStores: true,
-    execute: compare,
+    execute: compare as RunChild['execute'],
     forget: async ({ id }) => void forgotten.push(id),
     known: async () => known,
     ended: (result) => void ended.push(result),

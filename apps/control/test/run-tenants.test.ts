@@ -35,6 +35,7 @@ async function ask(workspace: string, method: 'GET' | 'POST', path: string) {
 
 it.each([
   ['GET', ''],
+  ['GET', '/findings'],
   ['GET', '/rows'],
   ['GET', '/rows/export'],
   ['GET', '/rows/{slot}'],

@@ -9,6 +9,7 @@ export * from './explain/lookups.ts';
 export * from './explain/people.ts';
 export * from './explain/row-gates.ts';
 export * from './explain/run-words.ts';
+export * from './explain/verification-words.ts';
 export * from './explain/steps.ts';
 export * from './explain/trace.ts';
 export * from './explain/gates.ts';

@@ -1,9 +1,10 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
-import type { Row, RowDifference, Run, RunLookup, SlotState } from '@carillon/domain/runs';
+import type { Row, RowDifference, Run, RunFinding, RunLookup, SlotState } from '@carillon/domain/runs';
 import type { DeliveryId, Instant, RunId } from '@carillon/kernel';
 
 export type RunPage = { readonly items: readonly Run[]; readonly next: string | null };
 export type RowPage = { readonly items: readonly Row[]; readonly next: string | null };
+export type RunFindingPage = { readonly items: readonly RunFinding[]; readonly next: string | null };
 export type RunLookupPage = { readonly items: readonly RunLookup[]; readonly next: string | null };
 
 /** Selects rows of a run. Conditions that are left out match every row. */
@@ -39,11 +40,15 @@ export type RunStore = {
   addLookups(lookups: readonly RunLookup[]): Promise<void>;
   /** Lookups of a run, in the order of their event ids. */
   lookups(run: RunId, limit: number, cursor?: string): Promise<RunLookupPage>;
-  /** Removes all rows and lookups of a run. Safe to repeat. */
+  /** Writes findings of a run. A finding of a number that the run has already stays as it is. */
+  addFindings(findings: readonly RunFinding[]): Promise<void>;
+  /** Findings of a run, in the order of their numbers. */
+  findings(run: RunId, limit: number, cursor?: string): Promise<RunFindingPage>;
+  /** Removes all rows, lookups and findings of a run. Safe to repeat. */
   removeRows(run: RunId): Promise<void>;
   /**
-   * Removes at most `limit` rows and lookups of a run. Resolves to the number removed; the run has no more of either if it is less than
-   * `limit`.
+   * Removes at most `limit` rows, lookups and findings of a run. Resolves to the number removed; the run has no more of them if it is less
+   * than `limit`.
    */
   removeSomeRows(run: RunId, limit: number): Promise<number>;
   /** Removes a run after its rows. Safe to repeat. */

@@ -54,9 +54,11 @@ export { asksPartner, editOf, rulesWithState, streamsOf, type Edit } from './rep
 export * from './replay/join-slots.ts';
 export { isSameContent, type Wanted } from './replay/lines.ts';
 export * from './replay/offset-at.ts';
+export * from './replay/plan-verification.ts';
 export * from './replay/recorded-answers.ts';
 export * from './replay/sent-messages.ts';
 export * from './replay/unpublished.ts';
+export * from './replay/verify-outputs.ts';
 export * from './resolve/resolve-lookup.ts';
 export * from './resolve/stage.ts';
 export * from './append/idempotency-key.ts';

@@ -1,5 +1,5 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
-import type { Row, Run, RunChange, RunLookup } from '@carillon/domain/runs';
+import { isRunOf, type Row, type Run, type RunChange, type RunFinding, type RunLookup } from '@carillon/domain/runs';
 import { integer, text, type Collection, type Documents, type RunStore } from '@carillon/ports';
 import { writeNext } from './documents.ts';
 
@@ -48,12 +48,19 @@ const RUN_LOOKUPS: Collection<RunLookup> = {
   indexes: { event: { by: ['run', 'eventId', '_id'] } },
 };
 
+const RUN_FINDINGS: Collection<RunFinding> = {
+  name: 'run_findings',
+  key: ['run', 'number'],
+  fields: { run: text(({ run }) => run), number: integer(({ number }) => number) },
+  indexes: { number: { by: ['run', 'number'] } },
+};
+
 /** A run as it was stored before its edit stood beside it: with the bodies of the edit, and without the action of each change. */
 type OldRun = { readonly changes: readonly (ResourceChange & Pick<RunChange, 'revision'>)[] };
 
 /** Adds to the changes of an old run what they do. */
 function withActions(run: Run): Run {
-  if (run.changes.every((change) => 'action' in change)) return run;
+  if (!isRunOf(run, 'compare') || run.changes.every((change) => 'action' in change)) return run;
   const changes = (run as unknown as OldRun).changes.map(({ ref, based_on: basedOn, body, revision }): RunChange => ({
     ref,
     action: body === null ? 'delete' : basedOn === null ? 'create' : 'update',
@@ -69,6 +76,7 @@ function create(documents: Documents): RunStore {
   const runs = documents.collection(RUNS);
   const rows = documents.collection(RUN_ROWS);
   const lookups = documents.collection(RUN_LOOKUPS);
+  const findings = documents.collection(RUN_FINDINGS);
 
   async function removeSomeLookups(run: string, limit: number): Promise<number> {
     const { items } = await lookups.page({ index: 'event', where: { run } }, limit);
@@ -76,11 +84,19 @@ function create(documents: Documents): RunStore {
     return items.length;
   }
 
+  async function removeSomeFindings(run: string, limit: number): Promise<number> {
+    const { items } = await findings.page({ index: 'number', where: { run } }, limit);
+    await Promise.all(items.map(({ number }) => findings.remove([run, number])));
+    return items.length;
+  }
+
   async function removeSomeRows(run: string, limit: number): Promise<number> {
     const { items } = await rows.page({ index: 'filter', where: { run } }, limit);
     await Promise.all(items.map(({ slot }) => rows.remove([run, slot])));
-    const rest = limit - items.length;
-    return rest === 0 ? limit : items.length + (await removeSomeLookups(run, rest));
+    let removed = items.length;
+    if (removed < limit) removed += await removeSomeLookups(run, limit - removed);
+    if (removed < limit) removed += await removeSomeFindings(run, limit - removed);
+    return removed;
   }
 
   async function removeRows(run: string): Promise<void> {
@@ -127,6 +143,11 @@ function create(documents: Documents): RunStore {
     },
     lookups: (run, limit, cursor) =>
       lookups.page({ index: 'event', where: { run }, order: 'ascending' }, limit, cursor),
+    async addFindings(added) {
+      await Promise.all(added.map((finding) => findings.write(finding, null)));
+    },
+    findings: (run, limit, cursor) =>
+      findings.page({ index: 'number', where: { run }, order: 'ascending' }, limit, cursor),
     removeRows,
     removeSomeRows,
     async remove(id) {
@@ -136,4 +157,4 @@ function create(documents: Documents): RunStore {
   };
 }
 
-export const runs = { collections: [RUNS, RUN_ROWS, RUN_LOOKUPS], create };
+export const runs = { collections: [RUNS, RUN_ROWS, RUN_LOOKUPS, RUN_FINDINGS], create };

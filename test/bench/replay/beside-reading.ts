@@ -8,7 +8,7 @@ import { createIds } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import { compileRule } from '@carillon/domain/rules';
-import type { Run } from '@carillon/domain/runs';
+import type { CompareRun } from '@carillon/domain/runs';
 import type { JobId, LogId, RunId } from '@carillon/kernel';
 import { createRuleBook, narrowRuleBook } from '@carillon/stages';
 import { compareHistory } from '../../../apps/cli/src/replay/compare-history.ts';
@@ -143,7 +143,7 @@ const compares: Side = {
   },
 };
 
-function runOver({ logId, partitions }: LogFacts): Run {
+function runOver({ logId, partitions }: LogFacts): CompareRun {
   const now = Date.now();
   return {
     id: 'run_bench' as RunId,

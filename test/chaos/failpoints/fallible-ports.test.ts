@@ -179,6 +179,8 @@ const TABLE: Table = {
     row: 'reads',
     addLookups: 'a run writes its own result, and nothing that is sent goes by it',
     lookups: 'reads',
+    addFindings: 'a run writes its own result, and nothing that is sent goes by it',
+    findings: 'reads',
     removeRows: 'a run writes its own result, and nothing that is sent goes by it',
     removeSomeRows: 'a run writes its own result, and nothing that is sent goes by it',
     remove: 'a run writes its own result, and nothing that is sent goes by it',

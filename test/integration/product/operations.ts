@@ -183,6 +183,7 @@ const MESSAGES: Calls = {
   [`GET ${WORKSPACE}/runs`]: {},
   [`POST ${WORKSPACE}/runs`]: { body: { drafts: true } },
   [`GET ${WORKSPACE}/runs/{id}`]: {},
+  [`GET ${WORKSPACE}/runs/{id}/findings`]: {},
   [`GET ${WORKSPACE}/runs/{id}/rows`]: {},
   [`GET ${WORKSPACE}/runs/{id}/rows/export`]: {},
   [`GET ${WORKSPACE}/runs/{id}/rows/{slot}`]: {},

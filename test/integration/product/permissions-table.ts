@@ -91,6 +91,7 @@ const OWN: Readonly<Record<string, Needed>> = {
   [`GET ${WORKSPACE}/removal`]: ['people'],
   [`POST ${WORKSPACE}/remove`]: ['people'],
   // Rows of a comparison hold names and addresses.
+  [`GET ${WORKSPACE}/runs/{id}/findings`]: ['configure', 'operate'],
   [`GET ${WORKSPACE}/runs/{id}/rows`]: ['configure', 'operate'],
   [`GET ${WORKSPACE}/runs/{id}/rows/export`]: ['bodies'],
   [`GET ${WORKSPACE}/runs/{id}/rows/{slot}`]: ['bodies'],

@@ -4,11 +4,12 @@ import { clean, paint, shortTime, table } from '../output.ts';
 const BAR_WIDTH = 24;
 
 /** Returns progress and the counts so far on one line: `██████░░░░  118 of 412 records, 97 events evaluated, running`. */
-export function runProgressText({ counts, progress, state }: RunBody): string {
+export function runProgressText({ counts, progress, state, verified }: RunBody): string {
   const { read, total } = progress;
   const filled = total === 0 ? 0 : Math.min(BAR_WIDTH, Math.floor((read / total) * BAR_WIDTH));
   const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;
-  const events = counts === null ? '' : `, ${counts.events} events evaluated`;
+  const evaluated = (counts ?? verified)?.events;
+  const events = evaluated === undefined ? '' : `, ${evaluated} events evaluated`;
   return `${bar}  ${read} of ${total} records${events}, ${state}`;
 }
 
@@ -26,16 +27,18 @@ export function runText(run: RunBody): string {
     ...block(daysText(run)),
     ...block(run.notes.map(clean).join('\n')),
     '',
-    paint('dim', `${id} in ${job}, from ${shortTime(run.from)} to ${shortTime(run.to)}, ${sidesText(run)}`),
+    paint('dim', `${id} in ${job}, from ${shortTime(run.from)} to ${shortTime(run.to)}${sidesText(run)}`),
     ...(keptUntil === null ? [] : [paint('dim', `kept until ${shortTime(keptUntil)}`)]),
     ...(hasRows(run) ? [`The messages: npx carillon replay rows ${id}`] : []),
   ].join('\n');
 }
 
-const sidesText = ({ before, changes, published }: RunBody): string =>
-  changes.length > 0 || before === published
-    ? `configuration ${before} before the edit`
-    : `configuration ${published} compared with configuration ${before}`;
+function sidesText({ before, changes, kind, published }: RunBody): string {
+  if (kind !== 'compare') return '';
+  return changes.length > 0 || before === published
+    ? `, configuration ${before} before the edit`
+    : `, configuration ${published} compared with configuration ${before}`;
+}
 
 const block = (text: string): readonly string[] => (text === '' ? [] : ['', text]);
 
@@ -73,7 +76,7 @@ function daysText({ counts }: RunBody): string {
   );
 }
 
-export const RUN_COLUMNS = ['begun', 'run', 'state', 'notifications', 'added', 'removed', 'by'] as const;
+export const RUN_COLUMNS = ['begun', 'run', 'kind', 'state', 'notifications', 'added', 'removed', 'by'] as const;
 
 /** The cells of a run in a list; people who would get or lose a message, or `–` until they are counted. */
 export function runCells({
@@ -81,6 +84,7 @@ export function runCells({
   created_at: at,
   created_by: by,
   id,
+  kind,
   notifications,
   state,
 }: RunBody): readonly string[] {
@@ -88,6 +92,7 @@ export function runCells({
   return [
     shortTime(at),
     id,
+    kind,
     state,
     notifications.join(', '),
     people ? String(people.added) : '–',

@@ -26,6 +26,7 @@ const RUN: RunBody = {
   id: 'run_1',
   workspace: 'shop',
   kind: 'compare',
+  verified: null,
   state: 'done',
   from: '2026-10-30T12:00:00.000Z',
   to: '2026-11-29T12:00:00.000Z',

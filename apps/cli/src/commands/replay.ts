@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { JobBody, RunBody, RunRowBody } from '@carillon/contracts';
 import { Option, type Command } from 'commander';
 import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
@@ -9,8 +8,10 @@ import { answer, command, pageText } from './api-command.ts';
 import { readFolder } from './configuration.ts';
 import { exportFile } from './csv-files.ts';
 import { missingCommand } from './replay-missing.ts';
+import { followRun } from './follow-run.ts';
 import { sendCommand, stopCommand } from './replay-send.ts';
-import { DIFFERENCES, ROW_COLUMNS, rowCells, RUN_COLUMNS, runCells, runProgressText, runText } from './replay-text.ts';
+import { findingsCommand, rangeOptions, rangeRequestOf, verifyCommand } from './replay-verify.ts';
+import { DIFFERENCES, ROW_COLUMNS, rowCells, RUN_COLUMNS, runCells, runText } from './replay-text.ts';
 
 /** Listed here, because the command line starts without loading the domain. */
 const SLOT_STATES = ['notified', 'waiting', 'stopped', 'none'] as const satisfies readonly RunRowBody['slot_state'][];
@@ -37,14 +38,12 @@ type RowsOptions = ListOptions & {
   readonly csv?: string;
 };
 
-const POLL_INTERVAL_MS = 500;
-
-/** `carillon replay`: compares an edit with the published configuration over past events. */
+/** `carillon replay`: compares an edit with the published configuration over past events, and verifies them. */
 export function replayCommands(program: Command): void {
   const replay = program
     .command('replay')
     .description(
-      'compare an edit with what is published, over past events: diff, list, show, rows, missing, send, stop, cancel',
+      'compare an edit with what is published over past events, or verify them: diff, verify, list, show, rows, findings, missing, send, stop, cancel',
     );
   diffCommand(replay);
   listCommand(replay);
@@ -54,17 +53,16 @@ export function replayCommands(program: Command): void {
   sendCommand(replay, pathOf);
   stopCommand(replay, pathOf);
   cancelCommand(replay);
+  verifyCommand(replay, pathOf);
+  findingsCommand(replay, pathOf);
 }
 
 function diffCommand(replay: Command): void {
-  command(replay, 'diff', 'who would have been notified with an edit, and who not; sends nothing')
+  rangeOptions(command(replay, 'diff', 'who would have been notified with an edit, and who not; sends nothing'))
     .option('-f, --file <dir>', 'the edit is this configuration folder')
     .option('--prune', 'with -f: resources that are not in the folder are removed by the edit')
     .option('--drafts', 'the edit is the drafts of the workspace')
     .option('--notification <names...>', 'compare only these notifications')
-    .option('--last <span>', 'events of this span, such as 7d (default: 30d)')
-    .option('--from <time>', 'instead of --last: events received at or after; a date or a time')
-    .option('--to <time>', 'with --from: events received before')
     .option('--before <number>', 'compare with this configuration number instead of the published one')
     .option('--no-wait', 'do not wait for the result')
     .action(async (options: DiffOptions) => {
@@ -83,10 +81,7 @@ export function runRequestOf(options: DiffOptions): object {
   if (file !== undefined && drafts)
     throw new UsageError('the edit is a folder (-f) or the drafts (--drafts), not both');
   if (prune && file === undefined) throw new UsageError('--prune needs the folder: -f DIR');
-  if (last !== undefined && (from !== undefined || to !== undefined)) {
-    throw new UsageError('name the time range with --last, or with --from and --to, not both');
-  }
-  if ((from === undefined) !== (to === undefined)) throw new UsageError('--from and --to belong together: give both');
+  const range = rangeRequestOf({ last, from, to });
   if (before !== undefined && !/^\d{1,15}$/.test(before)) {
     throw new UsageError(`--before takes a configuration number, such as 12; found ${before}`);
   }
@@ -95,8 +90,7 @@ export function runRequestOf(options: DiffOptions): object {
   }
   return {
     kind: 'compare',
-    ...(last !== undefined && { last }),
-    ...(from !== undefined && { from, to }),
+    ...range,
     ...(before !== undefined && { before: Number(before) }),
     ...(drafts && { drafts }),
     ...(file !== undefined && { folder: { files: readFolder(file), prune: prune ?? false } }),
@@ -105,20 +99,20 @@ export function runRequestOf(options: DiffOptions): object {
 }
 
 function listCommand(replay: Command): void {
-  command(replay, 'list', 'comparisons of a workspace, newest first')
+  command(replay, 'list', 'comparisons and verifications of a workspace, newest first')
     .option('--limit <n>', 'at most so many', '50')
     .option('--cursor <cursor>', 'the page after')
     .action(async ({ limit, cursor, ...options }: ListOptions) => {
       await answer(
         options,
         async (client) => client.get<Page<RunBody>>(await pathOf(client), { limit, cursor }),
-        (page) => pageText(page, 'no comparisons', runCells, RUN_COLUMNS),
+        (page) => pageText(page, 'no runs', runCells, RUN_COLUMNS),
       );
     });
 }
 
 function showCommand(replay: Command): void {
-  command(replay, 'show <run>', 'the result of a comparison, or how far it is')
+  command(replay, 'show <run>', 'the result of a comparison or verification, or how far it is')
     .option('--follow', 'draw its progress until it ends')
     .action(async (id: string, { follow, ...options }: ShowOptions) => {
       const client = connect(options);
@@ -161,7 +155,7 @@ function rowsCommand(replay: Command): void {
 }
 
 function cancelCommand(replay: Command): void {
-  command(replay, 'cancel <run>', 'end a comparison before it is done').action(
+  command(replay, 'cancel <run>', 'end a comparison or verification before it is done').action(
     async (id: string, options: CommonOptions) => {
       await answer(
         options,
@@ -176,29 +170,3 @@ function cancelCommand(replay: Command): void {
 }
 
 const pathOf = async (client: Client): Promise<string> => `/v1/workspaces/${seg(await client.workspace())}/runs`;
-
-/**
- * Draws the progress of a run until it ends, on a terminal only, and prints its result. If it is interrupted, the run goes on. The
- * exit code is 1 if the run failed or was cancelled.
- */
-async function followRun(client: Client, started: RunBody, options: CommonOptions): Promise<void> {
-  const draws = process.stdout.isTTY && !options.json;
-  const interrupted = new AbortController();
-  const interrupt = (): void => interrupted.abort();
-  process.once('SIGINT', interrupt);
-  const path = `/v1/workspaces/${seg(started.workspace)}/runs/${seg(started.id)}`;
-  let run = started;
-  while (isUnderWay(run) && !interrupted.signal.aborted) {
-    if (draws) process.stdout.write(`\r\u001B[K${runProgressText(run)}`);
-    await pause(POLL_INTERVAL_MS, undefined, { signal: interrupted.signal }).catch(() => undefined);
-    run = await client.get<RunBody>(path);
-  }
-  process.removeListener('SIGINT', interrupt);
-  if (draws) process.stdout.write('\r\u001B[K');
-  if (options.json) sayJson(run);
-  else say(runnable(runText(run), options));
-  if (isUnderWay(run)) say(runnable(`it goes on: npx carillon replay show ${run.id} --follow`, options));
-  else if (run.state !== 'done') process.exitCode = 1;
-}
-
-const isUnderWay = ({ ended_at: endedAt }: RunBody): boolean => endedAt === null;

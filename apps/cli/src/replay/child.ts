@@ -8,16 +8,17 @@ import { openScratchFile, ScratchFileTaken } from '@carillon/adapter-embedded';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createIds, systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
-import type { RunResult } from '@carillon/control';
+import type { RunResult, RunWork } from '@carillon/control';
 import { foldConfiguration } from '@carillon/domain/configuration';
 import { compileRule } from '@carillon/domain/rules';
-import type { Run, RunKindName } from '@carillon/domain/runs';
+import type { Run, RunKindName, RunProgress } from '@carillon/domain/runs';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { createConfigurationView, createRuleBook, ENGINE_SEMANTICS, narrowRuleBook } from '@carillon/stages';
 import { VERSION } from '../version.ts';
 import { compareHistory } from './compare-history.ts';
 import { openHistoryOf } from './history-source.ts';
 import { createPace } from './pace.ts';
+import { verifyHistory } from './verify-history.ts';
 import { SCRATCH_FILE_TAKEN, type ChildOrder, type ChildReports, type FromChild, type ToChild } from './protocol.ts';
 
 /** Below the product on a busy machine. At 19 the child starves. */
@@ -53,24 +54,25 @@ type Work<Kind extends RunKindName> = (
   order: ChildOrder<Kind>,
   reports: ChildReports<Kind>,
 ) => Promise<RunResult<Kind>>;
-const WORK: { readonly [Kind in RunKindName]: Work<Kind> } = { compare };
+const WORK: { readonly [Kind in RunKindName]: Work<Kind> } = { compare, verify };
 
 const batch =
   (name: string) =>
   (items: unknown): Promise<never> =>
     sendToStore({ kind: 'batch', name, items } as FromChild);
 
-/** A parent that is gone ends this process, see `disconnect`. */
-const sendProgress: ChildReports<RunKindName>['progress'] = (progress, counts, copied) =>
-  void send({ kind: 'progress', progress, counts, copied }).catch(() => undefined);
+const REPORTS: ChildReports<'compare'> & ChildReports<'verify'> = {
+  // A parent that is gone ends this process, see `disconnect`.
+  progress: (progress: RunProgress, counts: RunWork[RunKindName]['counts'], copied: number) =>
+    void send({ kind: 'progress', progress, counts, copied }).catch(() => undefined),
+  slots: batch('slots'),
+  lookups: batch('lookups'),
+  findings: batch('findings'),
+};
 
 async function follow(order: ChildOrder): Promise<void> {
   try {
-    const result = await WORK[order.run.kind](order, {
-      progress: sendProgress,
-      slots: batch('slots'),
-      lookups: batch('lookups'),
-    });
+    const result = await (WORK[order.run.kind] as Work<RunKindName>)(order, REPORTS);
     await send({ kind: 'done', result });
   } catch (error) {
     // Another child writes the file. The parent, if there is one, starts a child that continues from the newest checkpoint.
@@ -87,7 +89,7 @@ async function follow(order: ChildOrder): Promise<void> {
 const identityOf = ({ id }: Run): string => JSON.stringify([id, VERSION, ENGINE_SEMANTICS]);
 
 async function compare(
-  { run, order: { edit }, source, ledgerKey, scratchFile, pageRecords }: ChildOrder,
+  { run, order: { edit }, source, ledgerKey, scratchFile, pageRecords }: ChildOrder<'compare'>,
   reports: ChildReports<'compare'>,
 ) {
   const history = await openHistoryOf(source, run.logId);
@@ -120,6 +122,26 @@ async function compare(
       },
       reports,
     );
+  } finally {
+    scratch.close();
+    history.close();
+  }
+}
+
+async function verify(
+  { run, source, ledgerKey, scratchFile, pageRecords }: ChildOrder<'verify'>,
+  reports: ChildReports<'verify'>,
+) {
+  const history = await openHistoryOf(source, run.logId);
+  const scratch = openScratchFile(scratchFile, identityOf(run));
+  try {
+    const codecs = await createRecordCodecs(history.registry, () => systemClock.now());
+    const configuration = createConfigurationView(history, codecs.configuration, systemClock);
+    const expressions = createExpressionLanguage();
+    const book = createRuleBook((placed) => compileRule(placed, expressions), createTemplateRenderer());
+    const ids = createIds(ledgerKey);
+    const pace = createPace(history);
+    return await verifyHistory({ run, history, scratch, codecs, configuration, book, ids, pace, pageRecords }, reports);
   } finally {
     scratch.close();
     history.close();

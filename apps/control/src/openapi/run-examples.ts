@@ -19,6 +19,7 @@ const STARTED = {
   not_compared: [],
   progress: { read: 0, total: 12_400 },
   counts: null,
+  verified: null,
   sentence: null,
   warning: null,
   notes: [],
@@ -167,11 +168,23 @@ const SENDING = {
   },
 };
 
-/** Examples of comparisons, by operation. */
+const FINDING = {
+  problem: 'different',
+  output: 'intent',
+  id: 'int_37G5398XK2YK0SPEA59673M7JP',
+  field: 'send_at',
+  rule: 'order-paid.paid',
+  event: 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD',
+  event_position: 'carillon.events/3@1207',
+  position: 'carillon.intents/5@88',
+};
+
+/** Examples of runs, by operation. */
 export const RUN_EXAMPLES = {
   startRun: { takes: { drafts: true, last: '30d' }, answers: STARTED },
   listRuns: { answers: page(DONE) },
   readRun: { answers: DONE },
+  listRunFindings: { answers: page(FINDING) },
   listRunRows: { answers: page(ROW) },
   readRunRow: { answers: ROW_CONTENT },
   findMissingMessages: { answers: MISSING },

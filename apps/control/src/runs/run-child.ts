@@ -1,5 +1,15 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
-import type { MissingLookup, ReadCounts, Run, RunKindName, RunOf, RunProgress, SlotState } from '@carillon/domain/runs';
+import type {
+  Finding,
+  MissingLookup,
+  ReadCounts,
+  Run,
+  RunKindName,
+  RunOf,
+  RunProgress,
+  SlotState,
+  VerifyCounts,
+} from '@carillon/domain/runs';
 import type { ComparedSlot, PeopleCounts } from '@carillon/stages';
 
 /** What the child process of a run gets, reports and resolves to, by kind of run. */
@@ -20,6 +30,18 @@ export type RunWork = {
       /** Number of slots on which the sides agree, by rule. */
       readonly unchanged: readonly (readonly [rule: string, slots: number])[];
       readonly people: PeopleCounts;
+    };
+  };
+  readonly verify: {
+    /** The run says everything. */
+    readonly order: null;
+    readonly counts: VerifyCounts;
+    /** Gets each finding. */
+    readonly batches: { readonly findings: (findings: readonly Finding[]) => Promise<void> };
+    readonly result: {
+      /** SHA-256 over the findings, as 64 hexadecimal digits. */
+      readonly checksum: string;
+      readonly counts: VerifyCounts;
     };
   };
 };

@@ -9,7 +9,7 @@ import type { PlanningPorts, RoutePorts } from '../ports.ts';
 import type { Range } from './range.ts';
 
 export type PrepareRunPorts = PlanningPorts &
-  Pick<RoutePorts, 'book' | 'clock' | 'drafts' | 'ids' | 'jobs' | 'log' | 'runs'>;
+  Pick<RoutePorts, 'book' | 'checkpoints' | 'clock' | 'drafts' | 'ids' | 'jobs' | 'log' | 'runs'>;
 
 export type RunRequest = z.infer<typeof runRequest>;
 
@@ -33,7 +33,7 @@ export type PreparedRun<Name extends RunKindName> = {
 
 /** Fields of a run's body that differ by kind. */
 export type ShownRun = Partial<
-  Pick<RunBody, 'before' | 'changes' | 'counts' | 'not_compared' | 'notifications' | 'warning'>
+  Pick<RunBody, 'before' | 'changes' | 'counts' | 'not_compared' | 'notifications' | 'verified' | 'warning'>
 > &
   Pick<RunBody, 'notes' | 'sentence'>;
 

@@ -1,9 +1,10 @@
 import type { Run } from '@carillon/domain/runs';
 import { compareHistory } from '../jobs/kinds/compare-history.ts';
+import { verifyHistory } from '../jobs/kinds/verify-history.ts';
 import type { RunKind } from './run-kind.ts';
 
 /** All kinds of runs. */
-export const RUN_KINDS: readonly RunKind[] = [compareHistory];
+export const RUN_KINDS: readonly RunKind[] = [compareHistory, verifyHistory];
 
 /** Returns the kind of a run. */
 export function kindOfRun({ kind: name }: Pick<Run, 'kind'>): RunKind {

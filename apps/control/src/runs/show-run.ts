@@ -13,8 +13,16 @@ const START_TIMEOUT: Duration = 60_000;
 
 /** Why a run failed or was cancelled. */
 type RunReason = NonNullable<RunBody['reason']>;
-/** The fields of a comparison, in the body of a run of another kind. */
-const NOT_COMPARED = { before: null, changes: [], notifications: [], not_compared: [], counts: null, warning: null };
+/** Fields that only some kinds of runs have. */
+const NO_FIELDS = {
+  before: null,
+  changes: [],
+  notifications: [],
+  not_compared: [],
+  counts: null,
+  verified: null,
+  warning: null,
+};
 
 type RunStatus = Pick<Job, 'state' | 'endedAt'> & { readonly reason: RunReason | null };
 
@@ -74,7 +82,7 @@ export async function showRun(
     log_starts_at: run.logStartsAt === null ? null : formatInstant(run.logStartsAt),
     published: run.published,
     progress: { ...run.progress },
-    ...NOT_COMPARED,
+    ...NO_FIELDS,
     ...kindOfRun(run).show(run, isDone),
     checksum: isDone ? run.checksum : null,
     reason,

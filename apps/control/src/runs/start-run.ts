@@ -26,7 +26,8 @@ export async function startRun(
   const principal = principalOf(request);
   const prepared = await kind.prepare({ workspace, asked, principal, range }, ports);
   const { offsets, records, logStartsAt } = prepared.range;
-  const run: Run = {
+  // Kind and own fields come from one value, so they fit.
+  const run = {
     ...prepared.own,
     ...range,
     id: ports.ids.random('run') as RunId,
@@ -42,7 +43,7 @@ export async function startRun(
     job: ports.ids.random('job') as JobId,
     createdAt: now,
     version: 1,
-  };
+  } as Run;
   await ports.runs.insert(run, prepared.edit);
   await startJob(
     request,

@@ -6,6 +6,6 @@ type Written<Each extends Run> = Partial<Pick<RunBase, 'checksum' | 'progress'> 
 /** Writes fields of a run over its newest version. Resolves when they are stored, or when the run is gone. */
 export async function writeRun<Each extends Run>({ id }: Each, runs: RunStore, fields: Written<Each>): Promise<void> {
   for (let run = await runs.get(id); run; run = await runs.get(id)) {
-    if ((await runs.replace({ ...run, ...fields, version: run.version + 1 })) === 'done') return;
+    if ((await runs.replace({ ...run, ...fields, version: run.version + 1 } as Run)) === 'done') return;
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Line, RowPerson, ScratchLookup } from '@carillon/domain/runs';
+import type { Finding, Line, OutputKind, RowPerson, ScratchLookup } from '@carillon/domain/runs';
 import { CarillonError, messageOf } from '@carillon/kernel';
 import { makeFolder, makePrivateFile } from './data-folder.ts';
 import { statementsOf, type Row } from './statements.ts';
@@ -13,7 +13,7 @@ const PAGE_BYTES = 4096;
 /** Time for which a process waits for another one that commits. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Number of the layout. A file of another layout is not read. */
-const LAYOUT = 4;
+const LAYOUT = 5;
 /** SQLite's code for a disk without room and for a file at its largest size. */
 const SQLITE_FULL = 13;
 
@@ -41,6 +41,16 @@ const SCHEMA = `
     user_ids INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE people (difference TEXT NOT NULL, person TEXT NOT NULL, is_notified INTEGER NOT NULL) STRICT;
+  CREATE TABLE outputs (
+    position TEXT PRIMARY KEY,
+    event_position TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    content TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX outputs_of_event ON outputs (event_position);
+  CREATE TABLE findings (number INTEGER PRIMARY KEY, finding TEXT NOT NULL) STRICT;
 `;
 
 /** Columns of a line by its fields. */
@@ -57,6 +67,20 @@ const COLUMNS: Readonly<Record<keyof Line, string>> = {
   otherSlot: 'other_slot',
 };
 
+/** An output of an event that stands on the log and was not compared yet. */
+export type ScratchOutput = {
+  /** Its own position, as text `topic/partition@offset`. */
+  readonly position: string;
+  /** Position of the event. */
+  readonly eventPosition: string;
+  readonly kind: OutputKind;
+  readonly id: string;
+  /** Keyed hash of what stays the same if a field differs. */
+  readonly key: string;
+  /** Keyed hash of all fields. */
+  readonly content: string;
+};
+
 /** The content of one commit of a scratch file. An answer replaces another one of its key. */
 export type ScratchPage = {
   readonly lines?: readonly Line[];
@@ -64,6 +88,10 @@ export type ScratchPage = {
   readonly answers?: readonly { readonly key: string; readonly answer: string }[];
   /** The people of rows that were sent. */
   readonly people?: readonly RowPerson[];
+  readonly outputs?: readonly ScratchOutput[];
+  /** Positions of outputs that are compared now. They are removed. */
+  readonly compared?: readonly string[];
+  readonly findings?: readonly Finding[];
   /** Left out: the checkpoint stays. */
   readonly checkpoint?: string;
 };
@@ -90,6 +118,12 @@ export type ScratchFile = {
   people(): IterableIterator<RowPerson>;
   /** Removes the people of all rows. */
   forgetPeople(): void;
+  /** Outputs of an event that were not compared yet, in the order of their positions. */
+  outputsOf(eventPosition: string): readonly ScratchOutput[];
+  /** At most `limit` outputs that were not compared yet, in the order of their positions. */
+  outputs(limit: number): readonly ScratchOutput[];
+  /** All findings in the order in which they were written. */
+  findings(): IterableIterator<Finding>;
   close(): void;
 };
 
@@ -115,23 +149,14 @@ export function openScratchFile(file: string, identity: string, maxBytes = MAX_S
     const rows = guarded(() => sql.iterate(query));
     for (let next = guarded(() => rows.next()); !next.done; next = guarded(() => rows.next())) yield next.value;
   }
-  const names = Object.keys(COLUMNS) as (keyof Line)[];
-  const insert = `INSERT INTO lines (${names.map((name) => COLUMNS[name]).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
   return {
     checkpoint,
-    commit: ({ lines = [], lookups = [], answers = [], people = [], checkpoint: state }) =>
+    commit: ({ checkpoint: state, ...page }) =>
       guarded(() => {
         database.exec('BEGIN IMMEDIATE');
         try {
           if (read() !== known) throw new ScratchFileTaken();
-          for (const line of lines) sql.run(insert, ...names.map((name) => line[name]));
-          for (const { eventId, ruleId, position, at, userIds } of lookups) {
-            sql.run('INSERT INTO lookups VALUES (?, ?, ?, ?, ?)', eventId, ruleId, position, at, userIds);
-          }
-          for (const { key, answer } of answers) sql.run('INSERT OR REPLACE INTO answers VALUES (?, ?)', key, answer);
-          for (const { difference, person, isNotified } of people) {
-            sql.run('INSERT INTO people VALUES (?, ?, ?)', difference, person, isNotified ? 1 : 0);
-          }
+          writePage(sql, page);
           if (state !== undefined) sql.run('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)', state);
           database.exec('COMMIT');
           known = state ?? known;
@@ -152,8 +177,45 @@ export function openScratchFile(file: string, identity: string, maxBytes = MAX_S
       for (const row of iterate('SELECT * FROM people ORDER BY difference, person')) yield personOf(row);
     },
     forgetPeople: () => void guarded(() => sql.run('DELETE FROM people')),
+    outputsOf: (eventPosition) =>
+      sql.all('SELECT * FROM outputs WHERE event_position = ? ORDER BY position', eventPosition).map(outputOf),
+    outputs: (limit) => sql.all('SELECT * FROM outputs ORDER BY position LIMIT ?', limit).map(outputOf),
+    *findings() {
+      for (const row of iterate('SELECT finding FROM findings ORDER BY number'))
+        yield JSON.parse(String(row['finding'])) as Finding;
+    },
     close: () => database.close(),
   };
+}
+
+const LINE_FIELDS = Object.keys(COLUMNS) as (keyof Line)[];
+const INSERT_LINE = `INSERT INTO lines (${LINE_FIELDS.map((name) => COLUMNS[name]).join(', ')}) VALUES (${LINE_FIELDS.map(() => '?').join(', ')})`;
+
+function writePage(
+  sql: ReturnType<typeof statementsOf>,
+  {
+    lines = [],
+    lookups = [],
+    answers = [],
+    people = [],
+    outputs = [],
+    compared = [],
+    findings = [],
+  }: Omit<ScratchPage, 'checkpoint'>,
+): void {
+  for (const line of lines) sql.run(INSERT_LINE, ...LINE_FIELDS.map((name) => line[name]));
+  for (const { eventId, ruleId, position, at, userIds } of lookups) {
+    sql.run('INSERT INTO lookups VALUES (?, ?, ?, ?, ?)', eventId, ruleId, position, at, userIds);
+  }
+  for (const { key, answer } of answers) sql.run('INSERT OR REPLACE INTO answers VALUES (?, ?)', key, answer);
+  for (const { difference, person, isNotified } of people) {
+    sql.run('INSERT INTO people VALUES (?, ?, ?)', difference, person, isNotified ? 1 : 0);
+  }
+  for (const { position, eventPosition, kind, id, key, content } of outputs) {
+    sql.run('INSERT INTO outputs VALUES (?, ?, ?, ?, ?, ?)', position, eventPosition, kind, id, key, content);
+  }
+  for (const position of compared) sql.run('DELETE FROM outputs WHERE position = ?', position);
+  for (const finding of findings) sql.run('INSERT INTO findings (finding) VALUES (?)', JSON.stringify(finding));
 }
 
 /** Deletes a scratch file and the files that SQLite keeps beside it. */
@@ -163,6 +225,16 @@ export function removeScratchFile(file: string): void {
 
 const lineOf = (row: Row): Line =>
   Object.fromEntries(Object.entries(COLUMNS).map(([name, column]) => [name, row[column]])) as unknown as Line;
+
+const outputOf = (row: Row): ScratchOutput =>
+  ({
+    position: row['position'],
+    eventPosition: row['event_position'],
+    kind: row['kind'],
+    id: row['id'],
+    key: row['key'],
+    content: row['content'],
+  }) as ScratchOutput;
 
 const lookupOf = (row: Row): ScratchLookup =>
   ({

@@ -1,5 +1,5 @@
 import { JOB_STATES } from '@carillon/domain/jobs';
-import { DIFFERENCES, ROW_DIFFERENCES, RUN_KINDS, SLOT_STATES } from '@carillon/domain/runs';
+import { DIFFERENCES, OUTPUTS, PROBLEMS, ROW_DIFFERENCES, RUN_KINDS, SLOT_STATES } from '@carillon/domain/runs';
 import { z } from 'zod';
 import { nullable, pageOf, time } from './fields.ts';
 import { folderBody } from './management.ts';
@@ -12,7 +12,12 @@ import { gateBody } from './why-not.ts';
 
 export const runRequest = z
   .strictObject({
-    kind: z.enum(RUN_KINDS).default('compare'),
+    kind: z
+      .enum(RUN_KINDS)
+      .default('compare')
+      .describe(
+        '`verify` takes a time range and no edit: it evaluates past events again and compares the outputs with the log',
+      ),
     last: z
       .string()
       .max(40)
@@ -82,6 +87,38 @@ export const runCountsBody = z
   .meta({ id: 'RunCounts' });
 export type RunCountsBody = z.infer<typeof runCountsBody>;
 
+export const verifiedCountsBody = z
+  .object({
+    events: count.describe('Events that were evaluated again'),
+    same: count.describe('Outputs that are as the log gives them'),
+    missing: count.describe('Outputs that an event gives and the log does not have'),
+    no_cause: count.describe('Outputs on the log that no event gives'),
+    different: count.describe('Outputs of which a field differs'),
+    unknown_configuration: count.describe('Events before the first marker of their partition'),
+    other_semantics: count.describe('Events that another release may have evaluated'),
+    not_evaluated: count.describe('Records that the engine had not evaluated when the run began'),
+    unreadable: count.describe('Events that cannot be parsed, or that are dead letters'),
+    past_retention: count.describe('Events and outputs that retention has removed, or whose cause it has removed'),
+    not_from_events: count.describe('Outputs of test sends and of jobs that send missing messages'),
+  })
+  .meta({ id: 'VerifiedCounts' });
+export type VerifiedCountsBody = z.infer<typeof verifiedCountsBody>;
+
+export const runFindingBody = z
+  .object({
+    problem: z.enum(PROBLEMS),
+    output: z.enum(OUTPUTS).describe('A message, or a question to a partner'),
+    id: z.string().describe('Id of the intent or the trigger'),
+    field: nullable(z.string()).describe('The first field that differs; null unless `different`'),
+    rule: z.string().describe('`notification.rule`'),
+    event: z.string(),
+    event_position: z.string().describe('`topic/partition@offset`'),
+    position: nullable(z.string()).describe('Of the output; null: it is missing'),
+  })
+  .meta({ id: 'RunFinding' });
+export type RunFindingBody = z.infer<typeof runFindingBody>;
+export const runFindingPage = pageOf(runFindingBody).meta({ id: 'RunFindingPage' });
+
 export const runBody = z
   .object({
     id: z.string(),
@@ -116,7 +153,8 @@ export const runBody = z
         'Edited integrations, streams and workspace settings: what they change is not compared. Recorded answers stay as they are',
       ),
     progress: z.object({ read: z.int(), total: z.int() }).describe('Records of the range'),
-    counts: nullable(runCountsBody).describe('Null until the first report; null: it is no comparison'),
+    counts: nullable(runCountsBody).describe('Of a comparison. Null until the first report'),
+    verified: nullable(verifiedCountsBody).describe('Of a verification. Null until the first report'),
     sentence: open(z.string()).nullable().describe('The result in words; null until the run is done'),
     warning: open(z.string())
       .nullable()

@@ -2,6 +2,7 @@ import type { Duration, Instant, JobId, LogId, RunId } from '@carillon/kernel';
 import type { ResourceRef } from '../configuration/resources.ts';
 import type { Actor } from '../people/actor.ts';
 import type { RunCounts } from './counts.ts';
+import type { VerifyCounts } from './finding.ts';
 
 /** The time range of a run if the caller names none. */
 export const DEFAULT_RUN_RANGE: Duration = 30 * 24 * 3_600_000;
@@ -66,13 +67,36 @@ export type CompareRun = RunBase & {
   readonly counts: RunCounts | null;
 };
 
+/** Part of one partition of a topic: from offset `first` up to and without `end`. */
+export type TopicOffsets = RunOffsets & { readonly topic: VerifiedTopic };
+/** Topics that a verification reads besides the events. */
+export const VERIFIED_TOPICS = [
+  'carillon.intents',
+  'carillon.triggers',
+  'carillon.lookups',
+  'carillon.dead-letters',
+] as const;
+export type VerifiedTopic = (typeof VERIFIED_TOPICS)[number];
+
+/** Evaluates each event again and compares the outputs with those on the log. Its offsets end where the engine had evaluated. */
+export type VerifyRun = RunBase & {
+  readonly kind: 'verify';
+  readonly others: readonly TopicOffsets[];
+  /** Offset behind the last answer of a partner that the engine had resolved, by partition of `carillon.lookups`. */
+  readonly resolved: readonly number[];
+  /** Records of the range that the engine had not evaluated. */
+  readonly notEvaluated: number;
+  /** Null until the child process has reported for the first time. */
+  readonly counts: VerifyCounts | null;
+};
+
 /** Runs by kind. A new kind is one more line here, in `RUN_KINDS` of this file and of the control role, and in the child process. */
-type Runs = { readonly compare: CompareRun };
+type Runs = { readonly compare: CompareRun; readonly verify: VerifyRun };
 
 export type RunKindName = keyof Runs;
 export type RunOf<Kind extends RunKindName> = Runs[Kind];
 export type Run = RunOf<RunKindName>;
-export const RUN_KINDS = ['compare'] as const satisfies readonly RunKindName[];
+export const RUN_KINDS = ['compare', 'verify'] as const satisfies readonly RunKindName[];
 
 /** Returns true if a run is of a kind. */
 export const isRunOf = <Kind extends RunKindName>(run: Run, kind: Kind): run is RunOf<Kind> => run.kind === kind;

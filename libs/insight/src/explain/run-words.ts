@@ -8,12 +8,8 @@ import {
   type SlotState,
 } from '@carillon/domain/runs';
 import { formatInstant } from '@carillon/kernel';
+import { counted, rangeText } from './run-range.ts';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-
-const counted = (count: number, noun: string, plural = `${noun}s`): string =>
-  count === 1 ? `1 ${noun}` : `${count} ${plural}`;
 const people = (count: number): string => counted(count, 'person', 'people');
 
 type Sides = Pick<CompareRun, 'before' | 'changes' | 'published'>;
@@ -84,16 +80,6 @@ function notifiedText({ people: { added }, notifiedPeople }: RowCounts): string 
   if (notified === 0) return `None of the ${people(added)} was already notified.`;
   if (notified === added) return `All ${people(added)} were already notified.`;
   return `Of the ${people(added)}, ${notified} ${notified === 1 ? 'was' : 'were'} already notified.`;
-}
-
-function rangeText({ from, to, createdAt }: Pick<CompareRun, 'from' | 'to' | 'createdAt'>): string {
-  const length = to - from;
-  const [unit, name] = length % DAY === 0 ? [DAY, 'day'] : [HOUR, 'hour'];
-  if (to !== createdAt || length <= 0 || length % unit !== 0) {
-    return `From ${formatInstant(from)} to ${formatInstant(to)}`;
-  }
-  const count = length / unit;
-  return `Over the last ${count === 1 ? name : `${count} ${name}s`}`;
 }
 
 /** Returns the warning that precedes all numbers, or null if the edit leaves `unique_id` as it is. */

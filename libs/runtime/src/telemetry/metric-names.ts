@@ -226,19 +226,19 @@ export const METRICS = {
   replayRuns: {
     name: 'carillon_replay_runs_total',
     type: 'counter',
-    help: 'Comparisons over past events that ended while this process worked on them, by result: done, failed or cancelled.',
+    help: 'Comparisons and verifications over past events that ended while this process worked on them, by result: done, failed or cancelled.',
     labels: ['result'],
   },
   replayRecords: {
     name: 'carillon_replay_records_total',
     type: 'counter',
-    help: 'Records that comparisons over past events read.',
+    help: 'Records that comparisons and verifications over past events read.',
     labels: [],
   },
   replayChildEnds: {
     name: 'carillon_replay_child_ends_total',
     type: 'counter',
-    help: 'Child processes of comparisons that ended without a result and were not stopped.',
+    help: 'Child processes of comparisons and verifications that ended without a result and were not stopped.',
     labels: [],
   },
   queueBytes: {

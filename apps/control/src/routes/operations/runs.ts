@@ -15,6 +15,7 @@ import { refuseUnfinished, showRow, showRun } from '../../runs/show-run.ts';
 import type { PrepareRunPorts } from '../../runs/run-kind.ts';
 import { startRun } from '../../runs/start-run.ts';
 import { inWorkspace, notFound, oneOfWords, paging, withId, type ApiServer } from '../app.ts';
+import { findingsRoute } from './run-findings.ts';
 import { missingRoute } from './missing.ts';
 import { sendingRunRoutes } from './sending-runs.ts';
 
@@ -44,6 +45,7 @@ export function runRoutes(app: ApiServer, ports: RunPorts): void {
   rowsRoute(app, ports);
   exportRoute(app, ports);
   contentRoute(app, ports);
+  findingsRoute(app, ports);
   missingRoute(app, ports);
   sendingRunRoutes(app, ports);
 }
@@ -64,7 +66,8 @@ function startRoute(app: ApiServer, ports: RunPorts): void {
       schema: {
         operationId: 'startRun',
         tags: ['Runs'],
-        summary: 'Compares an edit with what is published over past events, as a job; nothing is sent',
+        summary:
+          'Compares an edit with what is published over past events, or verifies them, as a job; nothing is sent',
         params: inWorkspace,
         body: runRequest,
         response: { 202: runBody },
@@ -87,7 +90,7 @@ function listRoute(app: ApiServer, ports: RunPorts): void {
       schema: {
         operationId: 'listRuns',
         tags: ['Runs'],
-        summary: 'Comparisons of a workspace, newest first',
+        summary: 'Comparisons and verifications of a workspace, newest first',
         params: inWorkspace,
         querystring: z.strictObject(paging),
         response: { 200: runPage },
@@ -111,7 +114,7 @@ function readRoute(app: ApiServer, ports: RunPorts): void {
       schema: {
         operationId: 'readRun',
         tags: ['Runs'],
-        summary: 'A comparison: how far it is, its counts, and its result in words',
+        summary: 'A comparison or verification: how far it is, its counts, and its result in words',
         params: withId,
         response: { 200: runBody },
       },

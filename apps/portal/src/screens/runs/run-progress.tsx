@@ -19,7 +19,7 @@ export function RunProgress({ run, onChange }: { readonly run: Run; readonly onC
       {cancel.error && <Problem error={cancel.error} />}
       <Actions>
         <Button kind="quiet" off={off} isDisabled={cancel.isPending} onPress={() => cancel.mutate()}>
-          Stop comparing
+          {run.kind === 'verify' ? 'Stop verifying' : 'Stop comparing'}
         </Button>
       </Actions>
       <Curl call={{ method: 'POST', path: `/v1/workspaces/${run.workspace}/jobs/${run.job}/cancel`, body: {} }} />

@@ -17,7 +17,7 @@ import styles from './runs.module.css';
 /** The result of a run that has ended: the warning before all numbers, the sentence, and bars by day; or why there is none. */
 export function RunResult({ run }: { readonly run: Run }): ReactNode {
   const { counts, notes, sentence, state, warning } = run;
-  if (sentence === null || counts === null) {
+  if (sentence === null) {
     return (
       <div role="status" className={cls(styles.ended)}>
         <Lamp tone={state === 'failed' ? 'bad' : 'none'}>{stateText(run)}</Lamp>
@@ -39,10 +39,10 @@ export function RunResult({ run }: { readonly run: Run }): ReactNode {
       {bars.length > 0 && (
         <>
           <ul aria-label="Messages by difference" className={cls(styles.legend)}>
-            {ROW_DIFFERENCES.filter((difference) => (counts.differences?.[difference] ?? 0) > 0).map((difference) => (
+            {ROW_DIFFERENCES.filter((difference) => (counts?.differences?.[difference] ?? 0) > 0).map((difference) => (
               <li key={difference}>
                 <Lamp tone={DIFFERENCE_TONES[difference]}>
-                  {(counts.differences?.[difference] ?? 0).toLocaleString('en')}{' '}
+                  {(counts?.differences?.[difference] ?? 0).toLocaleString('en')}{' '}
                   {difference === 'new_unique_id' ? 'with a new unique_id' : differenceText(difference).toLowerCase()}
                 </Lamp>
               </li>

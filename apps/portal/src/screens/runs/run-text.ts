@@ -7,10 +7,11 @@ const DAY_MS = 86_400_000;
 const shown = (count: number): string => count.toLocaleString('en');
 
 /** Returns how far a run is, with its counts so far. */
-export function progressText({ counts, progress, state }: Run): string {
-  if (state === 'waiting') return 'Waits to begin. Comparisons run one at a time.';
+export function progressText({ counts, progress, state, verified }: Run): string {
+  if (state === 'waiting') return 'Waits to begin. Comparisons and verifications run one at a time.';
   const read = `${shown(progress.read)} of ${shown(progress.total)} records read`;
-  return counts === null ? `${read}.` : `${read}, ${shown(counts.events)} events evaluated.`;
+  const events = (counts ?? verified)?.events;
+  return events === undefined ? `${read}.` : `${read}, ${shown(events)} events evaluated.`;
 }
 
 /** Returns true if a draft was saved, published or discarded after the run was created. */
@@ -45,24 +46,32 @@ const STATES: Readonly<Record<Run['state'], string>> = {
 };
 export const stateText = ({ state }: Run): string => STATES[state];
 
-export const notificationsText = ({ notifications }: Run): string =>
-  notifications.length === 0 ? 'No notification differs' : notifications.join(', ');
+export function notificationsText({ kind, notifications }: Run): string {
+  if (kind === 'verify') return 'Verification of past events';
+  return notifications.length === 0 ? 'No notification differs' : notifications.join(', ');
+}
 
-/** Returns the people of a run by difference, or its progress until they are counted. */
-export function countsText({ counts, progress }: Run): string {
+/** Returns the people of a comparison by difference or the findings of a verification, or the progress until they are counted. */
+export function countsText({ counts, progress, state, verified }: Run): string {
+  if (verified && state === 'done') {
+    const { different, missing, no_cause: withoutCause } = verified;
+    return `${shown(missing)} missing, ${shown(withoutCause)} without cause, ${shown(different)} different`;
+  }
   const people = counts?.people;
   if (!people) return `${shown(progress.read)} of ${shown(progress.total)} records`;
   return `${shown(people.added)} added, ${shown(people.removed)} removed, ${shown(people.changed)} changed`;
 }
 
 /** Returns the title of a run. */
-export function titleOf({ notifications }: Run): string {
+export function titleOf({ kind, notifications }: Run): string {
+  if (kind === 'verify') return 'Verification';
   const [only] = notifications;
   return notifications.length === 1 ? `Comparison of ${only}` : `Comparison of ${notifications.length} notifications`;
 }
 
 /** Returns both sides of a run in words. */
-export function sidesText({ before, changes, published }: Run): string {
+export function sidesText({ before, changes, published, ...run }: Run): string {
+  if (run.kind === 'verify') return 'Past events evaluated again, and compared with the messages on the log.';
   const edited = changes.map(({ kind, name }) => (name === '' ? `${kind} settings` : `${kind} ${name}`)).join(', ');
   const after = edited === '' ? `configuration ${published}` : `configuration ${published} with the edit of ${edited}`;
   return `Before: configuration ${before}. After: ${after}.`;
@@ -70,7 +79,7 @@ export function sidesText({ before, changes, published }: Run): string {
 
 /** Returns the reason of a run that failed or was cancelled, as a sentence. */
 export function reasonText({ reason, state }: Run): string {
-  const detail = reason?.detail ?? `the comparison is ${state}`;
+  const detail = reason?.detail ?? `the run is ${state}`;
   return `${detail.slice(0, 1).toUpperCase()}${detail.slice(1)}${/[.!?]$/.test(detail) ? '' : '.'}`;
 }
 

@@ -40,7 +40,7 @@ export function RunPage(): ReactNode {
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {!run && !error && <Loading what="the comparison" />}
         {run && (
-          <Card title="Who would be notified">
+          <Card title={run.kind === 'verify' ? 'Result' : 'Who would be notified'}>
             {run.ended_at === null ? (
               <RunProgress run={run} onChange={() => void refetch()} />
             ) : (
@@ -53,7 +53,7 @@ export function RunPage(): ReactNode {
             <RunRules counts={run.counts} />
           </Card>
         )}
-        {run?.state === 'done' && (
+        {run?.state === 'done' && run.kind === 'compare' && (
           <RunMessages
             run={run}
             filter={filter}
@@ -64,20 +64,33 @@ export function RunPage(): ReactNode {
             }
           />
         )}
-        {run?.state === 'done' && <MissingCard run={run} />}
+        {run?.state === 'done' && run.kind === 'compare' && <MissingCard run={run} />}
+        {run?.state === 'done' && run.kind === 'verify' && <FindingsHint run={run} />}
         {run && <AboutRun run={run} />}
       </PageBody>
     </>
   );
 }
 
+/** Tells how to list the findings, because operators read positions and ids in the terminal. */
+function FindingsHint({ run: { id, verified } }: { readonly run: Run }): ReactNode {
+  if (!verified || verified.missing + verified.no_cause + verified.different === 0) return null;
+  return (
+    <Card title="Findings">
+      <p>
+        List each one with its position and the field that differs: <code>npx carillon replay findings {id}</code>
+      </p>
+    </Card>
+  );
+}
+
 function AboutRun({ run }: { readonly run: Run }): ReactNode {
   const { from, to, created_by: by, created_at: at, kept_until: keptUntil, checksum } = run;
   return (
-    <Card title="About this comparison">
+    <Card title={run.kind === 'verify' ? 'About this verification' : 'About this comparison'}>
       <Facts
         facts={[
-          ['Notifications', notificationsText(run)],
+          ['Notifications', run.kind === 'compare' && notificationsText(run)],
           [
             'Events',
             <>
@@ -85,7 +98,7 @@ function AboutRun({ run }: { readonly run: Run }): ReactNode {
             </>,
           ],
           [
-            'Compared',
+            run.kind === 'verify' ? 'Verified' : 'Compared',
             <>
               <Time at={at} /> by {by.name ?? by.id}
             </>,

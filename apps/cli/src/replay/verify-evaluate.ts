@@ -1,0 +1,346 @@
+import { ruleTitle, type Configuration } from '@carillon/domain/configuration';
+import { formatPosition, readPosition, type SourceEvent } from '@carillon/domain/events';
+import { triggerIdOf } from '@carillon/domain/lookups';
+import type { Finding, VerifiedTopic, VerifyCounts } from '@carillon/domain/runs';
+import { CarillonError, runToCompletion, type Instant } from '@carillon/kernel';
+import type { LogRecord } from '@carillon/ports';
+import {
+  decodeRecord,
+  ENGINE_SEMANTICS,
+  entryOf,
+  evaluateEvent,
+  eventIdOf,
+  firstDifference,
+  matchOutputs,
+  readSourceRecord,
+  REDRIVEN_FROM_HEADER,
+  resolveLookupCoroutine,
+  ruleOf,
+  streamOfRecord,
+  workspaceOf,
+  type EventOutput,
+  type ExpectedOutput,
+  type FoundOutput,
+} from '@carillon/stages';
+import { decodeOutput, parkedKey, rangeCheck, type Commit } from './verify-copy.ts';
+import type { Mark, VerifyParts, VerifyState } from './verify-parts.ts';
+
+const EVENTS = 'carillon.events';
+const LOOKUPS = 'carillon.lookups';
+const PAGE_RECORDS = 500;
+
+type Counted = { -readonly [Name in Exclude<keyof VerifyCounts, 'problems'>]: number };
+
+/** What a page comes to. */
+type VerifiedPage = {
+  readonly findings: Finding[];
+  readonly compared: string[];
+  readonly answers: { readonly key: string; readonly answer: string }[];
+  readonly counted: Pick<
+    Counted,
+    'events' | 'otherSemantics' | 'pastRetention' | 'same' | 'unknownConfiguration' | 'unreadable'
+  >;
+};
+
+const emptyPage = (): VerifiedPage => ({
+  findings: [],
+  compared: [],
+  answers: [],
+  counted: { events: 0, otherSemantics: 0, pastRetention: 0, same: 0, unknownConfiguration: 0, unreadable: 0 },
+});
+
+function addPage(counts: VerifyCounts, { counted, findings }: VerifiedPage): VerifyCounts {
+  const problems = { ...counts.problems };
+  for (const { problem } of findings) problems[problem] += 1;
+  return {
+    ...counts,
+    events: counts.events + counted.events,
+    same: counts.same + counted.same,
+    problems,
+    unknownConfiguration: counts.unknownConfiguration + counted.unknownConfiguration,
+    otherSemantics: counts.otherSemantics + counted.otherSemantics,
+    unreadable: counts.unreadable + counted.unreadable,
+    pastRetention: counts.pastRetention + counted.pastRetention,
+  };
+}
+
+/** Evaluates the events of the run again and compares what they come to with the log. */
+export async function verifyEvents(parts: VerifyParts, begun: VerifyState, commit: Commit): Promise<VerifyState> {
+  const { run, history, pace, pageRecords = PAGE_RECORDS } = parts;
+  let state = begun;
+  for (let { index } = begun.at; index < run.offsets.length; index += 1) {
+    const range = run.offsets[index];
+    if (!range) break;
+    const { partition, end, first } = range;
+    if (state.at.index !== index || state.at.next === null) {
+      state = { ...state, at: { index, next: first }, mark: await markBefore(partition, first, parts) };
+    }
+    const from = state.at.next ?? first;
+    let { mark } = state;
+    let startedAt = performance.now();
+    for await (const page of history.pages({ topic: EVENTS, partition, from, end }, pageRecords)) {
+      const verified = emptyPage();
+      verified.counted.pastRetention += page.removed;
+      for (const record of page.records) mark = await verifyRecord(record, mark, { ...parts, state }, verified);
+      const read = state.read + page.next - (state.at.next ?? first);
+      const counts = addPage(state.counts, verified);
+      state = commit(verified, { ...state, at: { index, next: page.next }, mark, read, counts });
+      await pace.afterPage(startedAt);
+      startedAt = performance.now();
+    }
+  }
+  return state;
+}
+
+/**
+ * Returns the newest marker before an offset, or null if the log has none. Markers of two publications may be in the other order, so
+ * the page before the newest marker counts too.
+ */
+async function markBefore(partition: number, offset: number, { history }: VerifyParts): Promise<Mark | null> {
+  const { start } = await history.bounds(EVENTS, partition);
+  let mark: Mark | null = null;
+  for (let end = offset; end > start; end -= PAGE_RECORDS) {
+    const isLast = mark !== null;
+    const from = Math.max(start, end - PAGE_RECORDS);
+    let inPage: Mark | null = null;
+    for (const record of await history.read(EVENTS, partition, from, end - from)) {
+      if (record.offset < end) inPage = newerMark(inPage, record, history.logId);
+    }
+    mark = olderMark(mark, inPage);
+    if (isLast) break;
+  }
+  return mark;
+}
+
+const olderMark = (mark: Mark | null, older: Mark | null): Mark | null =>
+  mark && older ? { ...mark, number: Math.max(mark.number, older.number) } : (mark ?? older);
+
+function newerMark(mark: Mark | null, record: LogRecord, logId: VerifyParts['history']['logId']): Mark | null {
+  if (record.headers['kind'] !== 'marker') return mark;
+  const source = readSourceRecord(record, logId);
+  if (!source.ok || source.value.kind !== 'marker') return mark;
+  return { number: Math.max(mark?.number ?? -1, source.value.configNumber), semantics: source.value.semantics };
+}
+
+type Work = VerifyParts & { readonly state: VerifyState };
+
+/** Verifies the event of a record, and returns the marker that counts for the next one. */
+async function verifyRecord(
+  record: LogRecord,
+  mark: Mark | null,
+  work: Work,
+  page: VerifiedPage,
+): Promise<Mark | null> {
+  const { configuration, history, run, scratch } = work;
+  const { counted } = page;
+  if (record.headers['kind'] === 'marker') return newerMark(mark, record, history.logId);
+  if (record.headers['kind'] !== 'event' || (record.headers['workspace'] ?? run.workspace) !== run.workspace)
+    return mark;
+  const position = formatPosition({ ...record, logId: history.logId });
+  const leaveOut = (count: 'otherSemantics' | 'unknownConfiguration' | 'unreadable'): Mark | null => {
+    counted[count] += 1;
+    page.compared.push(...scratch.outputsOf(position).map((output) => output.position));
+    return mark;
+  };
+  if (mark === null) return leaveOut('unknownConfiguration');
+  if (mark.semantics !== ENGINE_SEMANTICS) return leaveOut('otherSemantics');
+  if (scratch.answer(parkedKey(position)) !== undefined) return leaveOut('unreadable');
+  const current = await configuration.at(mark.number);
+  const stream = streamOfRecord(record);
+  if (stream !== null && !hasRules(current, stream, work)) {
+    counted.events += 1;
+    return mark;
+  }
+  const source = readSourceRecord(record, history.logId);
+  if (!source.ok) return leaveOut('unreadable');
+  if (source.value.kind !== 'event') return mark;
+  counted.events += 1;
+  const expected = await normalized(outputsOf(source.value.event, current, work), work);
+  await compare(expected, position, record.time, work, page);
+  return mark;
+}
+
+/** Returns true if a stream feeds a rule of the workspace. Throws for a rule that keeps state, because one event does not say what it does. */
+function hasRules(configuration: Configuration, stream: string, { book, run }: VerifyParts): boolean {
+  const rules = book.rulesOf(configuration, stream).filter(({ placed }) => placed.workspace === run.workspace);
+  const keeping = rules.flatMap((entry) => (entry.ok && entry.rule.memory !== null ? [ruleTitle(entry.placed)] : []));
+  if (keeping.length === 0) return rules.length > 0;
+  const titles = [...new Set(keeping)].toSorted().join(', ');
+  throw new CarillonError(
+    'wrong_state',
+    `rules that keep state cannot be verified: ${titles}. Verify a time before them`,
+  );
+}
+
+/** All rules are evaluated, also those of other workspaces, because the rules of an event share its steps. */
+function outputsOf(
+  event: SourceEvent,
+  configuration: Configuration,
+  { book, ids }: VerifyParts,
+): readonly EventOutput[] {
+  return evaluateEvent(event, configuration, book, ids.derive).flatMap(({ intents, triggers }): EventOutput[] => [
+    ...intents.map((intent) => ({ kind: 'intent', intent }) as const),
+    ...triggers.map((trigger) => ({ kind: 'trigger', trigger }) as const),
+  ]);
+}
+
+/** Returns outputs as they come out of their records. */
+async function normalized(
+  outputs: readonly EventOutput[],
+  { codecs, ids, run }: VerifyParts,
+): Promise<readonly ExpectedOutput[]> {
+  const expected: ExpectedOutput[] = [];
+  for (const output of outputs) {
+    if (workspaceOf(output) !== run.workspace) continue;
+    const read =
+      output.kind === 'intent'
+        ? await decodeRecord(codecs.intent, codecs.intent.encode(output.intent))
+        : await decodeRecord(codecs.trigger, codecs.trigger.encode(output.trigger));
+    if (!read.ok)
+      throw new CarillonError('internal', `an output of ${ruleOf(output)} cannot be read as it was written`);
+    const again = { kind: output.kind, [output.kind]: read.value } as unknown as EventOutput;
+    expected.push({ ...entryOf(again, ids), output: again });
+  }
+  return expected;
+}
+
+/** Compares outputs that an event gives with those on the log. `at` is the append time of the event. */
+async function compare(
+  expected: readonly ExpectedOutput[],
+  eventPosition: string,
+  at: Instant,
+  work: Work,
+  page: VerifiedPage,
+): Promise<void> {
+  if (expected.length === 0) return;
+  const { same, different, missing } = matchOutputs(expected, work.scratch.outputsOf(eventPosition));
+  page.counted.same += expected.length - different.length - missing.length;
+  page.compared.push(...same.map(({ position }) => position), ...different.map(({ found }) => found.position));
+  for (const { expected: output, found } of different) page.findings.push(await differenceOf(output, found, work));
+  for (const output of missing) {
+    const topic: VerifiedTopic = output.kind === 'intent' ? 'carillon.intents' : 'carillon.triggers';
+    if (at <= (work.state.removedUntil[topic] ?? -1)) page.counted.pastRetention += 1;
+    else page.findings.push({ ...findingOf(output.output, output), problem: 'missing', field: null, position: null });
+  }
+}
+
+const findingOf = (
+  output: EventOutput,
+  { kind, id, eventPosition }: Pick<FoundOutput, 'kind' | 'id' | 'eventPosition'>,
+) => ({
+  output: kind,
+  id,
+  rule: ruleOf(output),
+  eventId: eventIdOf(output),
+  eventPosition,
+});
+
+async function differenceOf({ output }: ExpectedOutput, found: FoundOutput, work: Work): Promise<Finding> {
+  const onLog = await readOutput(found, work);
+  const field = onLog && firstDifference(output, onLog);
+  return { ...findingOf(output, found), problem: 'different', field, position: found.position };
+}
+
+async function readOutput({ position }: FoundOutput, { codecs, history }: VerifyParts): Promise<EventOutput | null> {
+  const place = readPosition(position);
+  if (!place) return null;
+  const topic = place.topic as VerifiedTopic;
+  const [record] = await history.read(topic, place.partition, place.offset, 1);
+  return record?.offset === place.offset ? decodeOutput(record, codecs) : null;
+}
+
+/** Resolves recorded answers of partners again and compares the messages with the log. An answer that the engine had not resolved yet may have messages. */
+export async function verifyAnswers(parts: VerifyParts, begun: VerifyState, commit: Commit): Promise<VerifyState> {
+  const { run, history, pace, pageRecords = PAGE_RECORDS } = parts;
+  const ranges = run.others.filter(({ topic }) => topic === LOOKUPS);
+  const isInRange = rangeCheck(run.offsets);
+  let state = begun;
+  for (let { index } = begun.at; index < ranges.length; index += 1) {
+    const range = ranges[index];
+    if (!range) break;
+    const { partition, end, first } = range;
+    const from = state.at.index === index ? (state.at.next ?? first) : first;
+    let startedAt = performance.now();
+    for await (const page of history.pages({ topic: LOOKUPS, partition, from, end }, pageRecords)) {
+      const verified = emptyPage();
+      for (const record of page.records) await verifyAnswer(record, isInRange, { ...parts, state }, verified);
+      const counts = addPage(state.counts, verified);
+      const copied = state.copied + page.records.length;
+      state = commit(verified, { ...state, at: { index, next: page.next }, copied, counts });
+      await pace.afterPage(startedAt);
+      startedAt = performance.now();
+    }
+  }
+  return state;
+}
+
+const answeredKey = (triggerId: string): string => `answered ${triggerId}`;
+
+async function verifyAnswer(
+  record: LogRecord,
+  isInRange: (position: string) => boolean,
+  work: Work,
+  page: VerifiedPage,
+): Promise<void> {
+  const { book, codecs, configuration, history, ids, run, scratch } = work;
+  const decoded = await decodeRecord(codecs.lookup, record.value);
+  if (!decoded.ok) return;
+  const { trigger } = decoded.value;
+  if (trigger.workspace !== run.workspace || trigger.sentBy || !isInRange(trigger.eventPosition)) return;
+  const own = formatPosition({ ...record, logId: history.logId });
+  const redrivenFrom = record.headers[REDRIVEN_FROM_HEADER];
+  const position = redrivenFrom ?? own;
+  // The first answer of a trigger counts. Others are superseded.
+  const key = answeredKey(trigger.id);
+  const holder = page.answers.find((answer) => answer.key === key)?.answer ?? scratch.answer(key);
+  if (holder !== undefined && holder !== position) return;
+  if (holder === undefined) page.answers.push({ key, answer: position });
+  if (scratch.answer(parkedKey(own)) !== undefined) return;
+  const resolved = runToCompletion(
+    resolveLookupCoroutine(
+      decoded.value,
+      await configuration.at(trigger.configNumber),
+      book,
+      ids.derive,
+      redrivenFrom === undefined ? null : record.time,
+    ),
+  );
+  if (!resolved.ok) return;
+  const outputs = resolved.value.intents.map((intent) => ({ kind: 'intent', intent }) as const);
+  const found = scratch.outputsOf(trigger.eventPosition);
+  const all = await normalized(outputs, work);
+  const isResolved = record.offset < (run.resolved[record.partition] ?? 0);
+  const expected = isResolved ? all : all.filter(({ id }) => found.some((output) => output.id === id));
+  await compare(expected, trigger.eventPosition, trigger.causedAt, work, page);
+}
+
+/** Names the outputs that nothing gives. */
+export async function nameRest(parts: VerifyParts, begun: VerifyState, commit: Commit): Promise<VerifyState> {
+  let state = begun;
+  for (;;) {
+    const found = parts.scratch.outputs(PAGE_RECORDS);
+    if (found.length === 0) return state;
+    const verified = emptyPage();
+    for (const output of found) await nameOutput(output, { ...parts, state }, verified);
+    verified.compared.push(...found.map(({ position }) => position));
+    state = commit(verified, { ...state, counts: addPage(state.counts, verified) });
+  }
+}
+
+async function nameOutput(found: FoundOutput, work: Work, page: VerifiedPage): Promise<void> {
+  const output = await readOutput(found, work);
+  if (!output || (await isEventGone(found, work)) || isAnswerGone(output, work)) page.counted.pastRetention += 1;
+  else page.findings.push({ ...findingOf(output, found), problem: 'no_cause', field: null, position: found.position });
+}
+
+async function isEventGone({ eventPosition }: FoundOutput, { history }: VerifyParts): Promise<boolean> {
+  const position = readPosition(eventPosition);
+  return position !== undefined && position.offset < (await history.bounds(EVENTS, position.partition)).start;
+}
+
+/** Returns true for a message that comes from a partner's answer that may be gone. */
+function isAnswerGone(output: EventOutput, { ids, state }: Work): boolean {
+  if (output.kind !== 'intent') return false;
+  const { causedAt, eventId, ruleId, triggerId } = output.intent;
+  return triggerId !== triggerIdOf(ids.derive, ruleId, eventId) && causedAt <= (state.removedUntil[LOOKUPS] ?? -1);
+}

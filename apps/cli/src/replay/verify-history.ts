@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import type { RunResult } from '@carillon/control';
+import { NO_VERIFY_COUNTS, PROBLEMS, ROW_BATCH_SIZE, type Finding } from '@carillon/domain/runs';
+import type { ChildReports } from './protocol.ts';
+import { copyOutputs } from './verify-copy.ts';
+import { nameRest, verifyAnswers, verifyEvents } from './verify-evaluate.ts';
+import type { VerifyParts, VerifyState } from './verify-parts.ts';
+
+const REPORT_EVERY_MS = 1_000;
+
+const PHASES = { copy: copyOutputs, events: verifyEvents, answers: verifyAnswers, rest: nameRest } as const;
+const ORDER = ['copy', 'events', 'answers', 'rest'] as const satisfies readonly (keyof typeof PHASES)[];
+
+/**
+ * Evaluates each event of a run by the newest marker before it, with all rules, and sends the outputs that differ from those on the
+ * log. Continues from the checkpoint of the scratch file.
+ */
+export async function verifyHistory(parts: VerifyParts, reports: ChildReports<'verify'>): Promise<RunResult<'verify'>> {
+  const { run, scratch } = parts;
+  let state = scratch.checkpoint === null ? newState(parts) : (JSON.parse(scratch.checkpoint) as VerifyState);
+  let reportedAt = performance.now();
+  const report = ({ read, copied, counts }: VerifyState): void => {
+    reportedAt = performance.now();
+    reports.progress({ read, total: run.progress.total }, counts, copied);
+  };
+  report(state);
+  const commit = (page: Omit<Parameters<typeof scratch.commit>[0], 'checkpoint'>, next: VerifyState): VerifyState => {
+    scratch.commit({ ...page, checkpoint: JSON.stringify(next) });
+    if (performance.now() - reportedAt >= REPORT_EVERY_MS) report(next);
+    return next;
+  };
+  for (const phase of ORDER.slice(ORDER.indexOf(state.phase))) {
+    if (phase !== state.phase) state = commit({}, { ...state, phase, at: { index: 0, next: null }, mark: null });
+    state = await PHASES[phase](parts, state, commit);
+  }
+  report(state);
+  return { counts: state.counts, checksum: await sendFindings(parts, reports) };
+}
+
+const newState = ({ run }: Pick<VerifyParts, 'run'>): VerifyState => ({
+  phase: 'copy',
+  at: { index: 0, next: null },
+  mark: null,
+  read: 0,
+  copied: 0,
+  removedUntil: {},
+  counts: { ...NO_VERIFY_COUNTS, notEvaluated: run.notEvaluated },
+});
+
+/** Sends the findings. Returns a checksum that holds no positions, because the same events have others on another backend. */
+async function sendFindings({ scratch }: VerifyParts, reports: ChildReports<'verify'>): Promise<string> {
+  const texts: string[] = [];
+  let batch: Finding[] = [];
+  for (const finding of scratch.findings()) {
+    const { problem, output, id, field, eventId } = finding;
+    texts.push(JSON.stringify([PROBLEMS.indexOf(problem), output, id, field, eventId]));
+    batch.push(finding);
+    if (batch.length < ROW_BATCH_SIZE) continue;
+    await reports.findings(batch);
+    batch = [];
+  }
+  if (batch.length > 0) await reports.findings(batch);
+  return createHash('sha256').update(texts.toSorted().join('\n')).digest('hex');
+}

@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openHistory, openScratchFile, type ScratchFile } from '@carillon/adapter-embedded';
+import { createIds, systemClock } from '@carillon/adapter-system';
+import { createRecordCodecs } from '@carillon/contracts';
+import { OWNER_ACTOR } from '@carillon/domain/people';
+import type { Finding, VerifyCounts, VerifyRun } from '@carillon/domain/runs';
+import type { JobId, RunId } from '@carillon/kernel';
+import type { CheckpointStore, EventLog } from '@carillon/ports';
+import { createConfigurationView, planVerification } from '@carillon/stages';
+import { givenRuleBook } from '@carillon/testing/given';
+import { verifyHistory } from '../../apps/cli/src/replay/verify-history.ts';
+
+/** An open data folder. */
+export type VerifiedData = {
+  readonly log: Pick<EventLog, 'logId' | 'partitions' | 'read' | 'bounds'>;
+  readonly checkpoints: Pick<CheckpointStore, 'load'>;
+};
+
+export type Verified = {
+  readonly findings: readonly Finding[];
+  readonly counts: VerifyCounts;
+  readonly checksum: string;
+};
+
+/** Returns a run that verifies the whole log of a data folder. */
+export async function verificationOf({ log, checkpoints }: VerifiedData, workspace = 'shop'): Promise<VerifyRun> {
+  const offsets = [];
+  for (let partition = 0; partition < log.partitions('carillon.events'); partition += 1) {
+    const { start: first, end } = await log.bounds('carillon.events', partition);
+    if (end > first) offsets.push({ partition, first, end });
+  }
+  const now = systemClock.now();
+  const plan = await planVerification(offsets, { from: 0 }, { log, checkpoints });
+  return {
+    ...plan,
+    id: `run_${workspace}` as RunId,
+    kind: 'verify',
+    workspace,
+    by: OWNER_ACTOR,
+    from: 0,
+    to: now,
+    logStartsAt: null,
+    logId: log.logId,
+    published: 0,
+    progress: { read: 0, total: plan.offsets.reduce((sum, { first, end }) => sum + end - first, 0) },
+    counts: null,
+    checksum: null,
+    job: 'job_1' as JobId,
+    createdAt: now,
+    version: 1,
+  };
+}
+
+export type VerifyOptions = {
+  readonly pageRecords?: number;
+  /** Wraps the scratch file. */
+  readonly scratch?: (file: ScratchFile) => ScratchFile;
+  /** Folder of the scratch file. Defaults to a new one. */
+  readonly folder?: string;
+};
+
+/** Executes a verification in this process, as the child process does. */
+export async function verifyFolder(
+  dataDir: string,
+  run: VerifyRun,
+  ledgerKey: Uint8Array,
+  { pageRecords, scratch: wrap = (file) => file, folder }: VerifyOptions = {},
+): Promise<Verified> {
+  const own = folder ?? (await mkdtemp(join(tmpdir(), 'carillon-verify-')));
+  const history = openHistory(dataDir, run.logId);
+  const scratch = openScratchFile(join(own, `${run.id}.scratch`), run.id);
+  const findings: Finding[] = [];
+  try {
+    const codecs = await createRecordCodecs(history.registry, () => systemClock.now());
+    const result = await verifyHistory(
+      {
+        run,
+        history,
+        scratch: wrap(scratch),
+        codecs,
+        configuration: createConfigurationView(history, codecs.configuration, systemClock),
+        book: givenRuleBook(),
+        ids: createIds(ledgerKey),
+        pace: { afterPage: async () => undefined },
+        pageRecords,
+      },
+      { progress: () => undefined, findings: async (batch) => void findings.push(...batch) },
+    );
+    return { ...result, findings };
+  } finally {
+    scratch.close();
+    history.close();
+    if (folder === undefined) await rm(own, { recursive: true, force: true });
+  }
+}
