@@ -10,6 +10,7 @@ export const FAULT_FACTS = {
   value_invalid: ['found', 'expected', 'meant', 'type'],
   secret_written_out: ['example'],
   planned: ['what'],
+  always_kept: ['topic'],
   read_at_start: ['setting', 'known'],
   nested_too_deeply: ['most'],
   half_character: [],
@@ -128,6 +129,7 @@ export const FAULT_FACTS = {
   environment_has_tests: ['environment'],
   workspace_not_empty: ['contents'],
   // What is published together.
+  retention_too_short: ['topic', 'kept', 'notification', 'rule', 'setting', 'bound'],
   deployment_required: [],
   put_and_removed: [],
   // Sign-in of the deployment.

@@ -1,10 +1,10 @@
-import { parseDuration } from '@carillon/kernel';
 import { z } from 'zod';
 import { accountShape, accountsShape } from './account-shapes.ts';
 import { integrationShape } from './integrations/index.ts';
 import { notificationShape } from './notification-shape.ts';
+import { retentionShape } from './retention-shape.ts';
 import { jwtProviderShape } from './security-shapes.ts';
-import { duration, keys, publicOrigin, publicUrl, said } from './shape-parts.ts';
+import { keys, publicOrigin, publicUrl, said } from './shape-parts.ts';
 import { signInShape } from './sign-in-shape.ts';
 import { startKeys } from './start-shape.ts';
 import { streamShape } from './stream-shape.ts';
@@ -23,14 +23,6 @@ import { workspaceShape } from './workspace-shape.ts';
  * The shape of every configuration resource, with the words that the reference and the editors' schemas are made from.
  * Messages of formats say what is expected; whoever reads input puts them into sentences.
  */
-
-/** Whoever did something may be asked about it this long; a shorter time would take away what a night's work is looked for in. */
-const SHORTEST_AUDIT = '30d';
-const spanOf = (text: string): number => {
-  const read = parseDuration(text);
-  return read.ok ? read.value : Number.NaN;
-};
-const isAtLeast = (text: string, least: string): boolean => spanOf(text) >= spanOf(least);
 
 /** The part of carillon.yaml that `apply` puts into force; the rest is read when a process starts. */
 const deploymentKeys = {
@@ -61,22 +53,9 @@ const deploymentKeys = {
     description: 'How people sign in to the portal. A link of `carillon owner-link` signs in always.',
     otherwise: 'by address and password',
   }),
-  retention: said(
-    keys({
-      audit: said(
-        duration
-          .refine((text) => isAtLeast(text, SHORTEST_AUDIT), { error: `a duration of at least ${SHORTEST_AUDIT}` })
-          .exactOptional(),
-        {
-          description:
-            'How long the audit is kept. What is older is taken away once an hour, through a seal, and the audit tells of it.',
-          otherwise: 'for ever',
-          example: '400d',
-        },
-      ),
-    }).exactOptional(),
-    { description: 'How long records are kept.' },
-  ),
+  retention: said(retentionShape.exactOptional(), {
+    description: 'How long records are kept, by topic: days, or `forever`. `config` and `consents` always stay.',
+  }),
 };
 
 /** Made by `api-key create`, never written in a file. */

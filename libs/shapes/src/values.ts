@@ -48,6 +48,24 @@ export const CHANGE_OPS = ['create', 'update', 'delete', 'snapshot'] as const;
 /** What the events of a stream are written as. */
 export const STREAM_FORMATS = ['json', 'debezium'] as const;
 
+/** Retention without an end. */
+export const FOREVER = 'forever';
+/** Topics whose retention `carillon.yaml` sets, in its words: `dead_letters` is `carillon.dead-letters`. The audit has rules of its own. */
+export const RETAINED = [
+  'events',
+  'triggers',
+  'lookups',
+  'intents',
+  'evaluations',
+  'outcomes',
+  'receipts',
+  'cohorts',
+  'dead_letters',
+] as const;
+export type Retained = (typeof RETAINED)[number];
+/** Topics that always stay: old events are read by old configurations, and no opt-out is forgotten. */
+export const ALWAYS_KEPT = ['config', 'consents'] as const;
+
 /** What counts where a key is left out. Durations as in files. */
 export const DEFAULTS = {
   notification: {

@@ -1,5 +1,5 @@
 import type { FileKind } from '@carillon/shapes';
-import { RULES_WITH_STATE } from '@carillon/shapes/values';
+import { ALWAYS_KEPT, RULES_WITH_STATE } from '@carillon/shapes/values';
 import type { CodedFault } from '@carillon/kernel';
 import type { ValuePath } from '../value-path.ts';
 
@@ -22,9 +22,7 @@ const REPLACED: ReadonlyMap<string, string> = new Map([
 /** Keys that the design names and this version does not carry out. `*` stands for any name. */
 const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] = [
   ['deployment', 'limits', 'limits of the deployment'],
-  ...['events', 'deliveries', 'inbox'].map(
-    (key) => ['deployment', `retention.${key}`, 'retention by configuration'] as const,
-  ),
+  ...['deliveries', 'inbox'].map((key) => ['deployment', `retention.${key}`, 'retention by configuration'] as const),
   ['workspace', 'audit', 'the audit log'],
   ['stream', 'grace', 'timers'],
   ['notification', 'rules.*.totals', 'totals of events'],
@@ -41,10 +39,15 @@ const matches = (pattern: string, path: ValuePath): boolean => {
   return steps.length === path.length && steps.every((step, index) => step === '*' || step === path[index]);
 };
 
-/** Returns why a key is refused that is planned for a later version, or has another name since. Null: it is neither. */
+/**
+ * Returns why a key is refused that is planned for a later version, has another name since, or names a topic that is always kept. Null: it
+ * is none of these.
+ */
 export function refusedKey(kind: FileKind, path: ValuePath): CodedFault | null {
   const what = LATER.find(([of, pattern]) => of === kind && matches(pattern, path))?.[2];
   if (what !== undefined) return { code: 'planned', facts: { what } };
+  const topic = ALWAYS_KEPT.find((name) => kind === 'deployment' && matches(`retention.${name}`, path));
+  if (topic !== undefined) return { code: 'always_kept', facts: { topic } };
   const by = kind === 'notification' && matches('rules.*.*', path) ? REPLACED.get(String(path.at(-1))) : undefined;
   return by === undefined ? null : { code: 'key_replaced', facts: { by } };
 }

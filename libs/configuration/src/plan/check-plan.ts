@@ -1,5 +1,6 @@
 import { channelsOf } from '@carillon/domain/channels';
 import {
+  type DeploymentBody,
   type NotificationBody,
   resourceKey,
   type ResourceKind,
@@ -16,6 +17,7 @@ import { checkLiveGone, checkStayingEnvironments } from '../checks/environments.
 import { checkStayingLimits } from '../checks/limits.ts';
 import { checkStayingRecipients } from '../checks/open-recipients.ts';
 import { checkStayingTemplates } from '../checks/references.ts';
+import { checkRetention, checkStayingRetention } from '../checks/retention.ts';
 import { checkStayingStreams } from '../checks/sources.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
@@ -27,6 +29,8 @@ type Outcome = {
   readonly staying: readonly WantedResource[];
   /** The staying ones that nobody wrote into the folder. */
   readonly unnamed: readonly WantedResource[];
+  /** Settings of the deployment: those that stay, also if the plan is about one workspace only. */
+  readonly deployment: DeploymentBody | undefined;
   /** By `resourceKey`. */
   readonly going: ReadonlySet<string>;
 };
@@ -38,7 +42,7 @@ type Outcome = {
  * them no time. Yields after each resource.
  */
 export function* checkPlanCoroutine(
-  { staying, unnamed, going }: Outcome,
+  { staying, unnamed, deployment, going }: Outcome,
   { language, templates }: Pick<PlanOptions, 'language' | 'templates'>,
 ): Coroutine<Findings> {
   const faults: Fault[] = [];
@@ -47,6 +51,8 @@ export function* checkPlanCoroutine(
   checkUnchangedIncludes(staying, beside, templates, faults, warnings);
   const unnamedWorkspaces = unnamed.filter((item) => isKind(item, 'workspace'));
   const unnamedRules = unnamed.filter((item) => isKind(item, 'notification'));
+  const notifications = staying.filter((item) => isKind(item, 'notification'));
+  const isDeploymentNamed = staying.some((item) => isKind(item, 'deployment') && !beside.has(item));
   const unnamedStreams = unnamed.filter((item) => isKind(item, 'stream'));
   const paths = new Map<string, string>();
   for (const item of staying) {
@@ -67,7 +73,9 @@ export function* checkPlanCoroutine(
     if (isKind(item, 'integration') && !beside.has(item)) checkStayingStreams(item, unnamedStreams, report);
     // What a template is made of is read out of its text: not where nothing goes that it could need.
     if (isKind(item, 'template') && going.size > 0) checkGone(item, needsOfTemplate(item, staying), going, report);
+    if (isKind(item, 'deployment') && isDeploymentNamed) checkRetention(item.body, notifications, report);
     if (!isKind(item, 'notification')) continue;
+    if (deployment && !isDeploymentNamed && !beside.has(item)) checkStayingRetention(item, deployment, report);
     checkPaths(item, paths, report);
     checkGone(item, needsOf(item.body), going, report);
   }

@@ -59,7 +59,9 @@ export function* planChangesCoroutine(
   const staying = sorted.flatMap(({ ref, body }) => (body === null ? [] : [{ ref, body }]));
   const unnamed = staying.filter(({ ref }) => !wanted.has(resourceKey(ref)));
   const going = sorted.filter(({ action }) => action === 'delete').map(({ ref }) => resourceKey(ref));
-  const whole = yield* checkPlanCoroutine({ staying, unnamed, going: new Set(going) }, options);
+  const deployment =
+    staying.find((item) => isKind(item, 'deployment'))?.body ?? findResource(current, 'deployment', '', '')?.body;
+  const whole = yield* checkPlanCoroutine({ staying, unnamed, deployment, going: new Set(going) }, options);
   faults.push(...whole.faults);
   const record = faults.length > 0 ? [] : sorted.flatMap(recordChange);
   return { changes: withUsers(sorted, staying), faults, warnings: whole.warnings, record };

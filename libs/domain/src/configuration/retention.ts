@@ -1,9 +1,32 @@
 import { parseDuration, type Duration } from '@carillon/kernel';
+import { ALWAYS_KEPT, FOREVER, RETAINED, type Retained } from '@carillon/shapes/values';
 import { deploymentRef, findResource, type Configuration } from './configuration.ts';
 
-/** How long the audit is kept; null: for ever. */
-export function auditKeptFor(configuration: Configuration): Duration | null {
-  const deployment = findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name);
-  const read = parseDuration(deployment?.body.retention?.audit ?? '');
-  return read.ok ? read.value : null;
+const retentionIn = (configuration: Configuration) =>
+  findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name)?.body.retention ?? {};
+
+/** Reads a time of `retention`: null is forever. */
+export function readRetention(text: string): Duration | null {
+  const read = parseDuration(text);
+  return text === FOREVER || !read.ok ? null : read.value;
 }
+
+/** How long the audit is kept; null: for ever. */
+export const auditKeptFor = (configuration: Configuration): Duration | null =>
+  readRetention(retentionIn(configuration).audit ?? FOREVER);
+
+/** Retention by topic, of the topics that `carillon.yaml` names. Null: forever. */
+export type NamedRetention = { readonly [Name in Retained]?: Duration | null };
+
+export function namedRetention(configuration: Configuration): NamedRetention {
+  const body = retentionIn(configuration);
+  return Object.fromEntries(
+    RETAINED.flatMap((name) => {
+      const text = body[name];
+      return text === undefined ? [] : [[name, readRetention(text)]];
+    }),
+  );
+}
+
+/** Returns whether the topic of a key of `retention` always stays. */
+export const isAlwaysKept = (key: string): boolean => ALWAYS_KEPT.some((name) => name === key);

@@ -4,6 +4,7 @@ export * from './expression-form.ts';
 export * from './expression.ts';
 export * from './forms/index.ts';
 export * from './memory/index.ts';
+export * from './notification-times.ts';
 export * from './program.ts';
 export * from './recipient.ts';
 export * from './recipients.ts';

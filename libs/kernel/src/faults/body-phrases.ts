@@ -7,6 +7,7 @@ type Code =
   | 'value_invalid'
   | 'secret_written_out'
   | 'planned'
+  | 'always_kept'
   | 'read_at_start'
   | 'nested_too_deeply'
   | 'half_character'
@@ -77,6 +78,15 @@ export const BODY_PHRASES: FaultPhrases<Code> = {
     fix: 'remove it until then',
     formMessage: `not in this version yet (${what})`,
     formFix: 'Remove it until then.',
+  }),
+  always_kept: ({ topic }) => ({
+    message: `carillon.${topic} is always kept`,
+    expected: 'another topic',
+    fix:
+      topic === 'consents'
+        ? 'remove it: opt-outs have to outlive everything'
+        : 'remove it: each event is explained by the configuration of its time',
+    formFix: 'Remove it.',
   }),
   read_at_start: ({ setting, known }, { quote }) => ({
     message: `${quote(setting)} is read when Carillon starts and cannot be changed here`,

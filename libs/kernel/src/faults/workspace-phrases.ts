@@ -7,6 +7,7 @@ type Code =
   | 'environment_live_removed'
   | 'environment_has_tests'
   | 'workspace_not_empty'
+  | 'retention_too_short'
   | 'deployment_required';
 
 /** Sentences about workspaces, test environments and the deployment. */
@@ -48,6 +49,15 @@ export const WORKSPACE_PHRASES: FaultPhrases<Code> = {
     fix: 'remove its contents first',
     formFix: 'Remove these first.',
   }),
+  retention_too_short: ({ topic, kept, notification, rule, setting, bound }, { quote }) => {
+    const owner = rule === '' ? quote(notification) : `the rule ${quote(`${notification}.${rule}`)}`;
+    return {
+      message: `${topic} are kept ${kept}, which is shorter than ${setting} of ${owner} (${bound})`,
+      expected: `${topic} kept at least ${bound}`,
+      fix: `set retention.${topic} in carillon.yaml to ${bound} or longer, or shorten ${setting}`,
+      formFix: `Shorten it, or ask whoever runs Carillon to keep ${topic} at least ${bound}.`,
+    };
+  },
   deployment_required: () => ({
     message: 'the settings of the deployment cannot be removed',
     expected: 'settings, if only empty ones',

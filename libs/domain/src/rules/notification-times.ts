@@ -1,0 +1,57 @@
+import { durationOr, type Duration } from '@carillon/kernel';
+import { DEFAULTS } from '@carillon/shapes/values';
+import type { NotificationBody } from '../configuration/resources.ts';
+
+/** A time of a notification or of one of its rules. During it, Carillon may go back to records of the log. */
+export type NotificationTime = {
+  /** Keys in the body of the notification, as in `rules.paid.totals.orders.within`. */
+  readonly path: readonly string[];
+  /** Null: a time of all rules. */
+  readonly rule: string | null;
+  readonly text: string;
+  readonly duration: Duration;
+};
+
+/** Settings of rules that look back or wait. */
+const RULE_TIMES: ReadonlySet<string> = new Set(['within', 'after', 'after_last', 'cooldown']);
+/** A wait until a time in the event is at most this long. */
+const MAX_AT = '366d';
+
+/**
+ * Returns the times that a notification waits or looks back. `delay: { until }` is left out, because its message stands whole in the
+ * ledger.
+ */
+export function timesOf(body: NotificationBody): readonly NotificationTime[] {
+  const times = [timeAt(['expires'], null, body.expires ?? DEFAULTS.notification.expires)];
+  const delay = body.cadence?.delay;
+  if (typeof delay === 'string') times.push(timeAt(['cadence', 'delay'], null, delay));
+  for (const [name, rule] of Object.entries(body.rules)) {
+    if ('at' in rule) times.push(timeAt(['rules', name, 'at'], name, MAX_AT));
+    times.push(...ruleTimes(name, rule, ['rules', name]));
+  }
+  return times.filter(({ duration }) => duration > 0);
+}
+
+function ruleTimes(rule: string, value: object, path: readonly string[]): readonly NotificationTime[] {
+  return Object.entries(value).flatMap(([key, item]: [string, unknown]) => {
+    const at = [...path, key];
+    if (typeof item === 'string') return RULE_TIMES.has(key) ? [timeAt(at, rule, item)] : [];
+    return typeof item === 'object' && item !== null && !Array.isArray(item) ? ruleTimes(rule, item, at) : [];
+  });
+}
+
+const timeAt = (path: readonly string[], rule: string | null, text: string): NotificationTime => ({
+  path,
+  rule,
+  text,
+  duration: CALENDAR[text] ?? durationOr(text, 0),
+});
+
+/** The longest that a window by the calendar looks back. An hour more, because a clock may be set back in it. */
+const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const CALENDAR: Readonly<Record<string, Duration>> = {
+  'calendar day': DAY + HOUR,
+  'calendar week': 7 * DAY + HOUR,
+  'calendar month': 31 * DAY + HOUR,
+};
