@@ -5,6 +5,7 @@ export type { DecodeFault } from './records/framing.ts';
 export { LOG_RECORDS, type LogRecordKind, type LogRecords } from './records/log-records.ts';
 export type { RecordKind, TopicKind } from './records/record-kind.ts';
 export * from './records/record-codecs.ts';
+export * from './records/retention.ts';
 export * from './records/topics.ts';
 export * from './http/audit.ts';
 export * from './http/cadence.ts';

@@ -1,7 +1,7 @@
-import type { TopicName } from '@carillon/contracts';
+import type { RowRetention, TopicName, TopicRetention } from '@carillon/contracts';
 import type { Instant, LogId } from '@carillon/kernel';
 
-export type { TopicName };
+export type { RowRetention, TopicName, TopicRetention };
 
 /** A record to append. Key and partition are always given: the key is a keyed hash, never a clear value. */
 export type NewRecord = {

@@ -1,4 +1,4 @@
-import { type DeadLetter, partitionOf } from '@carillon/domain/events';
+import { MAX_DEAD_LETTER_BYTES, partitionOf, type DeadLetter } from '@carillon/domain/events';
 import type { Clock, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 
 type Ports = {
@@ -7,9 +7,6 @@ type Ports = {
   readonly ids: Ids;
   readonly clock: Clock;
 };
-
-/** The most of a record that a dead letter holds: as text and framed, more would be too large for a topic itself. */
-const MAX_BYTES = 2 * 1024 * 1024;
 
 /** Value, key and headers, counted as four bytes a character. */
 function sizeOf({ value, key, headers }: LogRecord): number {
@@ -31,7 +28,7 @@ export function deadLetterOf(
   const at = [log.logId, record.topic, String(record.partition), String(record.offset)];
   const { topic, partition, offset } = record;
   const bytes = sizeOf(record);
-  const fits = bytes <= MAX_BYTES;
+  const fits = bytes <= MAX_DEAD_LETTER_BYTES;
   return {
     id: ids.derive('deadLetter', stage, ...at),
     stage,

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { SINGLE_SEQUENCES, TOPICS } from '@carillon/contracts';
+import { SINGLE_SEQUENCES, TOPIC_DEFINITIONS, TOPICS, type TopicRetention } from '@carillon/contracts';
 import { CarillonError, ID_PREFIXES, isCarillonError, type Duration, type Instant, type JobId } from '@carillon/kernel';
 import type {
   BackendStores,
@@ -22,7 +22,7 @@ import { createEventLog, type EmbeddedLog } from './log/event-log.ts';
 import { appendJoint } from './log/packed-records.ts';
 import { openReader, type Reader } from './reader.ts';
 import { readCalledOff, readCalledOffJobs } from './restore/call-off.ts';
-import { applyRetention, DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';
+import { applyRetention, readDefaultRetention, type Removed, type RetentionPolicy } from './retention.ts';
 import { documentTable } from './schema/document-tables.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
@@ -102,7 +102,9 @@ export type Embedded = BackendStores & {
   readonly log: EmbeddedLog;
   readonly registry: SchemaRegistry;
   readonly writeWithRecords: WriteWithRecords;
-  /** Removes what is past its time. */
+  /** Retention of topics that the configuration does not name. */
+  readonly defaultRetention: TopicRetention;
+  /** Removes what is past its time. Defaults to the retention of the folder. */
   applyRetention(now: Instant, policy?: RetentionPolicy): Promise<Removed>;
   /** By partition of `carillon.events`: what events below these offsets cause, a restore called off (restore.ts). */
   readonly calledOffBelow: ReadonlyMap<number, number>;
@@ -158,7 +160,11 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     const workerData: WriterSettings = {
       file: files.database,
       logId: freshLogId(),
-      topics: TOPICS.map((name) => ({ name, isSingleSequence: SINGLE_SEQUENCES.has(name) })),
+      topics: TOPICS.map((name) => ({
+        name,
+        isSingleSequence: SINGLE_SEQUENCES.has(name),
+        retention: TOPIC_DEFINITIONS[name].retention,
+      })),
       partitions: options.partitions ?? null,
       createdAt: options.clock.now(),
       documentTables: (options.collections ?? []).map(documentTable),
@@ -268,6 +274,7 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     else lock.abandon();
   }
   const leases = createLeaseStore(writer.writes());
+  const defaultRetention = readDefaultRetention(reader);
   let probing: Promise<void> | null = null;
   async function probe(): Promise<void> {
     const now = options.clock.now();
@@ -301,7 +308,9 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     calledOffBelow: readCalledOff(reader, 'carillon.events'),
     calledOffCohortsBelow: readCalledOff(reader, 'carillon.cohorts'),
     calledOffJobs: readCalledOffJobs(reader),
-    applyRetention: (now, policy = DEFAULT_RETENTION) => applyRetention(log, writer.writes(), now, policy),
+    defaultRetention,
+    applyRetention: (now, policy = { topics: defaultRetention }) =>
+      applyRetention(log, reader, writer.writes(), now, policy),
     foundWal: opened.foundWal,
     backup: (file) => writeBackup(database, keys, file),
     stats() {

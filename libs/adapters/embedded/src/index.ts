@@ -15,4 +15,4 @@ export type { Outstanding, Span } from './restore/outstanding.ts';
 export { openScratchFile, removeScratchFile, ScratchFileTaken, type ScratchFile } from './scratch-file.ts';
 export { restoreBackup, type Restored, type RestoreOptions } from './restore/restore.ts';
 export { intakeUntil, WAL_BOUNDS, type WalBounds } from './wal/bounds.ts';
-export { DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';
+export { keptLonger, type Removed, type RetentionPolicy } from './retention.ts';

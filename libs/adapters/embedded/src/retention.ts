@@ -1,70 +1,110 @@
-import { perTopic, TOPICS } from '@carillon/contracts';
-import { durationOr, type Duration, type Instant } from '@carillon/kernel';
-import type { TopicName } from '@carillon/ports';
-import type { EmbeddedLog } from './log/event-log.ts';
+import {
+  DEFAULT_TOPIC_RETENTION,
+  EARLIER_FOLDER_RETENTION,
+  perTopic,
+  rowRetentionOf,
+  TOPICS,
+  type TopicRetention,
+} from '@carillon/contracts';
+import { MAX_DEAD_LETTER_BYTES } from '@carillon/domain/events';
+import { durationOr, type Instant } from '@carillon/kernel';
+import type { EmbeddedLog, KeptRecords } from './log/event-log.ts';
+import { PLACES_PER_PARTITION } from './log/places.ts';
+import type { Reader } from './reader.ts';
 import type { RetentionWrites } from './retention-writes.ts';
 import type { Write } from './writing/protocol.ts';
 
-const DAY = 86_400_000;
 const ROW_BATCH_SIZE = 1000;
 
-/** How long records and rows are kept. Null: for ever. */
+/** What retention goes by in a data folder. */
 export type RetentionPolicy = {
-  readonly topics: Readonly<Record<TopicName, Duration | null>>;
-  /** Rows that describe events, duplicates and evaluations; of fields, those not seen for so long. */
-  readonly readModels: Duration | null;
-  /** Users who left a cohort: what platforms may still repeat of them is not older. */
-  readonly leftCohorts: Duration | null;
+  readonly topics: TopicRetention;
+  /** Returns the first offset of a partition that a consumer has not read. Left out: all records have been read. */
+  readonly unreadFrom?: KeptRecords['unreadFrom'];
 };
-
-/** How long records are kept whose kind says `30d` or `forever`. */
-const keptFor = (retention: string): Duration | null =>
-  retention === 'forever' ? null : durationOr(retention, Number.POSITIVE_INFINITY);
 
 /**
- * Thirty days for what carries events and what was made of them; configuration, consents and audit for ever. What a person may
- * still have to look into (dead letters, outcomes, receipts) stays until a policy says otherwise. The ledger is not in
- * here at all: who was told what outlives the log.
+ * Returns the retention of each topic that `carillon.yaml` does not name: what was the default when the folder got the topic. Folders
+ * of releases that noted none keep outcomes, receipts and dead letters forever.
  */
-export const DEFAULT_RETENTION: RetentionPolicy = {
-  topics: perTopic(({ retention, embeddedRetention }) => keptFor(embeddedRetention ?? retention)),
-  readModels: 30 * DAY,
-  leftCohorts: 30 * DAY,
-};
+export function readDefaultRetention(reader: Reader): TopicRetention {
+  const isNoted = reader.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'topic_retention'");
+  const rows = isNoted ? reader.all('SELECT topic, retention FROM topic_retention') : [];
+  const noted = new Map(rows.map(({ topic, retention }) => [topic, retention]));
+  return perTopic(({ topic }) => {
+    const retention = noted.get(topic);
+    if (typeof retention !== 'string') return EARLIER_FOLDER_RETENTION[topic as keyof TopicRetention];
+    return retention === 'forever' ? null : durationOr(retention, Number.POSITIVE_INFINITY);
+  });
+}
+
+/** Topics that the folder keeps longer than a new one, because an earlier release made it. */
+export const keptLonger = (defaults: TopicRetention): readonly (keyof TopicRetention)[] =>
+  TOPICS.filter((topic) => defaults[topic] === null && DEFAULT_TOPIC_RETENTION[topic] !== null);
 
 export type Removed = { readonly records: number; readonly rows: number };
 
-/** Removes what is past its time, in small writes between which everybody else has their turn. */
+/** Removes what is past its time, in small writes between which everybody else has their turn. Open dead letters stay. */
 export async function applyRetention(
   log: Pick<EmbeddedLog, 'trim'>,
+  reader: Reader,
   write: Write<RetentionWrites>,
   now: Instant,
-  policy: RetentionPolicy,
+  { topics, unreadFrom = () => Number.POSITIVE_INFINITY }: RetentionPolicy,
 ): Promise<Removed> {
+  const kept = openDeadLetters(reader);
   let records = 0;
   for (const topic of TOPICS) {
-    const kept = policy.topics[topic];
-    if (kept !== null) records += await log.trim(topic, now - kept);
+    const duration = topics[topic];
+    if (duration !== null) records += await log.trim(topic, now - duration, { unreadFrom, kept });
   }
+  const rowTimes = rowRetentionOf(topics);
   let rows = 0;
   const tables = [
-    ['retention.events', policy.readModels],
-    ['retention.duplicates', policy.readModels],
-    ['retention.evaluations', policy.readModels],
-    ['retention.fields', policy.readModels],
+    ['retention.events', rowTimes.events],
+    ['retention.duplicates', rowTimes.events],
+    ['retention.evaluations', rowTimes.evaluations],
+    ['retention.fields', rowTimes.events],
     // One that has ended is held by nobody.
     ['retention.leases', 0],
-    ['retention.leftCohorts', policy.leftCohorts],
-    // As long as the records that they speak of: nothing that is still on the log is asked or resolved again.
-    ['retention.tasks', policy.topics['carillon.triggers']],
-    ['retention.claims', policy.topics['carillon.lookups']],
+    ['retention.leftCohorts', rowTimes.leftCohorts],
+    ['retention.tasks', rowTimes.tasks],
+    ['retention.claims', rowTimes.claims],
   ] as const;
-  for (const [name, kept] of tables) {
-    let last = kept === null ? 0 : ROW_BATCH_SIZE;
-    while (kept !== null && last === ROW_BATCH_SIZE) {
-      last = await write(name, { bytes: 64, rows: ROW_BATCH_SIZE }, now - kept, ROW_BATCH_SIZE);
+  for (const [name, duration] of tables) {
+    let last = duration === null ? 0 : ROW_BATCH_SIZE;
+    while (duration !== null && last === ROW_BATCH_SIZE) {
+      last = await write(name, { bytes: 64, rows: ROW_BATCH_SIZE }, now - duration, ROW_BATCH_SIZE);
       rows += last;
     }
   }
   return { records, rows };
+}
+
+/**
+ * Returns the offsets of open dead letters by topic and partition, and of the records that letters only point at because they are too
+ * large to be held twice.
+ */
+function openDeadLetters(reader: Reader): KeptRecords['kept'] {
+  const offsets = new Map<string, number[]>();
+  const keep = (topic: unknown, partition: unknown, offset: unknown): void => {
+    const key = `${String(topic)} ${String(partition)}`;
+    const known = offsets.get(key);
+    if (known) known.push(Number(offset));
+    else offsets.set(key, [Number(offset)]);
+  };
+  const open = 'redriven_at IS NULL AND dismissed_at IS NULL';
+  for (const row of reader.iterate(`SELECT own_partition, own_offset FROM dead_letter_rows WHERE ${open}`)) {
+    keep('carillon.dead-letters', row['own_partition'], row['own_offset']);
+  }
+  const pointed = `
+    SELECT letter.topic, letter.partition, letter.record_offset
+    FROM dead_letter_rows AS letter
+    JOIN partitions ON partitions.topic = letter.topic AND partitions.partition = letter.partition
+    JOIN records ON records.place = partitions.id * ${PLACES_PER_PARTITION} + letter.record_offset
+    WHERE ${open} AND length(records.value) + 4 * (length(records.key) + length(records.headers)) > ?`;
+  for (const row of reader.iterate(pointed, MAX_DEAD_LETTER_BYTES)) {
+    keep(row['topic'], row['partition'], row['record_offset']);
+  }
+  return (topic, partition) => offsets.get(`${topic} ${partition}`) ?? [];
 }

@@ -1,6 +1,11 @@
+import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
+import { DEFAULT_TOPIC_RETENTION, EARLIER_FOLDER_RETENTION, TOPICS } from '@carillon/contracts';
+import { MAX_DEAD_LETTER_BYTES } from '@carillon/domain/events';
+import type { DeadLetterRow } from '@carillon/ports';
 import { logRecord } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DEFAULT_RETENTION, openEmbedded, type Embedded } from '../src/index.ts';
+import { openEmbedded, type Embedded } from '../src/index.ts';
 import { temporaryFolder } from './open-embedded.ts';
 
 const DAY = 86_400_000;
@@ -108,8 +113,8 @@ describe('retention', () => {
     const held = await Promise.all(topics.map(async (topic) => (await embedded.log.bounds(topic, 0)).start));
     expect(held).toEqual([1, 1, 1, 0, 0]);
     expect(await embedded.readModels.event('evt_1')).toEqual([]);
-    const forEver = { ...DEFAULT_RETENTION, topics: { ...DEFAULT_RETENTION.topics, 'carillon.events': null } };
-    await embedded.applyRetention(now + 1000 * DAY, forEver);
+    const withEvents = { ...DEFAULT_TOPIC_RETENTION, 'carillon.events': null };
+    await embedded.applyRetention(now + 1000 * DAY, { topics: withEvents });
     expect((await bounds()).start).toBe(1);
   });
 
@@ -127,5 +132,96 @@ describe('retention', () => {
     expect((await embedded.applyRetention(now)).rows).toBe(2);
     expect([await embedded.tasks.get('done'), await embedded.claims.get('trg_1')]).toEqual([null, null]);
     expect(await embedded.tasks.get('open')).not.toBeNull();
+  });
+
+  it('keeps records that somebody has not read yet, however old they are', async () => {
+    await embedded.log.append([logRecord('read'), logRecord('unread'), logRecord('unread too')]);
+    now += 400 * DAY;
+    const unreadFrom = (topic: string): number => (topic === 'carillon.events' ? 1 : Number.POSITIVE_INFINITY);
+    expect(await embedded.applyRetention(now, { topics: DEFAULT_TOPIC_RETENTION, unreadFrom })).toMatchObject({
+      records: 1,
+    });
+    expect(await bounds()).toEqual({ start: 1, end: 3 });
+  });
+});
+
+const LETTERS = 'carillon.dead-letters';
+const letterRow = (id: string, ownOffset: number, more: Partial<DeadLetterRow> = {}): DeadLetterRow => ({
+  id,
+  workspace: 'shop',
+  stage: 'evaluate',
+  topic: 'carillon.events',
+  partition: 0,
+  offset: 100 + ownOffset,
+  reason: 'unreadable',
+  at: now,
+  ownPartition: 0,
+  ownOffset,
+  redrivenAt: null,
+  redrivenBy: null,
+  dismissedAt: null,
+  dismissedBy: null,
+  receipt: null,
+  ...more,
+});
+const heldLetters = async (): Promise<readonly number[]> =>
+  (await embedded.log.read(LETTERS, 0, 0, 100)).map(({ offset }) => offset);
+
+describe('retention of dead letters', () => {
+  beforeEach(async () => {
+    await embedded.log.append(['a', 'b', 'c', 'd'].map((text) => logRecord(text, { topic: LETTERS, partition: 0 })));
+    await embedded.readModels.put({ deadLetters: ['a', 'b', 'c', 'd'].map((id, at) => letterRow(id, at)) });
+    now += 31 * DAY;
+  });
+
+  it('leaves each open one until somebody redrives or dismisses it, and removes those around it', async () => {
+    await embedded.readModels.markRedriven('a', now, 'ada');
+    await embedded.readModels.markDismissed('c', now, 'ada');
+    await embedded.applyRetention(now);
+    expect(await heldLetters()).toEqual([1, 3]);
+    expect(await embedded.log.bounds(LETTERS, 0)).toEqual({ start: 1, end: 4 });
+    await embedded.readModels.markRedriven('b', now, 'ada');
+    await embedded.applyRetention(now);
+    expect(await heldLetters()).toEqual([3]);
+    await embedded.readModels.markDismissed('d', now, 'ada');
+    await embedded.applyRetention(now);
+    expect(await embedded.log.bounds(LETTERS, 0)).toEqual({ start: 4, end: 4 });
+  });
+
+  it('leaves an event that an open one points at, because it is too large to be held twice', async () => {
+    const large = { ...logRecord('large'), value: new Uint8Array(MAX_DEAD_LETTER_BYTES) };
+    now -= 31 * DAY;
+    await embedded.log.append([logRecord('small'), large, logRecord('small')]);
+    await embedded.readModels.put({ deadLetters: [letterRow('large', 9, { offset: 1 })] });
+    now += 31 * DAY;
+    await embedded.applyRetention(now);
+    expect((await embedded.log.read('carillon.events', 0, 0, 10)).map(({ offset }) => offset)).toEqual([1]);
+    await embedded.readModels.markRedriven('large', now, 'ada');
+    await embedded.applyRetention(now);
+    expect(await bounds()).toEqual({ start: 3, end: 3 });
+  });
+});
+
+describe('the retention of topics that the configuration does not name', () => {
+  it('is what schemas/topics says, in a new folder', () => {
+    expect(embedded.defaultRetention).toEqual(DEFAULT_TOPIC_RETENTION);
+  });
+
+  it('is forever for outcomes, receipts and dead letters in a folder of an earlier release, which loses none by the upgrade', async () => {
+    const kept = ['carillon.outcomes', 'carillon.receipts', 'carillon.dead-letters'] as const;
+    await embedded.log.append(TOPICS.map((topic) => logRecord('old', { topic, partition: 0 })));
+    await embedded.close();
+    const file = new DatabaseSync(join(folder.path, 'carillon.db'));
+    file.exec('DROP TABLE topic_retention');
+    file.close();
+    await open();
+    expect(embedded.defaultRetention).toEqual(EARLIER_FOLDER_RETENTION);
+    now += 4000 * DAY;
+    await embedded.applyRetention(now);
+    for (const topic of kept) expect((await embedded.log.bounds(topic, 0)).start).toBe(0);
+    expect((await bounds()).start).toBe(1);
+    const topics = { ...embedded.defaultRetention, 'carillon.outcomes': 30 * DAY };
+    await embedded.applyRetention(now, { topics });
+    expect((await embedded.log.bounds('carillon.outcomes', 0)).start).toBe(1);
   });
 });

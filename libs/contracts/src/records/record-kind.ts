@@ -10,7 +10,7 @@ export type TopicKind = {
   readonly partitions: 1 | 8;
   /** `forever`, or days such as `30d`. */
   readonly retention: string;
-  /** Retention in a data folder, if it differs from `retention`. */
+  /** Retention in a data folder that a release made without a setting for it, if it differs from `retention`. */
   readonly embeddedRetention?: string;
 };
 

@@ -46,6 +46,9 @@ export type Evaluation = {
   readonly at: Instant;
 };
 
+/** Bytes of a record that a dead letter holds at most. A larger record, as text and framed, would be too large for a topic itself. */
+export const MAX_DEAD_LETTER_BYTES = 2 * 1024 * 1024;
+
 /** A record that can never be processed, kept with the reason; its own bytes ride along. */
 export type DeadLetter = {
   readonly id: string;

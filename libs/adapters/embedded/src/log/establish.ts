@@ -26,7 +26,10 @@ export function establishLog(db: DatabaseSync, sql: Statements, settings: Writer
   db.exec('BEGIN IMMEDIATE');
   try {
     sql.run('INSERT INTO log_identity VALUES (1, ?, ?) ON CONFLICT DO NOTHING', settings.logId, settings.createdAt);
-    for (const { name, isSingleSequence } of settings.topics) {
+    db.exec('CREATE TABLE IF NOT EXISTS topic_retention (topic TEXT PRIMARY KEY, retention TEXT NOT NULL) STRICT');
+    for (const { name, isSingleSequence, retention } of settings.topics) {
+      const isThere = sql.get('SELECT 1 FROM partitions WHERE topic = ?', name) !== undefined;
+      if (!isThere) sql.run('INSERT INTO topic_retention VALUES (?, ?) ON CONFLICT DO NOTHING', name, retention);
       const partitions = isSingleSequence ? 1 : count;
       for (let partition = 0; partition < partitions; partition += 1) {
         sql.run('INSERT INTO partitions (topic, partition) VALUES (?, ?) ON CONFLICT DO NOTHING', name, partition);

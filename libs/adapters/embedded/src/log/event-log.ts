@@ -9,10 +9,20 @@ import { createLogReading } from './read-log.ts';
 
 const TRIM_ROWS = 2000;
 
+/** Records that retention leaves, however old they are. */
+export type KeptRecords = {
+  /** The first offset that a consumer has not read. */
+  unreadFrom(topic: TopicName, partition: number): number;
+  /** Offsets of single records. */
+  kept(topic: TopicName, partition: number): readonly number[];
+};
+
+const KEEP_NOTHING: KeptRecords = { unreadFrom: () => Number.POSITIVE_INFINITY, kept: () => [] };
+
 /** The log in the data file, and what only its owner may do with it. */
 export type EmbeddedLog = EventLog & {
-  /** Removes records appended before `olderThan`; their offsets are never used again. Answers how many there were. */
-  trim(topic: TopicName, olderThan: Instant): Promise<number>;
+  /** Removes records appended before `olderThan`, but none of `keep`; their offsets are never used again. Answers how many there were. */
+  trim(topic: TopicName, olderThan: Instant, keep?: KeptRecords): Promise<number>;
   /** Records laid out for a write of a store that appends them in its own commit; it says `arrived` once that is durable. */
   pack(records: readonly NewRecord[]): PackedRecords;
   arrived(records: readonly NewRecord[]): void;
@@ -58,12 +68,18 @@ export function createEventLog(
       }
     },
     consume: async (options) => groups.join(options),
-    async trim(topic, olderThan) {
+    async trim(topic, olderThan, { unreadFrom, kept } = KEEP_NOTHING) {
       let removed = 0;
-      for (const id of idsOf(topic)) {
+      for (const [partition, id] of idsOf(topic).entries()) {
+        const trim = {
+          olderThan,
+          before: unreadFrom(topic, partition),
+          kept: kept(topic, partition),
+          limit: TRIM_ROWS,
+        };
         let last = TRIM_ROWS;
         while (last === TRIM_ROWS) {
-          last = await write('log.trim', { bytes: 64, rows: TRIM_ROWS }, id, olderThan, TRIM_ROWS);
+          last = await write('log.trim', { bytes: 64 + 8 * trim.kept.length, rows: TRIM_ROWS }, id, trim);
           removed += last;
         }
       }

@@ -1,6 +1,17 @@
+import type { Instant } from '@carillon/kernel';
 import type { Transaction } from '../writing/protocol.ts';
 import type { PackedRecords } from './packed-records.ts';
-import { placeOf } from './places.ts';
+import { offsetOf, placeOf } from './places.ts';
+
+/** Which records of a partition retention removes. */
+export type Trim = {
+  readonly olderThan: Instant;
+  /** The first offset that somebody has not read yet. */
+  readonly before: number;
+  /** Offsets of records that stay. */
+  readonly kept: readonly number[];
+  readonly limit: number;
+};
 
 /** Appends within the transaction that is open; answers the offset of each. */
 export function appendRecords({ sql, now }: Transaction, records: PackedRecords): number[] {
@@ -33,28 +44,49 @@ export const logWrites = (transaction: Transaction) => ({
   'log.append': (records: PackedRecords): number[] => appendRecords(transaction, records),
 
   /**
-   * Removes the oldest records of a partition while they are older than `olderThan`, at most `limit`; answers how many.
-   * The start moves with them, the next offset stays.
+   * Removes the oldest records of a partition while they are older than `olderThan` and before the offset `before`, at most `limit`, but
+   * none at the offsets `kept`; answers how many. The start moves to the first record that stays; the next offset stays.
    */
-  'log.trim'(partitionId: number, olderThan: number, limit: number): number {
+  'log.trim'(partitionId: number, { olderThan, before, kept, limit }: Trim): number {
     const { sql } = transaction;
     const row = sql.get('SELECT start, next FROM partitions WHERE id = ?', partitionId) as
       | { start: number; next: number }
       | undefined;
     if (!row) return 0;
-    const end = placeOf(partitionId, Math.min(row.next, row.start + limit));
-    const kept = sql.get(
-      'SELECT place FROM records WHERE place >= ? AND place < ? AND time >= ? ORDER BY place LIMIT 1',
-      placeOf(partitionId, row.start),
-      end,
-      olderThan,
-    ) as { place: number } | undefined;
     const from = placeOf(partitionId, row.start);
-    const to = kept?.place ?? end;
-    if (to <= from) return 0;
-    sql.run('DELETE FROM records WHERE place >= ? AND place < ?', from, to);
-    sql.run('UPDATE partitions SET start = start + ? WHERE id = ?', to - from, partitionId);
-    return to - from;
+    const end = placeOf(partitionId, Math.max(row.start, Math.min(row.next, before)));
+    const oldest = sql.all(
+      'SELECT place, time FROM records WHERE place >= ? AND place < ? ORDER BY place LIMIT ?',
+      from,
+      end,
+      limit + kept.length,
+    ) as { place: number; time: number }[];
+    const young = oldest.findIndex(({ time }) => time >= olderThan);
+    const keptPlaces = new Set(kept.map((offset) => placeOf(partitionId, offset)));
+    const old = (young === -1 ? oldest : oldest.slice(0, young))
+      .map(({ place }) => place)
+      .filter((place) => !keptPlaces.has(place))
+      .slice(0, limit);
+    const last = old.at(-1);
+    if (last === undefined) return 0;
+    const places = JSON.stringify([...keptPlaces]);
+    sql.run(
+      'DELETE FROM records WHERE place >= ? AND place <= ? AND place NOT IN (SELECT value FROM json_each(?))',
+      from,
+      last,
+      places,
+    );
+    const first = sql.get(
+      'SELECT place FROM records WHERE place >= ? AND place < ? ORDER BY place LIMIT 1',
+      from,
+      placeOf(partitionId, row.next),
+    ) as { place: number } | undefined;
+    sql.run(
+      'UPDATE partitions SET start = ? WHERE id = ?',
+      first === undefined ? row.next : offsetOf(partitionId, first.place),
+      partitionId,
+    );
+    return old.length;
   },
 
   /** Removes the records before an offset, at most `limit`; answers how many. */

@@ -35,7 +35,12 @@ export type Failure = { readonly code: ErrorCode | null; readonly message: strin
 export type Reply = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: Failure };
 
 /** A topic of the log, as the writer makes it. */
-export type LogTopic = { readonly name: TopicName; readonly isSingleSequence: boolean };
+export type LogTopic = {
+  readonly name: TopicName;
+  readonly isSingleSequence: boolean;
+  /** `forever`, or days such as `30d`: noted when the topic is made, so that a later release removes nothing earlier. */
+  readonly retention: string;
+};
 
 export type WriterSettings = {
   readonly file: string;
