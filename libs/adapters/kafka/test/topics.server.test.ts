@@ -1,4 +1,4 @@
-import { TOPIC_DEFINITIONS } from '@carillon/contracts';
+import { TOPIC_DEFINITIONS, type TopicRetention } from '@carillon/contracts';
 import { type CarillonError, isId } from '@carillon/kernel';
 import { KAFKA_API, startKafkaProxy } from '@carillon/testing/faults';
 import { forgetTopics, startKafka, type KafkaService } from '@carillon/testing/services';
@@ -7,7 +7,7 @@ import { ConfigResourceTypes, Kafka, logLevel, type Admin } from 'kafkajs';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { sharedServer, takeTurn } from '../../../../test/support/shared-servers.ts';
-import { ensureTopics, inspectKafka, type KafkaConnection, openKafkaLog } from '../src/index.ts';
+import { adjustTopics, ensureTopics, inspectKafka, type KafkaConnection, openKafkaLog } from '../src/index.ts';
 import { forOneBroker, freshLogId, START_TIMEOUT } from './running-kafka.ts';
 
 const TIMEOUT = 180_000;
@@ -82,6 +82,100 @@ describeWith('kafka', 'topics on Kafka', () => {
     expect(error.message).toContain('carillon.intents: retention.ms is 1000, wanted 2592000000');
     // What was altered goes back to a default that differs as well: nothing is mended in place.
     expect(error.message).toContain('carillon.intents: message.timestamp.type is CreateTime, wanted LogAppendTime');
+  });
+
+  const DAY = 86_400_000;
+  /** The settings of a topic that it does not have from the broker, once one of them has this value. */
+  const settingsOnce = (name: string, setting: string, value: string): Promise<ReadonlyMap<string, string>> =>
+    vi.waitFor(
+      async () => {
+        const { resources } = await admin.describeConfigs({
+          includeSynonyms: false,
+          resources: [{ type: ConfigResourceTypes.TOPIC, name }],
+        });
+        const entries = resources[0]?.configEntries ?? [];
+        const settings = new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
+        expect(settings.get(setting)).toBe(value);
+        return settings;
+      },
+      { timeout: TIMEOUT },
+    );
+  const unadjusted = (retention: Partial<TopicRetention>) =>
+    vi.waitFor(
+      async () => {
+        const { differences } = await inspectKafka(connection, TOPIC_DEFINITIONS, { singleBroker: true, retention });
+        expect(differences).toEqual([]);
+      },
+      { timeout: TIMEOUT },
+    );
+
+  test('have segments of a day, except those that always stay', async () => {
+    await settingsOnce('carillon.events', 'segment.ms', String(DAY));
+    await settingsOnce('carillon.audit', 'segment.ms', String(DAY));
+    await settingsOnce('carillon.consents', 'segment.ms', String(7 * DAY));
+    await settingsOnce('carillon.config', 'segment.ms', String(7 * DAY));
+  });
+
+  test('get the retention that is named and segments of a day in place, and keep their other settings', async () => {
+    spoilsTopics();
+    const others = {
+      'message.timestamp.type': 'LogAppendTime',
+      'max.message.bytes': '9000000',
+      'segment.ms': String(7 * DAY),
+    };
+    await admin.alterConfigs({
+      validateOnly: false,
+      resources: [
+        {
+          type: ConfigResourceTypes.TOPIC,
+          name: 'carillon.events',
+          configEntries: Object.entries({
+            ...others,
+            'cleanup.policy': 'delete',
+            'retention.ms': String(30 * DAY),
+            'retention.bytes': '-1',
+            'min.insync.replicas': '1',
+            'unclean.leader.election.enable': 'false',
+            'compression.type': 'gzip',
+          }).map(([name, value]) => ({ name, value })),
+        },
+      ],
+    });
+    await settingsOnce('carillon.events', 'segment.ms', String(7 * DAY));
+    // A topic of an earlier release is no reason not to start.
+    await ensure();
+    const retention = { 'carillon.events': 90 * DAY, 'carillon.intents': 7 * DAY, 'carillon.outcomes': null };
+    const changed = await adjustTopics(connection, TOPIC_DEFINITIONS, { singleBroker: true, retention });
+    expect(changed.map(({ topic, setting, wanted }) => `${topic} ${setting} ${wanted}`).toSorted()).toEqual([
+      `carillon.events retention.ms ${90 * DAY}`,
+      `carillon.events segment.ms ${DAY}`,
+      `carillon.intents retention.ms ${7 * DAY}`,
+      'carillon.outcomes retention.ms -1',
+    ]);
+    const events = await settingsOnce('carillon.events', 'retention.ms', String(90 * DAY));
+    expect([events.get('compression.type'), events.get('max.message.bytes'), events.get('segment.ms')]).toEqual([
+      'gzip',
+      '9000000',
+      String(DAY),
+    ]);
+    await settingsOnce('carillon.intents', 'message.timestamp.type', 'LogAppendTime');
+    await unadjusted(retention);
+    // A start knows no configuration yet, and refuses neither a shorter nor a longer time.
+    await ensure();
+    expect(await adjustTopics(connection, TOPIC_DEFINITIONS, { singleBroker: true, retention })).toEqual([]);
+    // What is named no longer goes back to 30 days, and what is kept longer stays.
+    await adjustTopics(connection, TOPIC_DEFINITIONS, { singleBroker: true });
+    await settingsOnce('carillon.intents', 'retention.ms', String(30 * DAY));
+    await settingsOnce('carillon.events', 'retention.ms', String(90 * DAY));
+    await settingsOnce('carillon.outcomes', 'retention.ms', '-1');
+  });
+
+  test('that always stay are never adjusted: a retention of theirs stops the start', async () => {
+    spoilsTopics();
+    await alter('carillon.consents', 'retention.ms', String(30 * DAY));
+    await settingsOnce('carillon.consents', 'retention.ms', String(30 * DAY));
+    await adjustTopics(connection, TOPIC_DEFINITIONS, { singleBroker: true });
+    expect((await refusal()).message).toContain('carillon.consents: retention.ms is 2592000000, wanted -1');
   });
 
   test('with partitions added stop the start', async () => {

@@ -27,7 +27,7 @@ export type EnsuredTopics = {
 
 /**
  * Makes the topics that are missing and verifies all others; what differs is an error that names topic, setting, found
- * and wanted, and nothing is changed in place. Safe to run by several processes at once.
+ * and wanted, and nothing is changed in place. What `adjustTopics` changes is no error. Safe to run by several processes at once.
  */
 export async function ensureTopics(
   connection: KafkaConnection,
@@ -155,10 +155,9 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function refuse(differences: readonly TopicDifference[]): void {
-  if (differences.length === 0) return;
-  const list = differences.map(
-    ({ topic, setting, found, wanted }) => `${topic}: ${setting} is ${found}, wanted ${wanted}`,
-  );
+  const fixed = differences.filter(({ isAdjustable }) => !isAdjustable);
+  if (fixed.length === 0) return;
+  const list = fixed.map(({ topic, setting, found, wanted }) => `${topic}: ${setting} is ${found}, wanted ${wanted}`);
   throw new CarillonError(
     'invalid_configuration',
     `Kafka is not set up as Carillon needs it: ${list.join('; ')}. Nothing was changed`,

@@ -10,6 +10,8 @@ export type TopicDifference = {
   readonly setting: string;
   readonly found: string;
   readonly wanted: string;
+  /** Whether `adjustTopics` changes it in place, so that a start does not refuse it. */
+  readonly isAdjustable: boolean;
 };
 
 export type Inspection = {
@@ -45,8 +47,20 @@ async function differingShapes(
   return topics.flatMap(({ name, partitions }) => {
     const wanted = definitions[name as TopicName].partitions;
     const copies = Math.min(...partitions.map(({ replicas }) => replicas.length));
-    const count = { topic: name, setting: 'partitions', found: String(partitions.length), wanted: String(wanted) };
-    const replication = { topic: name, setting: 'replication', found: String(copies), wanted: String(wantedCopies) };
+    const count = {
+      topic: name,
+      setting: 'partitions',
+      found: String(partitions.length),
+      wanted: String(wanted),
+      isAdjustable: false,
+    };
+    const replication = {
+      topic: name,
+      setting: 'replication',
+      found: String(copies),
+      wanted: String(wantedCopies),
+      isAdjustable: false,
+    };
     return [
       ...(partitions.length === wanted ? [] : [count]),
       ...(copies >= wantedCopies ? [] : [{ ...replication, wanted: `${wantedCopies} or more` }]),
@@ -54,7 +68,7 @@ async function differingShapes(
   });
 }
 
-async function differingSettings(
+export async function differingSettings(
   admin: Admin,
   present: readonly TopicName[],
   definitions: TopicDefinitions,
@@ -68,9 +82,9 @@ async function differingSettings(
   return resources.flatMap(({ resourceName, configEntries }) => {
     const topic = resourceName as TopicName;
     const found = new Map(configEntries.map(({ configName, configValue }) => [configName, configValue]));
-    return settingsOf(topic, definitions[topic], options).flatMap(({ name, wanted, accepts }) => {
+    return settingsOf(topic, definitions[topic], options).flatMap(({ name, wanted, accepts, isAdjustable }) => {
       const value = found.get(name) ?? '';
-      return accepts(value) ? [] : [{ topic, setting: name, found: value, wanted }];
+      return accepts(value) ? [] : [{ topic, setting: name, found: value, wanted, isAdjustable: isAdjustable(value) }];
     });
   });
 }
@@ -88,5 +102,7 @@ async function differingBrokers(admin: Admin): Promise<readonly TopicDifference[
     })),
   });
   const values = resources.flatMap(({ configEntries }) => configEntries.map(({ configValue }) => configValue));
-  return values.includes('true') ? [{ topic: 'broker', setting: name, found: 'true', wanted: 'false' }] : [];
+  return values.includes('true')
+    ? [{ topic: 'broker', setting: name, found: 'true', wanted: 'false', isAdjustable: false }]
+    : [];
 }
