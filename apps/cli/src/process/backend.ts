@@ -1,6 +1,8 @@
 import type { FoundWal } from '@carillon/adapter-embedded';
 import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { Check } from '@carillon/control';
+import type { TopicRetention } from '@carillon/contracts';
+import type { NamedRetention } from '@carillon/domain/configuration';
 import type { CarillonError, Instant, JobId } from '@carillon/kernel';
 import type { Clock, EventLog, SchemaRegistry, EventLoopSlice } from '@carillon/ports';
 import type { Stores } from '@carillon/stores';
@@ -27,11 +29,13 @@ export type Backend = Stores & {
   /** What this process depends on, for `/readyz`. */
   readiness(): readonly ReadinessCheck[];
   /** What `doctor` says of it; looks at it now, and within seconds. `Kafka` and `database` not ok: they are away. Never rejects. */
-  checks(): Promise<readonly Check[]>;
+  checks(retention: NamedRetention): Promise<readonly Check[]>;
   /** Writes a consistent copy to a file. */
   backup(file: string): Promise<void>;
+  /** Retention of topics that the configuration does not name. */
+  readonly defaultRetention: TopicRetention;
   /** Removes what is past its time. */
-  applyRetention(now: Instant): Promise<void>;
+  applyRetention(now: Instant, retention: NamedRetention): Promise<void>;
   close(): Promise<void>;
 };
 

@@ -1,9 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { ensureTopics, inspectKafka, openKafkaLog, type KafkaConnection } from '@carillon/adapter-kafka';
+import {
+  adjustTopics,
+  ensureTopics,
+  inspectKafka,
+  openKafkaLog,
+  type KafkaConnection,
+  type TopicOptions,
+} from '@carillon/adapter-kafka';
 import { openMongo, type MongoStores } from '@carillon/adapter-mongodb';
 import { createSchemaRegistry, type RegistryConnection } from '@carillon/adapter-schema-registry';
-import { RECORD_SCHEMAS, TOPIC_DEFINITIONS } from '@carillon/contracts';
+import {
+  DEFAULT_TOPIC_RETENTION,
+  namedTopics,
+  RECORD_SCHEMAS,
+  rowRetentionOf,
+  TOPIC_DEFINITIONS,
+  withNamedRetention,
+} from '@carillon/contracts';
+import type { NamedRetention } from '@carillon/domain/configuration';
 import { checkStep, checkSteps, type Check } from '@carillon/control';
 import { CarillonError, ID_PREFIXES, type LogId } from '@carillon/kernel';
 import type { EventLog } from '@carillon/ports';
@@ -59,16 +74,18 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
       calledOffCohortsBelow: new Map(),
       calledOffJobs: new Set(),
       readiness: () => watches.map((watch) => watch.check()),
-      checks: () => clusterChecks(cluster, connection, log, mongo),
+      checks: (retention) => clusterChecks(cluster, connection, log, mongo, retention),
       async backup() {
         throw new CarillonError(
           'invalid_request',
           'backup copies the embedded backend; on a cluster use the tools of Kafka and MongoDB, and keep the keys folder',
         );
       },
-      async applyRetention(now) {
-        await mongo.applyRetention(now);
+      defaultRetention: DEFAULT_TOPIC_RETENTION,
+      async applyRetention(now, retention) {
+        await mongo.applyRetention(now, rowRetentionOf(withNamedRetention(retention, DEFAULT_TOPIC_RETENTION)));
         await removeExpired(mongo.documents, now);
+        await adjustTopics(connection, TOPIC_DEFINITIONS, { singleBroker, retention: namedTopics(retention) });
       },
       close,
     };
@@ -83,6 +100,7 @@ async function clusterChecks(
   connection: KafkaConnection,
   log: EventLog,
   mongo: MongoStores,
+  retention: NamedRetention,
 ): Promise<readonly Check[]> {
   const { singleBroker } = kafka;
   const copies: Check[] = singleBroker
@@ -93,7 +111,7 @@ async function clusterChecks(
       await log.bounds('carillon.config', 0);
       return `answers at ${kafka.brokers.join(', ')}`;
     }),
-    checkStep('Kafka topics', () => compareTopics(connection, singleBroker)),
+    checkStep('Kafka topics', () => compareTopics(connection, { singleBroker, retention: namedTopics(retention) })),
     checkSteps('database', () => mongo.verify()),
     checkStep('schema registry', () => findSchemas(registry)),
   ]);
@@ -101,13 +119,16 @@ async function clusterChecks(
   return [...ofKafka, ...passwordCheck(kafka), ...stores, schemas];
 }
 
-async function compareTopics(connection: KafkaConnection, singleBroker: boolean): Promise<string> {
-  const { missing, differences } = await inspectKafka(connection, TOPIC_DEFINITIONS, { singleBroker });
+async function compareTopics(connection: KafkaConnection, options: TopicOptions): Promise<string> {
+  const { missing, differences } = await inspectKafka(connection, TOPIC_DEFINITIONS, options);
   const found = [
     ...missing.map((topic) => `${topic} is missing`),
     ...differences.map((one) => `${one.topic}: ${one.setting} is ${one.found}, wanted ${one.wanted}`),
   ];
-  if (found.length > 0) throw new Error(found.join('; '));
+  const adjusting = differences.some(({ isAdjustable }) => isAdjustable)
+    ? '. Control sets retention.ms and segment.ms within a minute; if they stay, give it the right to alter the configuration of topics'
+    : '';
+  if (found.length > 0) throw new Error(found.join('; ') + adjusting);
   return 'as they have to be';
 }
 

@@ -1,4 +1,5 @@
 import { checkStep, type Check } from '@carillon/control';
+import type { NamedRetention } from '@carillon/domain/configuration';
 import { CarillonError, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
@@ -11,8 +12,13 @@ import { lagOf, positionBeyond, READERS } from './log-positions.ts';
 const MAX_LAG = 10_000;
 
 /** What `doctor` looks at besides the configuration: each step within seconds, and none that asks what is known to be away. */
-export async function diagnose(backend: Backend, keys: Keys, clock: Clock): Promise<Check[]> {
-  const checks = await backend.checks();
+export async function diagnose(
+  backend: Backend,
+  keys: Keys,
+  clock: Clock,
+  retention: NamedRetention = {},
+): Promise<Check[]> {
+  const checks = await backend.checks(retention);
   const isAway = (step: string): boolean => checks.some((one) => one.step === step && !one.ok);
   const isAnyAway = isAway('database') || isAway('Kafka');
   const [stored, lag, sending] = await Promise.all([

@@ -72,7 +72,7 @@ describe('Whether a process on one machine is ready', () => {
       fatal: () => undefined,
     });
     opened.push(backend);
-    const steps = await backend.checks();
+    const steps = await backend.checks({});
     const said = steps.find(({ step }) => step === 'data pages');
     expect(said).toMatchObject({ ok: false });
     expect(said?.detail).toMatch(/^damaged: .*restore FILE --data-dir NEW/s);
@@ -102,6 +102,6 @@ describe('Whether a process on one machine is ready', () => {
       fatal: () => undefined,
     });
     opened.push(backend);
-    expect(await backend.checks()).toContainEqual({ step: 'data pages', ok: true, detail: 'whole' });
+    expect(await backend.checks({})).toContainEqual({ step: 'data pages', ok: true, detail: 'whole' });
   });
 });

@@ -7,11 +7,14 @@ import {
   type EmbeddedStats,
   type PageState,
 } from '@carillon/adapter-embedded';
+import { withNamedRetention } from '@carillon/contracts';
 import { checkSteps, type Check } from '@carillon/control';
 import { formatInstant, isCarillonError, messageOf } from '@carillon/kernel';
 import { COLLECTIONS, createSourceStore, createStores, removeExpired } from '@carillon/stores';
 import type { ReadinessCheck } from '@carillon/runtime';
 import { CommandError } from '../failure.ts';
+import { readUnreadOffsets } from './log-positions.ts';
+import { folderRetentionCheck } from './retention-checks.ts';
 import type { Backend, BackendOptions } from './backend.ts';
 
 /** Opens the data folder of this machine, for this process alone. */
@@ -36,10 +39,15 @@ export async function openEmbeddedBackend(options: BackendOptions): Promise<Back
     place: `embedded, data in ${dataDir}`,
     alone: true,
     readiness: () => [fileReadiness(data)],
-    checks: () => checkSteps('data file', () => diskChecks(dataDir, data)),
+    checks: (retention) =>
+      checkSteps('data file', async () => [
+        ...(await diskChecks(dataDir, data)),
+        folderRetentionCheck(data.defaultRetention, retention),
+      ]),
     backup: (file) => data.backup(file),
-    async applyRetention(now) {
-      await data.applyRetention(now);
+    async applyRetention(now, retention) {
+      const topics = withNamedRetention(retention, data.defaultRetention);
+      await data.applyRetention(now, { topics, unreadFrom: await readUnreadOffsets(data) });
       await removeExpired(data.documents, now);
     },
     close: () => data.close(),

@@ -58,3 +58,19 @@ export async function lagOf({ log, checkpoints }: Backend, group: string, topic:
   }
   return lag;
 }
+
+/** Reads where the slowest reader of each partition stands: returns the first offset that is not read, infinite without a reader. */
+export async function readUnreadOffsets({
+  log,
+  checkpoints,
+}: Pick<Backend, 'log' | 'checkpoints'>): Promise<(topic: TopicName, partition: number) => number> {
+  const unread = new Map<string, number>();
+  for (const [group, topic] of READERS) {
+    for (let partition = 0; partition < log.partitions(topic); partition += 1) {
+      const next = (await checkpoints.load(group, topic, partition))?.next ?? 0;
+      const key = `${topic} ${partition}`;
+      unread.set(key, Math.min(next, unread.get(key) ?? Number.POSITIVE_INFINITY));
+    }
+  }
+  return (topic, partition) => unread.get(`${topic} ${partition}`) ?? Number.POSITIVE_INFINITY;
+}

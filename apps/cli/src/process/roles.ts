@@ -2,7 +2,8 @@ import { startControl, type ControlPorts } from '@carillon/control';
 import { startDelivery, type DeliveryRole } from '@carillon/delivery';
 import { startEngine } from '@carillon/engine';
 import { CONFIGURATION_FRESH_FOR, startGateway } from '@carillon/gateway';
-import { createHttpServer, pause, startLoop, type HealthSources } from '@carillon/runtime';
+import { namedRetention } from '@carillon/domain/configuration';
+import { createHttpServer, pause, type HealthSources } from '@carillon/runtime';
 import { PORTAL_FOLDER } from '../shipped-files.ts';
 import { secretChecks } from './secret-checks.ts';
 import { placeOfRuns } from '../replay/place-of-runs.ts';
@@ -11,11 +12,11 @@ import { VERSION } from '../version.ts';
 import { backupTo } from './backup-file.ts';
 import { diagnose } from './diagnose.ts';
 import type { Closing, Foundation } from './foundation.ts';
+import { keepRetention } from './keep-retention.ts';
 import { reportChecks } from './report-checks.ts';
 
 /** The four roles over what they share: each of these starts one, in a process of its own or beside the others. */
 
-const RETENTION_EVERY = 3_600_000;
 const CLOSE_DEADLINE = 3_000;
 
 export async function startDeliveryRole(foundation: Foundation, closing: Closing): Promise<DeliveryRole> {
@@ -91,7 +92,7 @@ export async function startControlRole(
       backend.alone ? Promise.resolve() : pause(Math.max(0, since + CONFIGURATION_FRESH_FOR - clock.now())),
     backup: (file) => foundation.alone(() => backupTo(file, backend)),
     diagnose: async () => [
-      ...(await diagnose(backend, keys, clock)),
+      ...(await diagnose(backend, keys, clock, namedRetention(foundation.configuration.current()))),
       ...(await secretChecks(foundation.rotation)),
       ...reportChecks(foundation.configuration.current(), settings.bounces),
     ],
@@ -113,21 +114,6 @@ export async function startControlRole(
   closing.add(() => control.close());
   keepRetention(foundation, closing);
   return { address: control.address, ports, newLinkWord: () => control.newLinkWord() };
-}
-
-/** Applies retention. The holder of the lease does it for all control processes; nothing breaks where two do. */
-function keepRetention({ backend, clock, ids, watches }: Foundation, closing: Closing): void {
-  const holder = ids.random('request');
-  const sealer = startLoop(
-    RETENTION_EVERY,
-    async () => {
-      const now = clock.now();
-      if (!(await backend.leases.acquire('retention', holder, now, now + RETENTION_EVERY / 2))) return;
-      await backend.applyRetention(now);
-    },
-    (error) => watches.trouble('apply retention', error),
-  );
-  closing.add(() => sealer.stop());
 }
 
 /** `/livez`, `/readyz` and `/metrics` of a role that has no other addresses, or only one for strangers. */

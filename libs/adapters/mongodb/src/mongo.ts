@@ -1,9 +1,9 @@
 import type { Duration, Instant } from '@carillon/kernel';
-import type { BackendStores, Clock, AnyCollection } from '@carillon/ports';
+import type { BackendStores, Clock, AnyCollection, RowRetention } from '@carillon/ports';
 import { createAttempts } from './attempts.ts';
 import { collectionsOf } from './collections.ts';
 import { connect, createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
-import { applyRowRetention, DEFAULT_ROW_RETENTION, type RowRetention } from './retention.ts';
+import { applyRowRetention } from './retention.ts';
 import { wantedIndexes } from './schema/document-collections.ts';
 import { establishSchema } from './schema/establish.ts';
 import { fillDeliveries, fillInbox } from './schema/fill.ts';
@@ -43,7 +43,7 @@ export type MongoOptions = {
 /** The stores of the cluster backend: any number of processes share one database. */
 export type MongoStores = BackendStores & {
   /** Removes rows that are past their time; answers how many. */
-  applyRetention(now: Instant, policy?: RowRetention): Promise<number>;
+  applyRetention(now: Instant, policy: RowRetention): Promise<number>;
   /** Resolves where the database answers; rejects with `store_unavailable` where it is away. */
   ping(): Promise<void>;
   /** What `doctor` says of the database; never rejects. */
@@ -101,7 +101,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),
     keyUses: createKeyUseStore(collections, attempt),
-    applyRetention: (now, policy = DEFAULT_ROW_RETENTION) => applyRowRetention(collections, attempt, now, policy),
+    applyRetention: (now, policy) => applyRowRetention(collections, attempt, now, policy),
     async ping() {
       await attempt(() => db.command({ ping: 1 }));
     },

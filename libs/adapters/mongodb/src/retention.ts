@@ -1,28 +1,11 @@
 import type { Duration, Instant } from '@carillon/kernel';
+import type { RowRetention } from '@carillon/ports';
 import type { Collection, Filter } from 'mongodb';
 import type { Attempt } from './attempts.ts';
 import type { Collections } from './collections.ts';
 import { IN_ONE_ANSWER } from './pages.ts';
 
-const DAY = 86_400_000;
 const BATCH_SIZE = 1000;
-
-/** How long rows are kept that describe what is elsewhere. Null: for ever. */
-export type RowRetention = {
-  /** Rows that describe events, duplicates and evaluations; of fields, those not seen for so long. */
-  readonly readModels: Duration | null;
-  /** Users who left a cohort: what platforms may still repeat of them is not older. */
-  readonly leftCohorts: Duration | null;
-  /** Tasks that are done, and which answer counts: as long as the log keeps triggers and lookups. */
-  readonly lookups: Duration | null;
-};
-
-/** The ledger is not in here at all: who was told what outlives the log. */
-export const DEFAULT_ROW_RETENTION: RowRetention = {
-  readModels: 30 * DAY,
-  leftCohorts: 30 * DAY,
-  lookups: 30 * DAY,
-};
 
 /**
  * Removes what is past its time, in small writes between which everybody else has their turn; answers how many. Several
@@ -60,14 +43,14 @@ export async function applyRowRetention(
   }
   const { events, duplicates, evaluations, fields, leases, cohortMembers, tasks, claims } = collections;
   return (
-    (await sweep(events, 'at', policy.readModels)) +
-    (await sweep(duplicates, 'at', policy.readModels)) +
-    (await sweep(evaluations, 'writtenAt', policy.readModels)) +
-    (await sweep(fields, 'lastAt', policy.readModels)) +
+    (await sweep(events, 'at', policy.events)) +
+    (await sweep(duplicates, 'at', policy.events)) +
+    (await sweep(evaluations, 'writtenAt', policy.evaluations)) +
+    (await sweep(fields, 'lastAt', policy.events)) +
     // One that has ended is held by nobody.
     (await sweep(leases, 'until', 0)) +
     (await sweep(cohortMembers, 'outsideSince', policy.leftCohorts)) +
-    (await sweep(tasks, 'endedAt', policy.lookups)) +
-    (await sweep(claims, 'at', policy.lookups))
+    (await sweep(tasks, 'endedAt', policy.tasks)) +
+    (await sweep(claims, 'at', policy.claims))
   );
 }

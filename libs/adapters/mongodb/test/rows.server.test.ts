@@ -39,18 +39,13 @@ describeWith('mongodb', 'rows in MongoDB', () => {
         { ...field, path: 'still', lastAt: 100 },
       ],
     });
-    expect(
-      await stores.applyRetention(200, {
-        readModels: 100,
-        leftCohorts: 100,
-        lookups: null,
-      }),
-    ).toBe(2102);
+    const policy = { events: 100, evaluations: 100, leftCohorts: 100, tasks: null, claims: null };
+    expect(await stores.applyRetention(200, policy)).toBe(2102);
     expect((await stores.readModels.fields('shop/orders')).map(({ path }) => path)).toEqual(['still']);
     expect((await stores.cohorts.members(buyers, ['ada', 'bob'])).map(({ user }) => user)).toEqual(['ada']);
     expect((await stores.readModels.events({}, 10)).items.map(({ id }) => id)).toEqual(['evt-2099']);
     expect(await stores.readModels.evaluations('shop', 'r', 10)).toEqual([]);
-    expect(await stores.applyRetention(200)).toBe(0);
+    expect(await stores.applyRetention(200, policy)).toBe(0);
   });
 
   it('of asking partners go with the records that they speak of: what is done, and which answer counted', async () => {
@@ -68,9 +63,11 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     ]);
     expect(
       await stores.applyRetention(150, {
-        readModels: null,
+        events: null,
+        evaluations: null,
         leftCohorts: null,
-        lookups: 100,
+        tasks: 100,
+        claims: 100,
       }),
     ).toBe(2);
     expect(

@@ -1,0 +1,29 @@
+import { namedRetention } from '@carillon/domain/configuration';
+import { startLoop } from '@carillon/runtime';
+import type { Closing, Foundation } from './foundation.ts';
+
+const LOOK_EVERY = 60_000;
+const APPLY_EVERY = 3_600_000;
+
+/**
+ * Applies retention once an hour, and within a minute of a change of `retention`. The holder of the lease does it for all control
+ * processes; nothing breaks if two do.
+ */
+export function keepRetention({ backend, clock, ids, configuration, watches }: Foundation, closing: Closing): void {
+  const holder = ids.random('request');
+  let applied = { at: Number.NEGATIVE_INFINITY, named: '' };
+  const loop = startLoop(
+    LOOK_EVERY,
+    async () => {
+      const now = clock.now();
+      const retention = namedRetention(configuration.current());
+      const named = JSON.stringify(retention);
+      if (now - applied.at < APPLY_EVERY && named === applied.named) return;
+      if (!(await backend.leases.acquire('retention', holder, now, now + APPLY_EVERY / 2))) return;
+      applied = { at: now, named };
+      await backend.applyRetention(now, retention);
+    },
+    (error) => watches.trouble('apply retention', error),
+  );
+  closing.add(() => loop.stop());
+}
