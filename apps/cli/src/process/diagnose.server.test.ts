@@ -54,6 +54,7 @@ describe('The doctor', () => {
       'data file',
       'data pages',
       'free disk',
+      'retention',
       'keys',
       'digests',
       'in doubt',
