@@ -12,9 +12,9 @@ const TRIM_ROWS = 2000;
 /** Records that retention leaves, however old they are. */
 export type KeptRecords = {
   /** The first offset that a consumer has not read. */
-  unreadFrom(topic: TopicName, partition: number): number;
+  readonly unreadFrom: (topic: TopicName, partition: number) => number;
   /** Offsets of single records. */
-  kept(topic: TopicName, partition: number): readonly number[];
+  readonly kept: (topic: TopicName, partition: number) => readonly number[];
 };
 
 const KEEP_NOTHING: KeptRecords = { unreadFrom: () => Number.POSITIVE_INFINITY, kept: () => [] };

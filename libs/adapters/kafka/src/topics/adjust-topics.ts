@@ -5,9 +5,6 @@ import { withAdmin } from './ensure-topics.ts';
 import { differingSettings, type TopicDifference } from './inspect.ts';
 import type { TopicDefinitions, TopicOptions } from './settings.ts';
 
-/** Kafka's number for a setting that the topic itself has. */
-const TOPIC_CONFIG = 1;
-
 /**
  * Changes retention and segments of topics in place where they differ. Resolves to what was changed. Any number of processes may do it
  * at once. Rejects with CarillonError `invalid_configuration` if the brokers do not permit it.
@@ -35,7 +32,9 @@ export function adjustTopics(
 async function change(admin: Admin, name: string, differences: readonly TopicDifference[]): Promise<void> {
   const type = kafkajs.ConfigResourceTypes.TOPIC;
   const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type, name }] });
-  const own = (resources[0]?.configEntries ?? []).filter(({ configSource }) => Number(configSource) === TOPIC_CONFIG);
+  const own = (resources[0]?.configEntries ?? []).filter(
+    ({ configSource }) => configSource === kafkajs.ConfigSource.TOPIC_CONFIG,
+  );
   const settings = new Map(own.map(({ configName, configValue }) => [configName, configValue]));
   for (const { setting, wanted } of differences) settings.set(setting, wanted);
   const configEntries = [...settings].map(([setting, value]) => ({ name: setting, value }));
