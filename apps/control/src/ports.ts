@@ -113,6 +113,8 @@ export type ControlPorts = {
   readonly signInSealer: FactorSealer;
   /** Seals what an undo puts back, while whoever may undo it keeps it. */
   readonly undoSealer: FactorSealer;
+  /** Seals the text that a run searches for, until the run ends. */
+  readonly runSealer: FactorSealer;
   readonly identityProviders: IdentityProviders;
   readonly senders: readonly SenderFactory[];
   readonly expressions: ExpressionLanguage;

@@ -72,6 +72,7 @@ export async function openControl(
     people,
     factorSealer: plainSealer,
     undoSealer: plainSealer,
+    runSealer: plainSealer,
     apiKeys: { make: () => ({ key: 'cln_once', keyId: 'id', digest: 'digest' }) },
     readEverywhere: async () => undefined,
     diagnose: async () => [],

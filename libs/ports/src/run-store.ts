@@ -1,9 +1,10 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
-import type { Row, RowDifference, Run, RunFinding, RunLookup, SlotState } from '@carillon/domain/runs';
+import type { Row, RowDifference, Run, RunEvent, RunFinding, RunLookup, SlotState } from '@carillon/domain/runs';
 import type { DeliveryId, Instant, RunId } from '@carillon/kernel';
 
 export type RunPage = { readonly items: readonly Run[]; readonly next: string | null };
 export type RowPage = { readonly items: readonly Row[]; readonly next: string | null };
+export type RunEventPage = { readonly items: readonly RunEvent[]; readonly next: string | null };
 export type RunFindingPage = { readonly items: readonly RunFinding[]; readonly next: string | null };
 export type RunLookupPage = { readonly items: readonly RunLookup[]; readonly next: string | null };
 
@@ -44,11 +45,23 @@ export type RunStore = {
   addFindings(findings: readonly RunFinding[]): Promise<void>;
   /** Findings of a run, in the order of their numbers. */
   findings(run: RunId, limit: number, cursor?: string): Promise<RunFindingPage>;
-  /** Removes all rows, lookups and findings of a run. Safe to repeat. */
+  /** Stores the sealed text of a run that searches. */
+  addText(run: RunId, sealed: string): Promise<void>;
+  /** The sealed text of a run. Null if the run has none, or has ended. */
+  text(run: RunId): Promise<string | null>;
+  /** Runs that have a sealed text. */
+  texts(limit: number): Promise<readonly RunId[]>;
+  /** Removes the sealed text of a run. Safe to repeat. */
+  removeText(run: RunId): Promise<void>;
+  /** Writes events that a run found. An event at a position that the run has already stays as it is. */
+  addEvents(events: readonly RunEvent[]): Promise<void>;
+  /** Events that a run found, newest first. */
+  events(run: RunId, limit: number, cursor?: string): Promise<RunEventPage>;
+  /** Removes all rows, lookups, findings and events of a run. Safe to repeat. */
   removeRows(run: RunId): Promise<void>;
   /**
-   * Removes at most `limit` rows, lookups and findings of a run. Resolves to the number removed; the run has no more of them if it is less
-   * than `limit`.
+   * Removes at most `limit` rows, lookups, findings and events of a run. Resolves to the number removed; the run has no more of them if it
+   * is less than `limit`.
    */
   removeSomeRows(run: RunId, limit: number): Promise<number>;
   /** Removes a run after its rows. Safe to repeat. */

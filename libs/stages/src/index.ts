@@ -51,6 +51,7 @@ export * from './replay/checksum.ts';
 export * from './replay/compare-event.ts';
 export * from './replay/count-rows.ts';
 export { asksPartner, editOf, rulesWithState, streamsOf, type Edit } from './replay/edit.ts';
+export * from './replay/find-text.ts';
 export * from './replay/join-slots.ts';
 export { isSameContent, type Wanted } from './replay/lines.ts';
 export * from './replay/offset-at.ts';

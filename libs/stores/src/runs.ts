@@ -1,5 +1,14 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
-import { isRunOf, type Row, type Run, type RunChange, type RunFinding, type RunLookup } from '@carillon/domain/runs';
+import {
+  isRunOf,
+  type Row,
+  type Run,
+  type RunChange,
+  type RunEvent,
+  type RunFinding,
+  type RunLookup,
+} from '@carillon/domain/runs';
+import type { RunId } from '@carillon/kernel';
 import { integer, text, type Collection, type Documents, type RunStore } from '@carillon/ports';
 import { writeNext } from './documents.ts';
 
@@ -55,6 +64,25 @@ const RUN_FINDINGS: Collection<RunFinding> = {
   indexes: { number: { by: ['run', 'number'] } },
 };
 
+const RUN_EVENTS: Collection<RunEvent> = {
+  name: 'run_events',
+  key: ['run', 'position'],
+  fields: {
+    run: text(({ run }) => run),
+    position: text(({ position }) => position),
+    at: integer(({ at }) => at),
+  },
+  indexes: { time: { by: ['run', 'at', '_id'] } },
+};
+
+type SealedText = { readonly run: RunId; readonly sealed: string };
+const RUN_TEXTS: Collection<SealedText> = {
+  name: 'run_texts',
+  key: ['run'],
+  fields: { run: text(({ run }) => run) },
+  indexes: { run: { by: ['run', '_id'] } },
+};
+
 /** A run as it was stored before its edit stood beside it: with the bodies of the edit, and without the action of each change. */
 type OldRun = { readonly changes: readonly (ResourceChange & Pick<RunChange, 'revision'>)[] };
 
@@ -77,6 +105,8 @@ function create(documents: Documents): RunStore {
   const rows = documents.collection(RUN_ROWS);
   const lookups = documents.collection(RUN_LOOKUPS);
   const findings = documents.collection(RUN_FINDINGS);
+  const events = documents.collection(RUN_EVENTS);
+  const texts = documents.collection(RUN_TEXTS);
 
   async function removeSomeLookups(run: string, limit: number): Promise<number> {
     const { items } = await lookups.page({ index: 'event', where: { run } }, limit);
@@ -90,12 +120,19 @@ function create(documents: Documents): RunStore {
     return items.length;
   }
 
+  async function removeSomeEvents(run: string, limit: number): Promise<number> {
+    const { items } = await events.page({ index: 'time', where: { run } }, limit);
+    await Promise.all(items.map(({ position }) => events.remove([run, position])));
+    return items.length;
+  }
+
   async function removeSomeRows(run: string, limit: number): Promise<number> {
     const { items } = await rows.page({ index: 'filter', where: { run } }, limit);
     await Promise.all(items.map(({ slot }) => rows.remove([run, slot])));
     let removed = items.length;
     if (removed < limit) removed += await removeSomeLookups(run, limit - removed);
     if (removed < limit) removed += await removeSomeFindings(run, limit - removed);
+    if (removed < limit) removed += await removeSomeEvents(run, limit - removed);
     return removed;
   }
 
@@ -148,13 +185,26 @@ function create(documents: Documents): RunStore {
     },
     findings: (run, limit, cursor) =>
       findings.page({ index: 'number', where: { run }, order: 'ascending' }, limit, cursor),
+    async addText(run, sealed) {
+      await texts.write({ run, sealed }, null);
+    },
+    text: async (run) => (await texts.get([run]))?.sealed ?? null,
+    texts: async (limit) => (await texts.page({ index: 'run', where: {} }, limit)).items.map(({ run }) => run),
+    async removeText(run) {
+      await texts.remove([run]);
+    },
+    async addEvents(added) {
+      await Promise.all(added.map((event) => events.write(event, null)));
+    },
+    events: (run, limit, cursor) => events.page({ index: 'time', where: { run } }, limit, cursor),
     removeRows,
     removeSomeRows,
     async remove(id) {
       await removeRows(id);
+      await texts.remove([id]);
       await runs.remove([id]);
     },
   };
 }
 
-export const runs = { collections: [RUNS, RUN_ROWS, RUN_LOOKUPS, RUN_FINDINGS], create };
+export const runs = { collections: [RUNS, RUN_ROWS, RUN_LOOKUPS, RUN_FINDINGS, RUN_EVENTS, RUN_TEXTS], create };

@@ -97,6 +97,7 @@ beforeAll(async () => {
     rotation,
     secrets: createSecrets(store, values, {}, { listed: [], own: () => new Set() }),
     undoSealer: createTextSealer(keys.pepper, 'undo'),
+    runSealer: createTextSealer(keys.pepper, 'run'),
     backup: async () => ({ bytes: 1 }),
     expressions: givenExpressions,
     templates,

@@ -8,11 +8,11 @@ import { runProgressText, runText } from './replay-text.ts';
 const POLL_INTERVAL_MS = 500;
 
 /**
- * Draws the progress of a run until it ends, on a terminal only, and prints its result. If it is interrupted, the run goes on. The
- * exit code is 1 if the run failed or was cancelled, or if a verification found something.
+ * Draws the progress of a run on a terminal and resolves to the run when it has ended. If the command is interrupted, the run goes on, and
+ * the promise resolves to the run as it is.
  */
-export async function followRun(client: Client, started: RunBody, options: CommonOptions): Promise<RunBody> {
-  const draws = process.stdout.isTTY && !options.json;
+export async function waitForRun(client: Client, started: RunBody, { json }: CommonOptions): Promise<RunBody> {
+  const draws = process.stdout.isTTY && !json;
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort();
   process.once('SIGINT', interrupt);
@@ -25,6 +25,14 @@ export async function followRun(client: Client, started: RunBody, options: Commo
   }
   process.removeListener('SIGINT', interrupt);
   if (draws) process.stdout.write('\r\u001B[K');
+  return run;
+}
+
+/**
+ * Waits for a run and prints its result. The exit code is 1 if the run failed or was cancelled, or if a verification found something.
+ */
+export async function followRun(client: Client, started: RunBody, options: CommonOptions): Promise<RunBody> {
+  const run = await waitForRun(client, started, options);
   if (options.json) sayJson(run);
   else say(runnable(runText(run), options));
   if (isUnderWay(run)) say(runnable(`it goes on: npx carillon replay show ${run.id} --follow`, options));
@@ -36,4 +44,4 @@ export async function followRun(client: Client, started: RunBody, options: Commo
 export const findingsOf = ({ verified }: RunBody): number =>
   verified === null ? 0 : verified.missing + verified.no_cause + verified.different;
 
-const isUnderWay = ({ ended_at: endedAt }: RunBody): boolean => endedAt === null;
+export const isUnderWay = ({ ended_at: endedAt }: RunBody): boolean => endedAt === null;

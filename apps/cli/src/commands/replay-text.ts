@@ -4,12 +4,13 @@ import { clean, paint, shortTime, table } from '../output.ts';
 const BAR_WIDTH = 24;
 
 /** Returns progress and the counts so far on one line: `██████░░░░  118 of 412 records, 97 events evaluated, running`. */
-export function runProgressText({ counts, progress, state, verified }: RunBody): string {
+export function runProgressText({ counts, find, progress, state, verified }: RunBody): string {
   const { read, total } = progress;
   const filled = total === 0 ? 0 : Math.min(BAR_WIDTH, Math.floor((read / total) * BAR_WIDTH));
   const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;
   const evaluated = (counts ?? verified)?.events;
-  const events = evaluated === undefined ? '' : `, ${evaluated} events evaluated`;
+  const searched = find === null ? '' : `, ${find.found} of ${find.events} events hold the text`;
+  const events = evaluated === undefined ? searched : `, ${evaluated} events evaluated`;
   return `${bar}  ${read} of ${total} records${events}, ${state}`;
 }
 
@@ -27,11 +28,15 @@ export function runText(run: RunBody): string {
     ...block(daysText(run)),
     ...block(run.notes.map(clean).join('\n')),
     '',
-    paint('dim', `${id} in ${job}, from ${shortTime(run.from)} to ${shortTime(run.to)}${sidesText(run)}`),
+    paint('dim', `${id} in ${job}, from ${shortTime(startOf(run))} to ${shortTime(run.to)}${sidesText(run)}`),
     ...(keptUntil === null ? [] : [paint('dim', `kept until ${shortTime(keptUntil)}`)]),
     ...(hasRows(run) ? [`The messages: npx carillon replay rows ${id}`] : []),
   ].join('\n');
 }
+
+/** A search of the whole log begins where the log does. */
+const startOf = ({ kind, from, log_starts_at: logStartsAt }: RunBody): string =>
+  kind === 'find' ? (logStartsAt ?? from) : from;
 
 function sidesText({ before, changes, kind, published }: RunBody): string {
   if (kind !== 'compare') return '';

@@ -40,6 +40,7 @@ const RUN: RunBody = {
   counts: COUNTS,
   sentence: 'Over the last 30 days, this edit would have added messages for 37 people.',
   warning: null,
+  find: null,
   notes: [],
   checksum: 'ab',
   reason: null,

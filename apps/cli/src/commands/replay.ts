@@ -99,7 +99,7 @@ export function runRequestOf(options: DiffOptions): object {
 }
 
 function listCommand(replay: Command): void {
-  command(replay, 'list', 'comparisons and verifications of a workspace, newest first')
+  command(replay, 'list', 'comparisons, verifications and searches of a workspace, newest first')
     .option('--limit <n>', 'at most so many', '50')
     .option('--cursor <cursor>', 'the page after')
     .action(async ({ limit, cursor, ...options }: ListOptions) => {
@@ -112,7 +112,7 @@ function listCommand(replay: Command): void {
 }
 
 function showCommand(replay: Command): void {
-  command(replay, 'show <run>', 'the result of a comparison or verification, or how far it is')
+  command(replay, 'show <run>', 'the result of a comparison, verification or search, or how far it is')
     .option('--follow', 'draw its progress until it ends')
     .action(async (id: string, { follow, ...options }: ShowOptions) => {
       const client = connect(options);
@@ -155,7 +155,7 @@ function rowsCommand(replay: Command): void {
 }
 
 function cancelCommand(replay: Command): void {
-  command(replay, 'cancel <run>', 'end a comparison or verification before it is done').action(
+  command(replay, 'cancel <run>', 'end a comparison, verification or search before it is done').action(
     async (id: string, options: CommonOptions) => {
       await answer(
         options,

@@ -1,8 +1,12 @@
-import type { WhyNotBody } from '@carillon/contracts';
+import type { RunBody, WhyNotBody } from '@carillon/contracts';
 import type { Command } from 'commander';
-import { seg, type CommonOptions } from '../client.ts';
-import { clean, paint, shortTime } from '../output.ts';
-import { answer, command } from './api-command.ts';
+import { connect, seg, type Client, type CommonOptions } from '../client.ts';
+import { UsageError } from '../failure.ts';
+import { clean, paint, say, sayJson, shortTime } from '../output.ts';
+import { runnable } from '../runnable.ts';
+import { command } from './api-command.ts';
+import { isUnderWay, waitForRun } from './follow-run.ts';
+import { runText } from './replay-text.ts';
 
 type Options = CommonOptions & {
   readonly from?: string;
@@ -11,6 +15,8 @@ type Options = CommonOptions & {
   readonly event?: string;
   readonly cursor?: string;
   readonly drafts?: boolean;
+  /** True starts a search; a text is the id of a search that is done. */
+  readonly search?: boolean | string;
 };
 
 const MARKS: Readonly<Record<WhyNotBody['gates'][number]['result'], string>> = {
@@ -33,28 +39,49 @@ export function whyNotCommands(program: Command): void {
     .option('--last <span>', 'instead of both, such as 7d (24h where nothing is said)')
     .option('--event <id>', 'only this event')
     .option('--drafts', 'says of each event too what it comes to with the drafts of the workspace')
+    .option('--search [run]', 'searches the whole log first, or the span; with the id of a search, takes what it found')
     .option('--cursor <cursor>', 'looks further back, where the answer before says so')
     .action(async (who: string, notification: string, options: Options) => {
-      const { from, to, last, event, cursor, drafts } = options;
-      await answer(
-        options,
-        async (client) =>
-          client.post<WhyNotBody>(`/v1/workspaces/${seg(await client.workspace())}/why-not`, {
-            who,
-            notification,
-            from,
-            to,
-            last,
-            event,
-            cursor,
-            drafts,
-          }),
-        showWhyNot,
-      );
+      const { from, to, last, event, cursor, drafts, search } = options;
+      const span = { from, to, last };
+      const client = connect(options);
+      const workspace = `/v1/workspaces/${seg(await client.workspace())}`;
+      const question = { who, notification, event, cursor, drafts };
+      if (search === undefined || search === false) {
+        const body = await client.post<WhyNotBody>(`${workspace}/why-not`, { ...question, ...span });
+        return print(body, options);
+      }
+      if (event !== undefined) throw new UsageError('--event names one event, and --search looks for events: give one');
+      const run =
+        typeof search === 'string' ? search : await searchFor(client, workspace, { text: who, ...span }, options);
+      if (run === null) return;
+      print(await client.post<WhyNotBody>(`${workspace}/why-not`, { ...question, search: run }), options, run);
     });
 }
 
-function showWhyNot(body: WhyNotBody): string {
+function print(body: WhyNotBody, options: CommonOptions, run?: string): void {
+  if (options.json) sayJson(body);
+  else say(runnable(showWhyNot(body, run), options));
+}
+
+/** Searches the log for a text and resolves to the id of the search. Null if it ended without a result, and the output says why. */
+async function searchFor(
+  client: Client,
+  workspace: string,
+  asked: { readonly text: string } & { readonly [Name in 'from' | 'last' | 'to']: string | undefined },
+  options: CommonOptions,
+): Promise<string | null> {
+  const started = await client.post<RunBody>(`${workspace}/runs`, { kind: 'find', ...asked });
+  const run = await waitForRun(client, started, options);
+  if (run.state === 'done') return run.id;
+  if (options.json) sayJson(run);
+  else say(runnable(runText(run), options));
+  if (isUnderWay(run)) say(runnable(`it goes on: npx carillon replay show ${run.id} --follow`, options));
+  else process.exitCode = 1;
+  return null;
+}
+
+function showWhyNot(body: WhyNotBody, run?: string): string {
   const { sentence, gates, others, looked, next } = body;
   const lines = gates
     .filter(({ result }) => result !== 'not_reached')
@@ -79,7 +106,14 @@ function showWhyNot(body: WhyNotBody): string {
     '',
     paint('dim', seen),
     ...leftOutLines(body),
-    ...(next === null ? [] : [paint('dim', `there are older events in the span: --cursor ${next}`)]),
+    ...(next === null
+      ? []
+      : [
+          paint(
+            'dim',
+            `there are older events in the span: ${run === undefined ? '' : `--search ${run} `}--cursor ${next}`,
+          ),
+        ]),
   ].join('\n');
 }
 

@@ -124,15 +124,12 @@ export async function openFoundation(
     drafts: backend.drafts,
     jobs: backend.jobs,
     idempotency: backend.idempotency,
-    answerSealer: createTextSealer(keys.pepper, 'answers'),
+    ...sealersOf(keys.pepper),
     limits: backend.limits,
     digestHeads: backend.digestHeads,
     links: createLinkTokens(keys.ledgerKey),
     keyUses: backend.keyUses,
     people: backend.people,
-    factorSealer: createTextSealer(keys.pepper, 'totp'),
-    signInSealer: createTextSealer(keys.pepper, 'sign-in'),
-    undoSealer: createTextSealer(keys.pepper, 'undo'),
     identityProviders: createIdentityProviders({ http: outboundHttp, clock }),
     configuration,
     codecs,
@@ -222,3 +219,12 @@ function createRenderers(watches: Watches, closing: Closing) {
 }
 
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
+
+/** A text that was sealed by one of these is opened by no other. */
+const sealersOf = (pepper: Uint8Array) => ({
+  answerSealer: createTextSealer(pepper, 'answers'),
+  factorSealer: createTextSealer(pepper, 'totp'),
+  signInSealer: createTextSealer(pepper, 'sign-in'),
+  undoSealer: createTextSealer(pepper, 'undo'),
+  runSealer: createTextSealer(pepper, 'run'),
+});

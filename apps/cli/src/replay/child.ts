@@ -16,6 +16,7 @@ import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { createConfigurationView, createRuleBook, ENGINE_SEMANTICS, narrowRuleBook } from '@carillon/stages';
 import { VERSION } from '../version.ts';
 import { compareHistory } from './compare-history.ts';
+import { findText } from './find-text.ts';
 import { openHistoryOf } from './history-source.ts';
 import { createPace } from './pace.ts';
 import { verifyHistory } from './verify-history.ts';
@@ -54,14 +55,14 @@ type Work<Kind extends RunKindName> = (
   order: ChildOrder<Kind>,
   reports: ChildReports<Kind>,
 ) => Promise<RunResult<Kind>>;
-const WORK: { readonly [Kind in RunKindName]: Work<Kind> } = { compare, verify };
+const WORK: { readonly [Kind in RunKindName]: Work<Kind> } = { compare, verify, find };
 
 const batch =
   (name: string) =>
   (items: unknown): Promise<never> =>
     sendToStore({ kind: 'batch', name, items } as FromChild);
 
-const REPORTS: ChildReports<'compare'> & ChildReports<'verify'> = {
+const REPORTS: ChildReports<'compare'> & ChildReports<'verify'> & ChildReports<'find'> = {
   // A parent that is gone ends this process, see `disconnect`.
   progress: (progress: RunProgress, counts: RunWork[RunKindName]['counts'], copied: number) =>
     void send({ kind: 'progress', progress, counts, copied }).catch(() => undefined),
@@ -142,6 +143,20 @@ async function verify(
     const ids = createIds(ledgerKey);
     const pace = createPace(history);
     return await verifyHistory({ run, history, scratch, codecs, configuration, book, ids, pace, pageRecords }, reports);
+  } finally {
+    scratch.close();
+    history.close();
+  }
+}
+
+async function find(
+  { run, order: { texts }, source, scratchFile, pageRecords }: ChildOrder<'find'>,
+  reports: ChildReports<'find'>,
+) {
+  const history = await openHistoryOf(source, run.logId);
+  const scratch = openScratchFile(scratchFile, identityOf(run));
+  try {
+    return await findText({ run, texts, history, scratch, pageRecords, pace: createPace(history) }, reports);
   } finally {
     scratch.close();
     history.close();

@@ -44,6 +44,9 @@ export type RoutePermission = Permission | readonly Permission[] | 'self' | 'any
 /** Checks of credentials: both who configures an account and who operates it may try it. */
 export const CHECKS = ['configure', 'operate'] as const satisfies readonly Permission[];
 
+/** Runs over the log: both who edits rules and who operates may start them. */
+export const STARTS_RUNS = ['configure', 'operate'] as const satisfies readonly Permission[];
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use the route. The control role does not start with a route that does not say so. */

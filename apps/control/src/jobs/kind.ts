@@ -24,6 +24,7 @@ export type JobKindPorts = PromotePorts &
     | 'people'
     | 'readModels'
     | 'runChild'
+    | 'runSealer'
     | 'runs'
     | 'suppressions'
     | 'slice'

@@ -14,6 +14,7 @@ import type { Duration, Instant, JobId } from '@carillon/kernel';
 import { pause } from '@carillon/runtime';
 import type { ControlPorts } from '../ports.ts';
 import { removeRuns } from '../runs/remove-runs.ts';
+import { removeTexts } from '../runs/remove-texts.ts';
 import { createJobAudit, isRefusal } from './job-audit.ts';
 import { ACTIONS_OF_LANES, kindOf, laneOf, workerOf } from './kinds.ts';
 import { JobCancelled, type JobKind, type JobKindPorts, type JobLane, type JobWorker } from './kind.ts';
@@ -202,6 +203,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone =
           .finally(() => underWay.delete(job.id));
         underWay.set(job.id, { workspace: job.workspace, lane: laneOf(job, kind), working });
       }
+      await removeTexts(ports);
       if (removedAt !== null && Math.abs(now - removedAt) < REMOVING_EVERY) return;
       if (await removeOld(now, ports)) removedAt = now;
     },

@@ -22,6 +22,7 @@ const STARTED = {
   verified: null,
   sentence: null,
   warning: null,
+  find: null,
   notes: [],
   checksum: null,
   reason: null,

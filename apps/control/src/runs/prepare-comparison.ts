@@ -55,6 +55,9 @@ async function sidesOf(
   principal: Principal,
   ports: PrepareRunPorts,
 ): Promise<Sides> {
+  if (asked.text !== undefined) {
+    throw new CarillonError('invalid_request', 'text: only a search (kind find) takes a text', { pointer: '/text' });
+  }
   const edit = editFrom(workspace, asked, principal);
   const published = await ports.configuration.refresh();
   refuseUnpublished(asked, published);

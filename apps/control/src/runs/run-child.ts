@@ -1,6 +1,8 @@
 import type { ResourceChange } from '@carillon/domain/configuration';
 import type {
+  FindCounts,
   Finding,
+  FoundEvent,
   MissingLookup,
   ReadCounts,
   Run,
@@ -42,6 +44,19 @@ export type RunWork = {
       /** SHA-256 over the findings, as 64 hexadecimal digits. */
       readonly checksum: string;
       readonly counts: VerifyCounts;
+    };
+  };
+  readonly find: {
+    /** `texts`: the text in the forms in which it may be written. */
+    readonly order: { readonly texts: readonly string[] };
+    readonly counts: FindCounts;
+    readonly batches: object;
+    readonly result: {
+      /** SHA-256 over ids and times of the events, as 64 hexadecimal digits. */
+      readonly checksum: string;
+      readonly counts: FindCounts;
+      /** The newest events, newest first. */
+      readonly events: readonly FoundEvent[];
     };
   };
 };

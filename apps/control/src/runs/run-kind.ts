@@ -1,7 +1,7 @@
 import type { RunBody, runRequest } from '@carillon/contracts';
 import type { ResourceChange } from '@carillon/domain/configuration';
 import type { RunBase, RunKindName, RunOf } from '@carillon/domain/runs';
-import type { Instant } from '@carillon/kernel';
+import type { Duration, Instant } from '@carillon/kernel';
 import type { z } from 'zod';
 import type { Principal } from '../access/principal.ts';
 import type { JobKindPorts } from '../jobs/kind.ts';
@@ -9,7 +9,7 @@ import type { PlanningPorts, RoutePorts } from '../ports.ts';
 import type { Range } from './range.ts';
 
 export type PrepareRunPorts = PlanningPorts &
-  Pick<RoutePorts, 'book' | 'checkpoints' | 'clock' | 'drafts' | 'ids' | 'jobs' | 'log' | 'runs'>;
+  Pick<RoutePorts, 'book' | 'checkpoints' | 'clock' | 'drafts' | 'ids' | 'jobs' | 'log' | 'runSealer' | 'runs'>;
 
 export type RunRequest = z.infer<typeof runRequest>;
 
@@ -29,11 +29,13 @@ export type PreparedRun<Name extends RunKindName> = {
   readonly own: Omit<RunOf<Name>, keyof RunBase | 'kind'>;
   /** Bodies of an edit. Empty for a kind without an edit. */
   readonly edit: readonly ResourceChange[];
+  /** A text that is kept until the run ends. Left out for a kind without a text. */
+  readonly sealedText?: string;
 };
 
 /** Fields of a run's body that differ by kind. */
 export type ShownRun = Partial<
-  Pick<RunBody, 'before' | 'changes' | 'counts' | 'not_compared' | 'notifications' | 'verified' | 'warning'>
+  Pick<RunBody, 'before' | 'changes' | 'counts' | 'find' | 'not_compared' | 'notifications' | 'verified' | 'warning'>
 > &
   Pick<RunBody, 'notes' | 'sentence'>;
 
@@ -44,6 +46,8 @@ export type RunKind<Name extends RunKindName = RunKindName> = {
   readonly action: string;
   /** As in: somebody cancelled the *comparison*. */
   readonly noun: string;
+  /** Length of the time range if the caller names none. Null: the whole log. */
+  readonly defaultRange: Duration | null;
   /** Rejects with CarillonError if the request is wrong or the run would say nothing. */
   prepare(asked: AskedRun, ports: PrepareRunPorts): Promise<PreparedRun<Name>>;
   /** Executes a run in the child process and stores its result. A repeated run stores the same result. Rejects with the reason of `stop`. */

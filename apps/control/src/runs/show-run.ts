@@ -20,6 +20,7 @@ const NO_FIELDS = {
   notifications: [],
   not_compared: [],
   counts: null,
+  find: null,
   verified: null,
   warning: null,
 };
@@ -30,10 +31,14 @@ type RunStatus = Pick<Job, 'state' | 'endedAt'> & { readonly reason: RunReason |
 function statusOf(run: Run, job: Job | null, now: Instant): RunStatus {
   if (job) return { state: job.state, endedAt: job.endedAt, reason: reasonOf(run, job) };
   const endedAt = run.createdAt + START_TIMEOUT;
-  if (now < endedAt) return { state: 'waiting', endedAt: null, reason: null };
+  if (isStarting(run, now)) return { state: 'waiting', endedAt: null, reason: null };
   const detail = 'the control role ended before the run could begin: start it again';
   return { state: 'failed', endedAt, reason: { code: 'internal', detail } };
 }
+
+/** Returns true if the job of a run without one may still be stored. */
+export const isStarting = ({ createdAt }: Pick<Run, 'createdAt'>, now: Instant): boolean =>
+  now < createdAt + START_TIMEOUT;
 
 /** Returns true if a run is kept no longer. Its job is deleted first, then its rows in steps, and the run at the end. */
 export const isBeingRemoved = (run: Pick<Run, 'createdAt'>, job: Job | null, now: Instant): boolean =>

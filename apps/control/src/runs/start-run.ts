@@ -1,4 +1,4 @@
-import { DEFAULT_RUN_RANGE, type Run } from '@carillon/domain/runs';
+import type { Run } from '@carillon/domain/runs';
 import { CarillonError, type JobId, type RunId } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import { principalOf } from '../access/principal.ts';
@@ -22,7 +22,8 @@ export async function startRun(
   await refuseTooMany(workspace, ports);
   const now = ports.clock.now();
   const { since, before: to = now } = readRange(asked, now);
-  const range = { from: since ?? to - DEFAULT_RUN_RANGE, to: Math.min(to, now) };
+  const { defaultRange } = kind;
+  const range = { from: since ?? (defaultRange === null ? 0 : to - defaultRange), to: Math.min(to, now) };
   const principal = principalOf(request);
   const prepared = await kind.prepare({ workspace, asked, principal, range }, ports);
   const { offsets, records, logStartsAt } = prepared.range;
@@ -45,6 +46,7 @@ export async function startRun(
     version: 1,
   } as Run;
   await ports.runs.insert(run, prepared.edit);
+  if (prepared.sealedText !== undefined) await ports.runs.addText(run.id, prepared.sealedText);
   await startJob(
     request,
     { id: run.job, workspace, work: { action: kind.action, run: run.id }, items: [run.id] },

@@ -22,7 +22,17 @@ export const runRequest = z
       .string()
       .max(40)
       .optional()
-      .describe('Length of the time range up to now, such as `30d`; the default is `30d`'),
+      .describe(
+        'Length of the time range up to now, such as `30d`; defaults to `30d`, and for `find` to the whole log',
+      ),
+    text: z
+      .string()
+      .min(1)
+      .max(500)
+      .optional()
+      .describe(
+        'For `find`: the text to search for, whatever its case. It is stored sealed, and only until the run ends',
+      ),
     from: z.string().max(40).optional().describe('With `to`, instead of `last`'),
     to: z.string().max(40).optional(),
     before: z
@@ -159,6 +169,14 @@ export const runBody = z
     warning: open(z.string())
       .nullable()
       .describe('Shown before every number: the edit changes `unique_id`; null: it does not'),
+    find: nullable(
+      z.object({
+        events: count.describe('Events of the workspace that were searched'),
+        found: count.describe('Events that hold the text'),
+        kept: count.describe('The newest of them, which `why-not` takes by the id of the run'),
+        text_hash: z.string().describe('Keyed hash of the text'),
+      }),
+    ).describe('The result of a search; null for other kinds, and until the first report'),
     notes: z
       .array(open(z.string()))
       .describe(

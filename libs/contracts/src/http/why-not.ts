@@ -17,6 +17,13 @@ export const whyNotRequest = z
       .boolean()
       .optional()
       .describe('Says of each event too what it comes to with the drafts of the workspace; nothing is sent'),
+    search: z
+      .string()
+      .max(200)
+      .optional()
+      .describe(
+        'Looks at the events that this run of kind `find` found for `who`, instead of a time range. Needs the permission to start runs',
+      ),
     cursor: z
       .string()
       .max(4000)

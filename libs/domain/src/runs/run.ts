@@ -1,4 +1,4 @@
-import type { Duration, Instant, JobId, LogId, RunId } from '@carillon/kernel';
+import type { Duration, EventId, Instant, JobId, LogId, RunId } from '@carillon/kernel';
 import type { ResourceRef } from '../configuration/resources.ts';
 import type { Actor } from '../people/actor.ts';
 import type { RunCounts } from './counts.ts';
@@ -90,13 +90,41 @@ export type VerifyRun = RunBase & {
   readonly counts: VerifyCounts | null;
 };
 
+/** What a search counts: events of the run's workspace. */
+export type FindCounts = {
+  readonly events: number;
+  readonly found: number;
+};
+
+/** Searches past events for a text. The text itself is sealed beside the run until the run ends. */
+export type FindRun = RunBase & {
+  readonly kind: 'find';
+  /** Keyed hash of the text. */
+  readonly textHash: string;
+  /** Null until the child process has reported for the first time. */
+  readonly counts: FindCounts | null;
+};
+
+/** Events that a search keeps, the newest. Its counts cover all of them. */
+export const MAX_FOUND_EVENTS = 1_000;
+
+/** An event that holds the text of a search. */
+export type FoundEvent = {
+  readonly eventId: EventId;
+  /** As text `topic/partition@offset`. */
+  readonly position: string;
+  /** Append time of the event. */
+  readonly at: Instant;
+};
+export type RunEvent = FoundEvent & { readonly run: RunId };
+
 /** Runs by kind. A new kind is one more line here, in `RUN_KINDS` of this file and of the control role, and in the child process. */
-type Runs = { readonly compare: CompareRun; readonly verify: VerifyRun };
+type Runs = { readonly compare: CompareRun; readonly verify: VerifyRun; readonly find: FindRun };
 
 export type RunKindName = keyof Runs;
 export type RunOf<Kind extends RunKindName> = Runs[Kind];
 export type Run = RunOf<RunKindName>;
-export const RUN_KINDS = ['compare', 'verify'] as const satisfies readonly RunKindName[];
+export const RUN_KINDS = ['compare', 'verify', 'find'] as const satisfies readonly RunKindName[];
 
 /** Returns true if a run is of a kind. */
 export const isRunOf = <Kind extends RunKindName>(run: Run, kind: Kind): run is RunOf<Kind> => run.kind === kind;

@@ -1,6 +1,8 @@
 import { searchedAddresses } from '@carillon/domain/channels';
 import { findRule, readRuleTitle, ruleTitle } from '@carillon/domain/configuration';
 import type { Delivery } from '@carillon/domain/deliveries';
+import { formatPosition } from '@carillon/domain/events';
+import type { FoundEvent } from '@carillon/domain/runs';
 import { stringifyJson, type Instant } from '@carillon/kernel';
 import type { DeliveryFilter, EventRow } from '@carillon/ports';
 import { narrowRuleBook, type RuleBook } from '@carillon/stages';
@@ -25,6 +27,8 @@ export type WhyNotQuery = {
   readonly eventId?: string;
   /** The `next` of the answer before. */
   readonly cursor?: string;
+  /** Looks at these events instead of all events of the span. A search found them. */
+  readonly events?: readonly Pick<FoundEvent, 'eventId' | 'position'>[];
   /** Answers with these drafts too. */
   readonly drafts?: Drafts;
 };
@@ -75,6 +79,15 @@ export async function whyNot(query: WhyNotQuery, ports: TracePorts): Promise<Why
   const deliveries = cursor === undefined ? await deliveriesTo(query, ports) : [];
   for (const id of new Set(deliveries.map(({ intent }) => intent.eventId))) {
     for (const row of inPlace(await ports.readModels.event(id))) await look(row);
+  }
+  if (query.events) {
+    for (const { eventId: id, position } of query.events) {
+      for (const row of inPlace(await ports.readModels.event(id))) {
+        if (formatPosition({ logId: ports.log.logId, topic: 'carillon.events', ...row }) === position) await look(row);
+      }
+    }
+    const counts = { looked: query.events.length, judged, deliveries: deliveries.length };
+    return { accounts: newestFirst(items), ...counts, reached: null, next: null };
   }
   let next: string | null = cursor ?? null;
   let looked = 0;

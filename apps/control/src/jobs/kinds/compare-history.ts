@@ -1,4 +1,5 @@
 import {
+  DEFAULT_RUN_RANGE,
   MAX_RUN_ROWS,
   slotStateOf,
   slotToLookUp,
@@ -23,6 +24,7 @@ export const compareHistory = runKind({
   kind: 'compare',
   action: 'compare_history',
   noun: 'comparison',
+  defaultRange: DEFAULT_RUN_RANGE,
   prepare: prepareComparison,
   execute: compare,
   show: showComparison,

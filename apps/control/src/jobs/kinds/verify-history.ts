@@ -1,4 +1,4 @@
-import { MAX_RUN_ROWS, type VerifyRun } from '@carillon/domain/runs';
+import { DEFAULT_RUN_RANGE, MAX_RUN_ROWS, type VerifyRun } from '@carillon/domain/runs';
 import { describeVerification, describeVerificationNotes } from '@carillon/insight';
 import { prepareVerification } from '../../runs/prepare-verification.ts';
 import { runKind, type ShownRun } from '../../runs/run-kind.ts';
@@ -10,6 +10,7 @@ export const verifyHistory = runKind({
   kind: 'verify',
   action: 'verify_history',
   noun: 'verification',
+  defaultRange: DEFAULT_RUN_RANGE,
   prepare: prepareVerification,
   execute: verify,
   show: showVerification,

@@ -1,32 +1,25 @@
 import { whyNotBody, whyNotRequest, type WhyNotBody } from '@carillon/contracts';
-import { readRuleTitle, type ResourceRef } from '@carillon/domain/configuration';
 import {
   allGates,
   describeDraftOutcome,
   gate,
   GATE_TITLES,
+  MAX_EVENTS,
   whyNot,
   type Account,
-  type Drafts,
   type DraftOutcome,
 } from '@carillon/insight';
 import { CarillonError, formatInstant, isId } from '@carillon/kernel';
-import { editOf } from '@carillon/stages';
-import { principalOf, type Principal } from '../../access/principal.ts';
+import { principalOf } from '../../access/principal.ts';
 import { visibleScopeOf } from '../../access/visible-scope.ts';
 import type { Cursors } from '../../cursors.ts';
-import { proposedConfiguration } from '../../drafts/proposed.ts';
 import { showGate, showGateText } from '../../gate-body.ts';
-import { namesOf, rulesOf } from '../../names.ts';
-import type { ControlPorts, PlanningPorts } from '../../ports.ts';
 import { inWorkspace, readRange, type ApiServer } from '../app.ts';
-import type { StoryPorts } from './deliveries.ts';
 import { refuseUnknown } from './events.ts';
+import { askedDrafts, askedSearch, type WhyNotPorts } from './why-not-question.ts';
 
 const MAX_OTHERS = 100;
 const timeOrNull = (at: number | null): string | null => (at === null ? null : formatInstant(at));
-
-type WhyNotPorts = StoryPorts & PlanningPorts & Pick<ControlPorts, 'clock' | 'configuration' | 'drafts' | 'readModels'>;
 
 /** Why somebody was not told: the gates between an event and them, in order. */
 export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts): void {
@@ -36,7 +29,7 @@ export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts
       config: {
         permission: 'read',
         audit: false,
-        problems: ['not_found', 'invalid_configuration', 'wrong_state', 'conflict'],
+        problems: ['not_found', 'invalid_configuration', 'wrong_state', 'conflict', 'run_unfinished'],
       },
       schema: {
         operationId: 'whyNot',
@@ -50,8 +43,10 @@ export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts
     },
     async (request) => {
       const { workspace } = request.params;
-      const { who, notification, event, cursor, drafts: withDrafts = false, ...times } = request.body;
-      const asked = withDrafts ? await draftsFor(workspace, notification, principalOf(request), ports) : null;
+      const { who, notification, event, cursor, search, drafts: withDrafts = false, ...times } = request.body;
+      const principal = principalOf(request);
+      const run = search === undefined ? null : await askedSearch(request.body, workspace, principal, ports);
+      const asked = withDrafts ? await askedDrafts(workspace, notification, principal, ports) : null;
       if (!asked?.names.includes(notification)) refuseUnknown(ports, visibleScopeOf(request), notification);
       if (event !== undefined && !isId('event', event)) {
         const detail = `event: expected the id of an event, evt_ and 26 characters; found ${event}`;
@@ -60,9 +55,12 @@ export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts
       const now = ports.clock.now();
       const isTimed = Object.values(times).some((one) => one !== undefined);
       const range = readRange(isTimed ? times : { last: '24h' }, now);
-      const place = JSON.stringify(['why-not', workspace, who, notification, times, ...(withDrafts ? ['drafts'] : [])]);
+      const more = [...(withDrafts ? ['drafts'] : []), ...(run ? [run.id] : [])];
+      const place = JSON.stringify(['why-not', workspace, who, notification, times, ...more]);
       const kept = cursor === undefined ? null : readKept(cursors.open(cursor, place));
-      const span = kept ?? { since: range.since ?? 0, before: range.before ?? now + 1 };
+      const own = { since: range.since ?? 0, before: range.before ?? now + 1 };
+      const span = kept ?? (run ? { since: run.logStartsAt ?? run.from, before: run.to } : own);
+      const page = run && (await ports.runs.events(run.id, MAX_EVENTS, kept?.cursor));
       const found = await whyNot(
         {
           workspace,
@@ -72,10 +70,12 @@ export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts
           ...(event !== undefined && { eventId: event }),
           ...(kept && { cursor: kept.cursor }),
           ...(asked && { drafts: asked.drafts }),
+          ...(page && { events: page.items }),
         },
         ports,
       );
-      const maySeeBodies = principalOf(request).may('bodies', workspace);
+      const next = page ? page.next : found.next;
+      const maySeeBodies = principal.may('bodies', workspace);
       const [main, ...others] = mainFirst(found.accounts);
       const last = main ? undefined : (await ports.readModels.events({ workspace, before: span.before }, 1)).items[0];
       const facts = {
@@ -91,53 +91,14 @@ export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts
           events: found.looked,
           judged_again: found.judged,
           deliveries: found.deliveries,
-          complete: found.next === null,
+          complete: next === null,
           since: timeOrNull(found.reached),
         },
-        next: found.next === null ? null : cursors.seal(JSON.stringify({ ...span, cursor: found.next }), place),
+        next: next === null ? null : cursors.seal(JSON.stringify({ ...span, cursor: next }), place),
       };
       return main ? { ...facts, ...showAccount(main, notification, maySeeBodies) } : { ...facts, ...nothing(facts) };
     },
   );
-}
-
-type AskedDrafts = {
-  readonly drafts: Drafts;
-  /** Notifications and rules of the workspace with the drafts, as people name them. */
-  readonly names: readonly string[];
-  readonly leftOut: readonly ResourceRef[];
-};
-
-/**
- * Returns what publishing the drafts of the workspace would make. Rejects with CarillonError `invalid_configuration` for mistakes in the
- * caller's own drafts and in that of the notification, and with `wrong_state` if there are no drafts.
- */
-async function draftsFor(
-  workspace: string,
-  notification: string,
-  { actor }: Principal,
-  ports: WhyNotPorts,
-): Promise<AskedDrafts> {
-  const name = readRuleTitle(notification)?.notification ?? notification;
-  const proposed = await proposedConfiguration(
-    {
-      kind: 'drafts',
-      workspace,
-      isOwn: ({ by, ref }) =>
-        (by.kind === actor.kind && by.id === actor.id) || (ref.kind === 'notification' && ref.name === name),
-    },
-    ports,
-  );
-  const { current, configuration, leftOut, changes } = proposed;
-  if (changes.length === 0 && leftOut.length === 0) {
-    throw new CarillonError('wrong_state', `workspace ${workspace} has no drafts: save a draft, or ask without drafts`);
-  }
-  const { notifications } = editOf({ before: current, after: configuration }, workspace);
-  return {
-    drafts: { configuration, edited: new Set(notifications) },
-    names: [...namesOf(configuration, 'notification')(workspace), ...rulesOf(configuration)(workspace)],
-    leftOut,
-  };
 }
 
 type Kept = { readonly since: number; readonly before: number; readonly cursor: string };

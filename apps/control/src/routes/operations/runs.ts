@@ -3,7 +3,7 @@ import { ROW_DIFFERENCES, SLOT_STATES, type CompareRun } from '@carillon/domain/
 import { csvLine, type DeliveryId } from '@carillon/kernel';
 import { serializeByKey } from '@carillon/stages';
 import { z } from 'zod';
-import type { Permission } from '../../access/permission.ts';
+import { STARTS_RUNS } from '../../access/permission.ts';
 import { audited } from '../../audit/facts.ts';
 import { CSV, joinLines, sendCsv } from '../../csv/csv-type.ts';
 import type { RoutePorts } from '../../ports.ts';
@@ -21,8 +21,6 @@ import { sendingRunRoutes } from './sending-runs.ts';
 
 /** A folder is larger than other bodies. */
 const FOLDER_LIMIT = 16 * 1024 * 1024;
-
-const COMPARES = ['configure', 'operate'] as const satisfies readonly Permission[];
 
 const rowFilters = {
   difference: oneOfWords('difference', ROW_DIFFERENCES).optional(),
@@ -57,7 +55,7 @@ function startRoute(app: ApiServer, ports: RunPorts): void {
     '/v1/workspaces/:workspace/runs',
     {
       config: {
-        permission: COMPARES,
+        permission: STARTS_RUNS,
         audit: 'run.start',
         answers: ['location'],
         problems: ['not_found', 'invalid_configuration', 'window_empty', 'wrong_state', 'conflict'],
@@ -67,7 +65,7 @@ function startRoute(app: ApiServer, ports: RunPorts): void {
         operationId: 'startRun',
         tags: ['Runs'],
         summary:
-          'Compares an edit with what is published over past events, or verifies them, as a job; nothing is sent',
+          'Compares an edit with what is published over past events, verifies them, or searches them for a text, as a job; nothing is sent',
         params: inWorkspace,
         body: runRequest,
         response: { 202: runBody },
@@ -127,7 +125,11 @@ function rowsRoute(app: ApiServer, ports: RunPorts): void {
   app.get(
     '/v1/workspaces/:workspace/runs/:id/rows',
     {
-      config: { permission: COMPARES, audit: 'content.read', problems: ['not_found', 'run_unfinished', 'wrong_state'] },
+      config: {
+        permission: STARTS_RUNS,
+        audit: 'content.read',
+        problems: ['not_found', 'run_unfinished', 'wrong_state'],
+      },
       schema: {
         operationId: 'listRunRows',
         tags: ['Runs'],
