@@ -3,6 +3,7 @@ import { CRASH_BUGS } from './planted-bugs/crash-bugs.ts';
 import { PEOPLE_BUGS } from './planted-bugs/people-bugs.ts';
 import type { TestedBug } from './planted-bugs/planted-bug.ts';
 import { PORT_BUGS } from './planted-bugs/port-bugs.ts';
+import { REPLAY_BUGS } from './planted-bugs/replay-bugs.ts';
 import type { Change } from './planting.ts';
 import type { PromiseName } from './promises.ts';
 
@@ -27,4 +28,5 @@ export const PLANTED_BUGS: readonly ListedBug[] = [
   ...Object.entries(PORT_BUGS).map(([name, { breaks }]) => ({ name, breaks, proof: SIMULATION, changes: [] })),
   ...testedBugs(CADENCE_BUGS, 'cadence'),
   ...testedBugs(PEOPLE_BUGS, 'people_and_audit'),
+  ...testedBugs(REPLAY_BUGS, 'replay'),
 ];

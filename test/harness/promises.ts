@@ -81,6 +81,11 @@ export const PROMISES = {
     says: 'people may do what their role allows, and the audit shows every change',
     proofs: ['test/chaos/embedded/kills-of-changes.proof.test.ts'],
   },
+  replay: {
+    section: 'replay',
+    says: 'a comparison comes to the same each time, and sending its missing messages notifies nobody twice',
+    proofs: ['test/chaos/embedded/comparison-crash.proof.test.ts', 'test/chaos/embedded/sending.proof.test.ts'],
+  },
   hostile_input: {
     section: 'tenant input',
     says: 'hostile input gets a documented refusal, shows no secret and holds no thread',

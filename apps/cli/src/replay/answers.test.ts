@@ -1,8 +1,9 @@
 import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
+import type { EventId } from '@carillon/kernel';
 import type { HistoryPage, LogRecord, OffsetRange } from '@carillon/ports';
 import type { CompareContext } from '@carillon/stages';
 import { describe, expect, it } from 'vitest';
-import { recordAnswers, type LookupPosition } from './answers.ts';
+import { findRecordedAnswer, recordAnswers, type LookupPosition } from './answers.ts';
 import type { CompareParts } from './compare-parts.ts';
 
 const RECORDS = 1_200;
@@ -56,5 +57,16 @@ describe('The copy of recorded lookups', () => {
     const resumed = openParts();
     await recordAnswers(resumed.parts, { partition: 0, from: 500 }, () => '');
     expect(resumed.seen.read).toEqual([500, 1_000]);
+  });
+});
+
+describe('A recorded answer', () => {
+  it('is found by rule, event and part only', () => {
+    const known = JSON.stringify(['rul_1', 'evt_1', 0]);
+    const find = findRecordedAnswer({ answer: (key) => (key === known ? '{"at":1}' : undefined) });
+    expect(find('rul_1', 'evt_1' as EventId, 0)).toEqual({ at: 1 });
+    expect(find('rul_1', 'evt_2' as EventId, 0)).toBeUndefined();
+    expect(find('rul_2', 'evt_1' as EventId, 0)).toBeUndefined();
+    expect(find('rul_1', 'evt_1' as EventId, 1)).toBeUndefined();
   });
 });

@@ -1,0 +1,119 @@
+import type { TestedBug } from './planted-bug.ts';
+
+const COMPARISON = 'libs/stages/test/replay/comparison.test.ts';
+const SENDING = 'apps/control/test/send-missing.test.ts';
+const QUESTIONS = 'apps/control/test/sending-questions.test.ts';
+
+/** Bugs of comparisons and of sending missing messages. */
+export const REPLAY_BUGS: Readonly<Record<string, TestedBug>> = {
+  'the job is left out of the id of a trigger': {
+    changes: [
+      {
+        file: 'libs/stages/src/replay/sent-messages.ts',
+        from: 'const run = { runId: sentBy.job, states: null };',
+        to: 'const run = { runId: null, states: null };',
+      },
+    ],
+    tests: [SENDING],
+  },
+  'a slot is looked up by the new unique_id alone': {
+    changes: [
+      {
+        file: 'apps/control/src/runs/find-missing.ts',
+        from: 'row.oldSlot === null ? [slot] : [slot, row.oldSlot];',
+        to: '[slot, ...(row.oldSlot === null ? [] : [])];',
+      },
+    ],
+    tests: ['apps/control/test/find-missing.test.ts'],
+  },
+  'the first event of a slot is the one that is read first': {
+    changes: [
+      {
+        file: 'libs/stages/src/replay/join-slots.ts',
+        from: 'if (known.at !== line.at) return known.at < line.at ? known : line;',
+        to: 'if (known.at !== line.at) return known;',
+      },
+    ],
+    tests: [COMPARISON],
+  },
+  'a page is repeated after a kill': {
+    changes: [
+      {
+        file: 'apps/cli/src/replay/compare-history.ts',
+        from: 'scratch.commit({ lines: page.lines, lookups: page.lookups, checkpoint: JSON.stringify(state) });',
+        to: 'scratch.commit({ lines: page.lines, lookups: page.lookups, checkpoint: JSON.stringify(begun) });',
+      },
+    ],
+    tests: ['apps/cli/src/replay/compare-history.test.ts'],
+  },
+  'the answer of another trigger is used': {
+    changes: [
+      {
+        file: 'apps/cli/src/replay/answers.ts',
+        from: 'JSON.stringify([ruleId, eventId, part]);',
+        to: 'JSON.stringify([ruleId, void eventId, part]);',
+      },
+    ],
+    tests: ['apps/cli/src/replay/answers.test.ts'],
+  },
+  'a sending job evaluates by the newest configuration': {
+    changes: [
+      {
+        file: 'apps/control/src/jobs/kinds/send-missing.ts',
+        from: 'const pinned = await ports.configuration.at(Number(configuration));',
+        to: 'const pinned = (void configuration, ports.configuration.current());',
+      },
+    ],
+    tests: [SENDING],
+  },
+  'a restore calls off what is sent after it': {
+    changes: [
+      {
+        file: 'libs/stages/src/deliver/custody-stage.ts',
+        from: 'if (sentBy) return calledOffJobs?.has(sentBy.job) === true;',
+        to: 'if (sentBy && calledOffJobs?.has(sentBy.job) === true) return true;',
+      },
+    ],
+    tests: ['libs/stages/test/deliver/custody.test.ts'],
+  },
+  'a row keeps a name': {
+    changes: [
+      {
+        file: 'libs/stages/src/replay/lines.ts',
+        from: "person: ids.keyed('run person', message.placed.workspace, message.person),",
+        to: 'person: message.person,',
+      },
+    ],
+    tests: [COMPARISON],
+  },
+  'a checksum covers positions': {
+    changes: [
+      {
+        file: 'libs/stages/src/replay/checksum.ts',
+        from: "  'eventId',\n  'ruleId',",
+        to: "  'eventId',\n  'position',\n  'ruleId',",
+      },
+    ],
+    tests: ['libs/stages/test/replay/comparison-laws.test.ts'],
+  },
+  'a sending job does not wait for the engine': {
+    changes: [
+      {
+        file: 'apps/control/src/jobs/kinds/send-missing.ts',
+        from: 'await waitForReaders(EVALUATION, ports, stop);',
+        to: 'await waitForReaders(ANSWERS.slice(1), ports, stop);',
+      },
+    ],
+    tests: [QUESTIONS],
+  },
+  'a question that is open forbids no message': {
+    changes: [
+      {
+        file: 'apps/control/src/runs/sending-checks.ts',
+        from: "if (state === 'open') {",
+        to: "if (state === ('asked' as string)) {",
+      },
+    ],
+    tests: [QUESTIONS],
+  },
+};
