@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { JobBody, RunBody, RunMissingBody } from '@carillon/contracts';
+import type { DeliveryBody, JobBody, RunBody, RunMissingBody } from '@carillon/contracts';
 import { startProduct, startScriptedSmtp, untilFound } from '@carillon/testing';
 import { planting } from '../../harness/planting.ts';
 import {
@@ -17,8 +17,12 @@ import { FAILPOINTS_IN_THE_PRODUCT } from '../failpoints/planted-failpoints.ts';
 
 const RULES = 'workspaces/shop/notifications/order-paid.yaml';
 const RUNS = '/v1/workspaces/shop/runs';
-const TOTAL_STEP = 10;
-const FIRST_THRESHOLD = 2_000;
+const LIVE_THRESHOLD = 2_000;
+const EDITED_THRESHOLD = 1_000;
+/** Total of an order that only the edited rule fires for. */
+const MISSING_TOTAL = 1_500;
+/** Milliseconds between the events of two rounds, so that a time tells them apart. */
+const GAP_MS = 20;
 /** States in which a delivery stays. A message that nobody got is lost in all of them but one. */
 const ENDS: ReadonlySet<string> = new Set(['SENT', 'IN_DOUBT', 'FAILED', 'EXPIRED', 'SUPPRESSED', 'CANCELLED']);
 /** The live rule fires for one of so many people. Only the jobs can reach the others. */
@@ -31,7 +35,7 @@ const PEOPLE_PER_LIVE_EVENT = 3;
 export type Deaths = { readonly afterMs: readonly number[] } | { readonly failpoint: string };
 
 export type SendingOptions = {
-  /** One comparison, publication and sending each. */
+  /** One look and one sending of both comparisons each. */
   readonly rounds: readonly Deaths[];
   /** Missing messages per round. */
   readonly messages: number;
@@ -54,6 +58,14 @@ export type SendingRound = {
   readonly jobs: readonly Pick<JobBody, 'state' | 'done' | 'failed'>[];
   /** True if the product died as the round asked. */
   readonly died: boolean;
+  readonly seconds: number;
+};
+
+/** Events of a round. */
+type Wave = {
+  readonly orders: readonly ReturnType<typeof order>[];
+  /** No event of the wave is older, and events of earlier waves are. */
+  readonly since: string;
 };
 
 const folderOf = (deployment: string, threshold: number): Files => {
@@ -63,7 +75,8 @@ const folderOf = (deployment: string, threshold: number): Files => {
 
 /**
  * Sends missing messages of two comparisons at once, while the live rule fires for some of the same people and the product is killed. Counts
- * messages at the mail server.
+ * messages at the mail server. All rounds have the two comparisons in common, and each sends the newest events that no round has sent, so
+ * that a round costs one start of the product and not two comparisons.
  */
 export async function sendUnderKills({ rounds: planned, messages, rate }: SendingOptions) {
   const smtp = await startScriptedSmtp();
@@ -73,7 +86,7 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
   const compiled = { NODE_COMPILE_CACHE: cache };
   const failing = { FAILPOINTS: `@${join(cache, 'orders')}`, ...planting(FAILPOINTS_IN_THE_PRODUCT) };
   const env = { ...compiled, ...(planned.some((deaths) => 'failpoint' in deaths) && failing) };
-  const opened = await openShop({ files: folderOf(deployment, FIRST_THRESHOLD), env });
+  const opened = await openShop({ files: folderOf(deployment, LIVE_THRESHOLD), env });
   const { folder, dataDir, key } = opened;
   let shop: Shop = opened;
   const rounds: SendingRound[] = [];
@@ -86,10 +99,21 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
   const persistently = <Found>(what: string, ask: () => Promise<Found | undefined>): Promise<Found> =>
     untilFound(what, () => ask().catch(() => undefined), 120_000);
 
-  const compare = (threshold: number): Promise<RunBody> =>
+  async function post(round: number): Promise<Wave> {
+    await new Promise((resolve) => setTimeout(resolve, GAP_MS));
+    const since = new Date().toISOString();
+    const orders = Array.from({ length: messages }, (_, at) => {
+      const id = `R${round}-${at}`;
+      return order(id, { total: MISSING_TOTAL, name: id, email: `${id.toLowerCase()}@example.com` });
+    });
+    await Promise.all(orders.map((event) => persistently('an event is taken', async () => shop.send(event))));
+    return { orders, since };
+  }
+
+  const compare = (): Promise<RunBody> =>
     persistently('the comparison is done', async () => {
       const { status, body } = await shop.api<RunBody>('POST', RUNS, {
-        folder: { files: folderOf(deployment, threshold), prune: false },
+        folder: { files: folderOf(deployment, EDITED_THRESHOLD), prune: false },
       });
       if (status !== 202) return undefined;
       return persistently('the run has ended', async () => {
@@ -103,25 +127,15 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
       return body.ended_at === null ? undefined : body;
     });
 
-  async function round(index: number, deaths: Deaths): Promise<SendingRound> {
-    const threshold = FIRST_THRESHOLD - (index + 1) * TOTAL_STEP;
-    const orders = Array.from({ length: messages }, (_, at) => {
-      const id = `R${index}-${at}`;
-      return order(id, { total: threshold + 1, name: id, email: `${id.toLowerCase()}@example.com` });
-    });
-    const events = await Promise.all(
-      orders.map((event) => persistently('an event is taken', async () => shop.send(event))),
-    );
-    for (const id of events) await shop.judged(id);
-    const runs = [await compare(threshold), await compare(threshold)];
-    await shop.apply(folderOf(deployment, threshold));
+  async function round(runs: readonly RunBody[], { orders, since }: Wave, deaths: Deaths): Promise<SendingRound> {
+    const began = Date.now();
     const looks = await Promise.all(
-      runs.map(async ({ id }) => (await shop.api<RunMissingBody>('GET', `${RUNS}/${id}/missing`)).body),
+      runs.map(async ({ id }) => (await shop.api<RunMissingBody>('GET', `${RUNS}/${id}/missing?since=${since}`)).body),
     );
     const dying = shop.product;
     const sending = await Promise.all(
       looks.map(
-        async ({ run, count, checksum, since }) =>
+        async ({ run, count, checksum }) =>
           (await shop.api<JobBody>('POST', `${RUNS}/${run}/send`, { count, checksum, since, rate })).body.id,
       ),
     );
@@ -144,7 +158,9 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
     for (const id of await live) await shop.judged(id);
     const addresses = orders.map(({ email }) => email);
     const ends = await persistently('each message has ended', async () => {
-      const found = new Map((await shop.deliveries()).map((delivery) => [delivery.to, delivery]));
+      const newest = `/v1/workspaces/shop/deliveries?limit=${2 * messages}`;
+      const { body } = await shop.api<{ items: readonly DeliveryBody[] }>('GET', newest);
+      const found = new Map(body.items.map((delivery) => [delivery.to, delivery]));
       return addresses.every((address) => ENDS.has(found.get(address)?.state ?? '')) ? found : undefined;
     });
     const countOf = (address: string): number => smtp.accepted.filter(({ to }) => to.includes(address)).length;
@@ -158,11 +174,19 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
       notByJobs: addresses.filter((address, at) => !isLive(at) && !isByJobs(address)),
       jobs: jobs.map(({ state, done, failed }) => ({ state, done, failed })),
       died,
+      seconds: (Date.now() - began) / 1_000,
     };
   }
 
   try {
-    for (const [index, deaths] of planned.entries()) rounds.push(await round(index, deaths));
+    const waves: Wave[] = [];
+    for (const [index] of planned.entries()) waves.push(await post(index));
+    const runs = [await compare(), await compare()];
+    await shop.apply(folderOf(deployment, EDITED_THRESHOLD));
+    for (const deaths of planned) {
+      const newest = waves.pop();
+      if (newest) rounds.push(await round(runs, newest, deaths));
+    }
     return { rounds, stderr: shop.product.stderr() };
   } finally {
     await shop.product.kill('SIGKILL');

@@ -3,13 +3,11 @@ import { sendUnderKills } from './sending-run.ts';
 
 const ROUNDS = Number(process.env['SENDING_ROUNDS'] ?? 100);
 const MESSAGES = 12;
-/**
- * Steps from an item of the job to the mail. A job is written after its messages are on the audit, and before the next message is
- * appended, so the places around both are those around its write.
- */
+/** Steps from an item of the job to the mail. */
 const PLACES = [
   'intents.append',
   'audit.append',
+  'job.replace',
   'delivery.insert',
   'delivery.checkpoint',
   'delivery.sending',
@@ -42,6 +40,7 @@ it(`Missing messages of two comparisons, sent at once with a kill at ${ROUNDS} f
     expect(Math.max(...round.jobs.map(({ done }) => done)), FAILPOINTS[index]).toBeGreaterThan(0);
   }
   const deaths = rounds.filter(({ died }) => died).length;
-  console.log(`sending: ${deaths} of ${ROUNDS} rounds died at their failpoint`);
+  const seconds = rounds.map((round) => round.seconds).toSorted((a, b) => a - b);
+  console.log(`sending: ${deaths} of ${ROUNDS} rounds died at their failpoint; seconds a round: ${seconds.join(' ')}`);
   expect(deaths).toBeGreaterThan(ROUNDS * 0.8);
 }, 1_200_000);

@@ -162,7 +162,7 @@ const TABLE: Table = {
     insert: 'cut off at each write by the tests of the runner of jobs',
     get: 'reads',
     items: 'reads',
-    replace: 'cut off at each write by the tests of the runner of jobs',
+    replace: [['job.replace', {}]],
     unfinished: 'reads',
     list: 'reads',
     removeEnded: 'cut off at each write by the tests of the runner of jobs',

@@ -46,6 +46,7 @@ export function withFailpoints<Ports extends Stores & { readonly log: EventLog }
     keyUses: fallibleKeyUses(ports.keyUses, points),
     limits: fallibleLimits(ports.limits, points),
     digestHeads: fallibleDigestHeads(ports.digestHeads, points),
+    jobs: over(ports.jobs, { replace: (next) => between(points, ['job.replace'], () => ports.jobs.replace(next)) }),
   };
 }
 

@@ -77,5 +77,6 @@ export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([
   ...SENDING_PLACES,
   ...AFTERWARDS_PLACES,
   ...CADENCE_PLACES,
+  'job.replace',
   ...TOPICS.map((topic) => `${topic.slice('carillon.'.length)}.append`),
 ]);
