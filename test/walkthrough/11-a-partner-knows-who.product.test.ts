@@ -1,5 +1,6 @@
 import { writeFile, mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { RunBody, RunMissingBody } from '@carillon/contracts';
 import { createPartner, readUsers } from '@carillon/example-partner';
 import { untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -17,7 +18,7 @@ import { ORDER, ORDER_PAID, startCarillon, type Carillon } from './support.ts';
 const KEY = 'the-key-that-the-partner-gave-us';
 const USERS = resolve(import.meta.dirname, '../../docs/examples/partner/users.json');
 
-chapter('11. A partner knows who', (newHome) => {
+chapter('11. A partner knows who', (newHome, place) => {
   let partner: ReturnType<typeof createPartner>;
   let carillon: Carillon;
   let url: string;
@@ -119,4 +120,24 @@ chapter('11. A partner knows who', (newHome) => {
       'the list of user ids is empty',
     );
   });
+
+  // Comparing an edit with past events is refused on a cluster.
+  it.skipIf(place === 'cluster')(
+    'is asked about past events that an edit adds, and its answers are sent once',
+    async () => {
+      const late = await carillon.send({ ...ORDER, order_id: 'A-1003', total: 90, watchers: ['ada'] });
+      await carillon.trace(late);
+      await carillon.edit(ORDER_PAID, 'event.total > 100', 'event.total > 80');
+      const { id: run } = await carillon.ask<RunBody>(['replay', 'diff', '-f', 'carillon-demo']);
+      await carillon.apply();
+      const look = ['replay', 'missing', run, '--difference', 'needs_lookup'];
+      const { out } = await carillon.command(look);
+      expect(out).toContain('A partner is asked about 1 event with 1 user id first.');
+      const send = (/npx carillon (replay send .*)/.exec(out)?.[1] ?? '').split(' ');
+      expect((await carillon.command(send)).code).toBe(0);
+      expect((await carillon.delivery(late, 'SENT')).to).toBe('ada@example.com');
+      expect((await carillon.inbox()).filter(({ to }) => to === 'ada@example.com')).toHaveLength(2);
+      expect(await carillon.ask<RunMissingBody>(look)).toMatchObject({ count: 0 });
+    },
+  );
 });
