@@ -12,6 +12,7 @@ import {
   UNKNOWN_RECEIPT,
 } from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';
+import { givesAway } from './runs/sending-checks.ts';
 
 /** Topics whose records are appended again as they are. */
 const REDRIVEN = [
@@ -25,7 +26,7 @@ const REDRIVEN = [
 const isRedriven = (topic: string): topic is (typeof REDRIVEN)[number] => REDRIVEN.some((one) => one === topic);
 
 /** What putting a record on its topic once more takes. */
-export type RedrivePorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'tasks' | 'claims' | 'clock'>;
+export type RedrivePorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'ledger' | 'tasks' | 'claims' | 'clock'>;
 
 /** Puts the record of a dead letter on its topic once more, and says by whom. `asking` names a repetition of a question to a partner: the same name is one. */
 export async function redriveLetter(
@@ -94,6 +95,7 @@ async function mustFitBetter({ id, reason, value }: DeadLetter, { codecs }: Redr
 async function askAgain(value: Uint8Array, repetition: string, ports: RedrivePorts): Promise<NewRecord['headers']> {
   const { codecs, tasks } = ports;
   const trigger = codecs.trigger.decode(value);
+  if (trigger.ok) await refuseSentSince(trigger.value, ports);
   const task = trigger.ok ? await tasks.get(trigger.value.id) : null;
   if (trigger.ok && !task) mustBeRemembered(trigger.value, 'carillon.triggers', ports);
   const asking = task && readAsking(task);
@@ -113,6 +115,7 @@ async function resolveAgain(letter: DeadLetter, ports: RedrivePorts): Promise<Ne
   const { topic, partition, offset, headers, value } = letter;
   const from = headers[REDRIVEN_FROM_HEADER] ?? formatPosition({ logId: log.logId, topic, partition, offset });
   const lookup = codecs.lookup.decode(value);
+  if (lookup.ok) await refuseSentSince(lookup.value.trigger, ports);
   const claim = lookup.ok ? await claims.get(lookup.value.trigger.id) : null;
   if (lookup.ok && !claim) mustBeRemembered(lookup.value.trigger, 'carillon.lookups', ports);
   if (claim && claim.position !== from) {
@@ -120,6 +123,23 @@ async function resolveAgain(letter: DeadLetter, ports: RedrivePorts): Promise<Ne
     throw new CarillonError('wrong_state', `${why}: the trace of the event shows what became of it`);
   }
   return { [REDRIVEN_FROM_HEADER]: from };
+}
+
+/**
+ * Throws if a sending job has notified people of the event since the question was given up. The answer is resolved by the rule as it was,
+ * so it may notify them again under another `unique_id`.
+ */
+async function refuseSentSince(
+  { eventId, notification, sentBy }: Trigger,
+  { ledger }: Pick<RedrivePorts, 'ledger'>,
+): Promise<void> {
+  for (const delivery of await ledger.byEvent(eventId)) {
+    const job = delivery.intent.sentBy?.job;
+    if (job === undefined || job === sentBy?.job || delivery.intent.notification !== notification) continue;
+    if (await givesAway(delivery, { ledger })) continue;
+    const why = `${job} has sent ${delivery.id} about its event since, and its answer may notify the same person again`;
+    throw new CarillonError('wrong_state', `${why}: compare again and send what is missing`);
+  }
 }
 
 /**

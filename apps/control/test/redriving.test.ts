@@ -1,8 +1,9 @@
 import type { DeadLetter } from '@carillon/domain/events';
 import type { Receipt } from '@carillon/domain/receipts';
-import type { DeliveryId } from '@carillon/kernel';
+import { openDelivery } from '@carillon/domain/deliveries';
+import type { DeliveryId, EventId, JobId, RunId } from '@carillon/kernel';
 import { deadLetterOf, UNKNOWN_RECEIPT } from '@carillon/stages';
-import { givenReceipt } from '@carillon/testing/given';
+import { givenIntent, givenReceipt, givenTrigger } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { redrivenRecord } from '../src/redriving.ts';
@@ -68,5 +69,36 @@ describe('What was parked because it could not be read, or because nobody could 
     await expect(redriven(refused)).rejects.toThrow(
       `what its source has would fail again: npx carillon dead-letters dismiss ${refused.id}`,
     );
+  });
+});
+
+describe('A question that was given up', () => {
+  const sent = { person: 'ada', job: 'job_1' as JobId, run: 'run_1' as RunId };
+  const redrive = async () => {
+    const trigger = givenTrigger({ causedAt: topology.clock.now() });
+    const value = topology.ports.codecs.trigger.encode(trigger);
+    const record = { ...PLACE, topic: 'carillon.triggers', value } as const;
+    return redriven(deadLetterOf('ask', record, 'partner_refused', 'why', topology.ports));
+  };
+
+  it.each([
+    {
+      name: 'is not asked again if a sending job notified people of its event',
+      more: { sentBy: sent },
+      isAsked: false,
+    },
+    { name: 'is asked again if only the live rule did', more: {}, isAsked: true },
+    {
+      name: 'is asked again if the job sent a message of another notification',
+      more: { sentBy: sent, notification: 'welcome' },
+      isAsked: true,
+    },
+  ])('$name', async ({ more, isAsked }) => {
+    const intent = { ...givenIntent('sent', { eventId: 'evt_1' as EventId }), notification: 'order-paid', ...more };
+    const moment = { now: topology.clock.now(), derive: topology.ids.derive };
+    const delivery = openDelivery(intent, 'carillon.intents/0@0', 'dlv_1' as DeliveryId, moment);
+    await topology.ports.ledger.insert([{ ...delivery, state: 'SENT', nextAt: null }]);
+    if (isAsked) expect(await redrive()).toMatchObject({ topic: 'carillon.triggers' });
+    else await expect(redrive()).rejects.toThrow('job_1 has sent dlv_1 about its event since');
   });
 });
