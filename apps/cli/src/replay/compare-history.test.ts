@@ -85,7 +85,10 @@ describe('A comparison whose process dies after a page', () => {
           },
           {
             progress: () => undefined,
-            slots: async (batch) => void slots.push(...batch),
+            async slots(batch) {
+              slots.push(...batch);
+              return batch.map(() => 'none' as const);
+            },
             lookups: async () => undefined,
           },
         );
