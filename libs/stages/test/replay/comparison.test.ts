@@ -79,7 +79,9 @@ describe('the difference of a slot', () => {
 describe('a compared event', () => {
   it('has lines without a name or an address', () => {
     const text = JSON.stringify(compareOne(event(120, { people: [ANN, BOB] }), edited({ threshold: 80 })).lines);
-    for (const personal of ['Ann', 'ann@', 'Bob', 'bob@', 'Hello']) expect(text).not.toContain(personal);
+    for (const personal of ['Ann', 'ann@', '"ann"', 'Bob', 'bob@', '"bob"', 'Hello']) {
+      expect(text).not.toContain(personal);
+    }
   });
 
   it('counts messages without an address and gives them no line', () => {
