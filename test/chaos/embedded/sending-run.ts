@@ -27,6 +27,7 @@ const GAP_MS = 20;
 const ENDS: ReadonlySet<string> = new Set(['SENT', 'IN_DOUBT', 'FAILED', 'EXPIRED', 'SUPPRESSED', 'CANCELLED']);
 /** The live rule fires for one of so many people. Only the jobs can reach the others. */
 const PEOPLE_PER_LIVE_EVENT = 3;
+const isLive = (at: number): boolean => at % PEOPLE_PER_LIVE_EVENT === 0;
 
 /**
  * How the product dies while it sends: at these times in milliseconds after the start of sending or after the previous restart, or at a
@@ -73,6 +74,22 @@ const folderOf = (deployment: string, threshold: number): Files => {
   return { ...files, [RULES]: (files[RULES] ?? '').replace('event.total > 100', `event.total > ${threshold}`) };
 };
 
+/** Asks until the product answers. A product that is down refuses connections. */
+const persistently = <Found>(what: string, ask: () => Promise<Found | undefined>): Promise<Found> =>
+  untilFound(what, () => ask().catch(() => undefined), 120_000);
+
+/** Posts the events of a round. */
+async function postWave(shop: Shop, number: number, messages: number): Promise<Wave> {
+  await new Promise((resolve) => setTimeout(resolve, GAP_MS));
+  const since = new Date().toISOString();
+  const orders = Array.from({ length: messages }, (_, at) => {
+    const id = `R${number}-${at}`;
+    return order(id, { total: MISSING_TOTAL, name: id, email: `${id.toLowerCase()}@example.com` });
+  });
+  await Promise.all(orders.map((event) => persistently('an event is taken', async () => shop.send(event))));
+  return { orders, since };
+}
+
 /**
  * Sends missing messages of two comparisons at once, while the live rule fires for some of the same people and the product is killed. Counts
  * messages at the mail server. All rounds have the two comparisons in common, and each sends the newest events that no round has sent, so
@@ -95,21 +112,6 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
     await shop.product.kill('SIGKILL');
     shop = shopOf(await startProduct({ dataDir, env }), folder, dataDir, key);
   }
-  /** Asks until the product answers. A product that is down refuses connections. */
-  const persistently = <Found>(what: string, ask: () => Promise<Found | undefined>): Promise<Found> =>
-    untilFound(what, () => ask().catch(() => undefined), 120_000);
-
-  async function post(round: number): Promise<Wave> {
-    await new Promise((resolve) => setTimeout(resolve, GAP_MS));
-    const since = new Date().toISOString();
-    const orders = Array.from({ length: messages }, (_, at) => {
-      const id = `R${round}-${at}`;
-      return order(id, { total: MISSING_TOTAL, name: id, email: `${id.toLowerCase()}@example.com` });
-    });
-    await Promise.all(orders.map((event) => persistently('an event is taken', async () => shop.send(event))));
-    return { orders, since };
-  }
-
   const compare = (): Promise<RunBody> =>
     persistently('the comparison is done', async () => {
       const { status, body } = await shop.api<RunBody>('POST', RUNS, {
@@ -140,7 +142,6 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
       ),
     );
     if ('failpoint' in deaths) await armFailpoint(cache, deaths.failpoint);
-    const isLive = (at: number): boolean => at % PEOPLE_PER_LIVE_EVENT === 0;
     const liveOrders = orders.filter((_, at) => isLive(at));
     const live = Promise.all(
       liveOrders.map((event) => persistently('a live event is taken', async () => shop.send(event))),
@@ -180,7 +181,7 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
 
   try {
     const waves: Wave[] = [];
-    for (const [index] of planned.entries()) waves.push(await post(index));
+    for (const [index] of planned.entries()) waves.push(await postWave(shop, index, messages));
     const runs = [await compare(), await compare()];
     await shop.apply(folderOf(deployment, EDITED_THRESHOLD));
     for (const deaths of planned) {
