@@ -76,19 +76,22 @@ describeWith(['kafka', 'mongodb', 'registry'], 'An edited rule on a cluster', ()
     for (const end of ends.toReversed()) await end();
   }, TIMEOUT);
 
-  const start = (api: Shop['api']): Promise<RunBody> =>
-    untilFound('a comparison is taken', async () => {
-      const { status, body } = await api<RunBody>('POST', RUNS, { folder: { files: EDIT, prune: false } });
-      // Brokers or stores of a busy machine may not answer in time.
-      if (status === 503) return undefined;
-      expect({ status, body }).toMatchObject({ status: 202 });
-      return body;
+  /** Asks until a process answers. Brokers or stores of a busy machine may not answer in time. */
+  const ask = <Body>(api: Shop['api'], ...[method, path, body]: Parameters<Shop['api']>) =>
+    untilFound(`an answer of ${method} ${path}`, async () => {
+      const answer = await api<Body>(method, path, body);
+      return answer.status === 503 ? undefined : answer;
     });
+  async function start(api: Shop['api']): Promise<RunBody> {
+    const { status, body } = await ask<RunBody>(api, 'POST', RUNS, { folder: { files: EDIT, prune: false } });
+    expect({ status, body }).toMatchObject({ status: 202 });
+    return body;
+  }
   const ended = (api: Shop['api'], { id }: RunBody): Promise<RunBody> =>
     untilFound(
       `run ${id} has ended`,
       async () => {
-        const { body } = await api<RunBody>('GET', `${RUNS}/${id}`);
+        const { body } = await ask<RunBody>(api, 'GET', `${RUNS}/${id}`);
         if (body.ended_at !== null) return body;
         await pause(LOOK_MS);
         return undefined;
@@ -128,26 +131,26 @@ describeWith(['kafka', 'mongodb', 'registry'], 'An edited rule on a cluster', ()
     'gets its missing messages sent once, with the person, the job and the run in the trace',
     async () => {
       const api = caller(other);
-      const applied = await api('POST', '/v1/configuration/apply', { files: EDIT, prune: false });
+      const applied = await ask(api, 'POST', '/v1/configuration/apply', { files: EDIT, prune: false });
       expect(applied.status).toBe(200);
-      const looked = await api<RunMissingBody>('GET', `${RUNS}/${run.id}/missing`);
+      const looked = await ask<RunMissingBody>(api, 'GET', `${RUNS}/${run.id}/missing`);
       expect(looked.body).toMatchObject({ count: 1 });
       const { count, checksum, since } = looked.body;
-      const sent = await api<JobBody>('POST', `${RUNS}/${run.id}/send`, { count, checksum, since });
+      const sent = await ask<JobBody>(api, 'POST', `${RUNS}/${run.id}/send`, { count, checksum, since });
       expect(sent.status).toBe(202);
       const job = await untilFound('the job has ended', async () => {
-        const { body } = await api<JobBody>('GET', `/v1/workspaces/shop/jobs/${sent.body.id}`);
+        const { body } = await ask<JobBody>(api, 'GET', `/v1/workspaces/shop/jobs/${sent.body.id}`);
         return body.ended_at === null ? undefined : body;
       });
       expect(job).toMatchObject({ state: 'done', done: 1, failed: 0 });
       type Deliveries = { readonly items: readonly { readonly to: string; readonly event_id: string }[] };
       const delivery = await untilFound('the message is sent', async () => {
-        const { body } = await api<Deliveries>('GET', '/v1/workspaces/shop/deliveries?state=SENT');
+        const { body } = await ask<Deliveries>(api, 'GET', '/v1/workspaces/shop/deliveries?state=SENT');
         return body.items.find(({ to }) => to === 'bob@example.com');
       });
-      const trace = await api<TraceBody>('GET', `/v1/workspaces/shop/events/${delivery.event_id}/trace`);
+      const trace = await ask<TraceBody>(api, 'GET', `/v1/workspaces/shop/events/${delivery.event_id}/trace`);
       expect(JSON.stringify(trace.body)).toContain(`in ${sent.body.id} of ${run.id}`);
-      const again = await api<RunMissingBody>('GET', `${RUNS}/${run.id}/missing`);
+      const again = await ask<RunMissingBody>(api, 'GET', `${RUNS}/${run.id}/missing`);
       expect(again.body).toMatchObject({ count: 0 });
     },
     TIMEOUT,
