@@ -63,7 +63,7 @@ export type EnginePorts = {
   readonly slice: EventLoopSlice;
   readonly compileRule: CompileRule;
   readonly templates: TemplateRenderer;
-  readonly ruleStates: Pick<RuleStateStore, 'load' | 'save'>;
+  readonly ruleStates: Pick<RuleStateStore, 'load' | 'save' | 'due' | 'earliestDue'>;
   readonly tasks: DueTasks;
   readonly claims: LookupClaims;
   readonly partners: PartnerLookup;

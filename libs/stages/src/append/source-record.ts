@@ -27,7 +27,7 @@ export type Marker = {
   readonly position: Position;
   readonly appendedAt: Instant;
 };
-/** Says that time passed on a quiet partition: up to the append time. */
+/** Moves the watermark of a quiet partition up to its append time. It changes when a wait fires, never whether. */
 export type Tick = { readonly kind: 'tick'; readonly position: Position; readonly appendedAt: Instant };
 /** What stands in `carillon.events`, out of a closed set. */
 export type SourceRecord = { readonly kind: 'event'; readonly event: SourceEvent } | Marker | Tick;
@@ -155,3 +155,12 @@ export function markerRecord(
     },
   };
 }
+
+/** The tick of a partition. Engines have read ticks since the first release, and nothing else of it is read. */
+export const tickRecord = (partition: number): NewRecord => ({
+  topic: 'carillon.events',
+  partition,
+  key: 'tick',
+  value: new Uint8Array(),
+  headers: { kind: 'tick', enc: '0' },
+});

@@ -12,17 +12,9 @@ import {
   type EntityTurn,
   type KeyedEvent,
 } from '@carillon/domain/rules';
-import { CarillonError, type DeriveId, type Instant } from '@carillon/kernel';
-import type { FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
-import { BatchDocuments } from '../batch-documents.ts';
-
-export type EntityStates = {
-  /** Starts the turn of an event with what is remembered of its entity. Null: this event has been applied already. */
-  turn(event: KeyedEvent, watermark: Instant): EntityTurn | null;
-  /** Takes what is remembered of the event's entity from now on. Events of one partition come in their order. */
-  put(event: KeyedEvent, memory: EntityMemory): void;
-  save(): Promise<FencedWrite>;
-};
+import { CarillonError, type DeriveId, type Instant, type LogId } from '@carillon/kernel';
+import type { DueRuleState, FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
+import { StateCache, type KnownState } from './state-cache.ts';
 
 export const isKeyed = (event: SourceEvent): event is KeyedEvent => event.key !== null;
 
@@ -38,49 +30,147 @@ export const NO_ENTITY =
 const stateIdOf = (derive: DeriveId, { stream, key }: KeyedEvent, runId: string | null): string =>
   derive('state', stream, key, runId ?? '');
 
-/** Loads what is known of the entities of these events, at once. Those without a key are about none. */
-export async function loadEntityStates(
-  events: readonly SourceEvent[],
-  store: Pick<RuleStateStore, 'load' | 'save'>,
-  derive: DeriveId,
-  runId: string | null,
-): Promise<EntityStates> {
-  const idOf = (event: KeyedEvent): string => stateIdOf(derive, event, runId);
-  const documents = new BatchDocuments<RuleState>(({ id }) => id);
-  await documents.load(events.filter(isKeyed).map(idOf), (ids) => store.load(ids));
-  const applied = new Map([...documents.held()].map((document) => [document.id, document]));
+/** States that are read or written at once: other writes wait behind no more than these. */
+const BATCH_SIZE = 500;
 
-  return {
-    turn(event, watermark) {
-      const id = idOf(event);
-      const stored = applied.get(id);
-      if (stored && stored.logId !== event.position.logId) {
-        throw new CarillonError(
-          'wrong_log',
-          `the state of an entity of ${event.stream} belongs to log ${stored.logId}, this is ${event.position.logId}; ` +
-            'restore log and stores from one backup, or start with an empty data folder',
-        );
-      }
-      const document = documents.get(id);
-      const memory = document ? readMemory(document.data, document.offset) : emptyMemory(entityOf(event));
-      return isApplied(memory, event) ? null : startTurn(memory, event, watermark);
-    },
-    put(event, memory) {
-      const { logId, partition } = event.position;
-      const { offset } = memory;
-      documents.put({
-        id: idOf(event),
-        logId,
-        partition,
-        offset,
-        nextDue: nextDueOf(memory),
-        forgetAt: null,
-        data: formatMemory(memory),
+export type EntityStatePorts = {
+  readonly store: Pick<RuleStateStore, 'load' | 'save'>;
+  readonly derive: DeriveId;
+  /** Null: the live run. */
+  readonly runId: string | null;
+  readonly logId: LogId;
+  readonly partition: number;
+};
+
+/**
+ * The states of the entities that a batch is about: loaded before the records that need them, changed in memory, and written
+ * after the outputs (promise 3). Nothing is written before `save`.
+ */
+export class EntityStates {
+  readonly #ports: EntityStatePorts;
+  readonly #cache: StateCache;
+  readonly #held = new Map<string, KnownState>();
+  readonly #changed = new Map<string, EntityMemory>();
+  /** Called with each entity that waits after a change. */
+  onWait: (id: string, nextDue: Instant) => void = () => undefined;
+  /** Events that were applied already. */
+  repeated = 0;
+
+  constructor(ports: EntityStatePorts, cache: StateCache = new StateCache()) {
+    this.#ports = ports;
+    this.#cache = cache;
+  }
+
+  get hasChanges(): boolean {
+    return this.#changed.size > 0;
+  }
+
+  /** Loads the states of the entities of these events. Those without a key are about none. */
+  async load(events: readonly SourceEvent[]): Promise<void> {
+    const { derive, runId } = this.#ports;
+    const missing = new Map<string, KeyedEvent>();
+    for (const event of events) {
+      if (!isKeyed(event)) continue;
+      const id = stateIdOf(derive, event, runId);
+      if (!this.#hold(id)) missing.set(id, event);
+    }
+    await this.#loadIds([...missing.keys()]);
+    for (const [id, event] of missing) {
+      // Also known from now on: an entity without state is not asked for again.
+      if (!this.#held.has(id)) this.#know({ id, logId: null, memory: emptyMemory(entityOf(event)) }, 0);
+    }
+  }
+
+  /** Loads the states of entities that wait. */
+  async loadDue(due: readonly DueRuleState[]): Promise<void> {
+    await this.#loadIds(due.flatMap(({ id }) => (this.#hold(id) ? [] : [id])));
+    for (const { id, offset } of due) {
+      const known = this.#held.get(id);
+      if (!known || known.memory.offset >= offset) continue;
+      throw new CarillonError(
+        'wrong_state',
+        `another worker has saved newer states of partition ${this.#ports.partition}`,
+      );
+    }
+  }
+
+  /** Starts the turn of an event with what is remembered of its entity. Null: this event has been applied already. */
+  turn(event: KeyedEvent, watermark: Instant): EntityTurn | null {
+    const { derive, runId } = this.#ports;
+    const memory = this.memoryOf(stateIdOf(derive, event, runId)) ?? emptyMemory(entityOf(event));
+    if (!isApplied(memory, event)) return startTurn(memory, event, watermark);
+    this.repeated += 1;
+    return null;
+  }
+
+  /** Takes what is remembered of the event's entity from now on. Events of one partition come in their order. */
+  put(event: KeyedEvent, memory: EntityMemory): void {
+    const { derive, runId } = this.#ports;
+    this.putMemory(stateIdOf(derive, event, runId), memory);
+  }
+
+  memoryOf(id: string): EntityMemory | undefined {
+    const known = this.#held.get(id);
+    const { logId } = this.#ports;
+    if (known && known.logId !== null && known.logId !== logId) {
+      throw new CarillonError(
+        'wrong_log',
+        `the state of an entity of ${known.memory.entity.stream} belongs to log ${known.logId}, this is ${logId}; ` +
+          'restore log and stores from one backup, or start with an empty data folder',
+      );
+    }
+    return known?.memory;
+  }
+
+  putMemory(id: string, memory: EntityMemory): void {
+    this.#held.set(id, { id, logId: this.#ports.logId, memory });
+    this.#changed.set(id, memory);
+    const nextDue = nextDueOf(memory);
+    if (nextDue !== null) this.onWait(id, nextDue);
+  }
+
+  /** Writes what was changed. `refused`: another worker is further on. */
+  async save(): Promise<FencedWrite> {
+    const { store, logId, partition } = this.#ports;
+    for (const some of chunksOf([...this.#changed])) {
+      const states = some.map(([id, memory]): RuleState => {
+        const nextDue = nextDueOf(memory);
+        return { id, logId, partition, offset: memory.offset, nextDue, forgetAt: null, data: formatMemory(memory) };
       });
-    },
-    save: () => documents.save(async (some) => ((await store.save(some)).includes('refused') ? 'refused' : 'done')),
-  };
+      if ((await store.save(states)).includes('refused')) return 'refused';
+      for (const [at, [id, memory]] of some.entries()) {
+        this.#cache.put({ id, logId, memory }, states[at]?.data.length ?? 0);
+      }
+    }
+    return 'done';
+  }
+
+  /** Returns true if the state is known already. */
+  #hold(id: string): boolean {
+    if (this.#held.has(id)) return true;
+    const known = this.#cache.get(id);
+    if (known) this.#held.set(id, known);
+    return known !== undefined;
+  }
+
+  async #loadIds(ids: readonly string[]): Promise<void> {
+    for (const some of chunksOf(ids)) {
+      for (const { id, logId, offset, data } of await this.#ports.store.load(some)) {
+        this.#know({ id, logId, memory: readMemory(data, offset) }, data.length);
+      }
+    }
+  }
+
+  #know(state: KnownState, textLength: number): void {
+    this.#held.set(state.id, state);
+    this.#cache.put(state, textLength);
+  }
 }
+
+const chunksOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
+  Array.from({ length: Math.ceil(items.length / BATCH_SIZE) }, (_, at) =>
+    items.slice(at * BATCH_SIZE, (at + 1) * BATCH_SIZE),
+  );
 
 /** Returns what rules decided at an event, and later about a wait for it, as long as its entity's newest decisions hold it. */
 export async function decisionsAbout(

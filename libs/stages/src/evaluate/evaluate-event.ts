@@ -17,6 +17,7 @@ import {
   type EntityTurn,
   type KeyedEvent,
   type LookupRule,
+  type PassedWait,
   type RuleOutcome,
   type RuleStep,
   type StepBudget,
@@ -39,6 +40,7 @@ import {
   type IntentContext,
 } from './make-intents.ts';
 import type { BookRule, RuleBook } from './rule-book.ts';
+import { effectOfDeadline, effectOfEvent, type StateEffect } from './state-effect.ts';
 
 /** What one rule made of one event: intents where the event names the recipients, triggers where a partner has to. */
 export type EvaluatedRule = {
@@ -47,6 +49,8 @@ export type EvaluatedRule = {
   readonly outcome: RuleOutcome;
   readonly intents: readonly Intent[];
   readonly triggers: readonly Trigger[];
+  /** What it did to the state of the rule. Undefined: nothing that is counted. */
+  readonly effect?: StateEffect;
 };
 
 const NONE: readonly never[] = [];
@@ -64,6 +68,7 @@ type Quiet = {
   readonly skipped: readonly EvaluatedRule[];
   /** Kinds of changes that no rule of the stream looks at. */
   readonly skippedByAll: ReadonlySet<ChangeOp>;
+  readonly keepState: boolean;
 };
 const quiet = new WeakMap<readonly BookRule[], Quiet>();
 function quietRules(entries: readonly BookRule[]): Quiet {
@@ -72,6 +77,7 @@ function quietRules(entries: readonly BookRule[]): Quiet {
     known = {
       unfired: entries.map(({ placed }) => nothingOf(placed, NOT_FIRED)),
       skipped: entries.map(({ placed }) => nothingOf(placed, OTHER_CHANGE)),
+      keepState: entries.some((entry) => entry.ok && entry.rule.memory !== null),
       skippedByAll: new Set(CHANGE_OPS.filter((op) => entries.every((entry) => skips(entry, op)))),
     };
     quiet.set(entries, known);
@@ -86,6 +92,9 @@ const skips = (entry: BookRule, op: ChangeOp): boolean =>
 export const isSkippedByAll = ({ op }: Pick<Change, 'op'>, entries: readonly BookRule[]): boolean =>
   quietRules(entries).skippedByAll.has(op);
 
+/** Returns true if a rule of the stream remembers its entities. */
+export const keepsState = (entries: readonly BookRule[]): boolean => quietRules(entries).keepState;
+
 /** Judges an event in the live run, without a pause. */
 export function evaluateEvent(
   event: SourceEvent,
@@ -97,7 +106,12 @@ export function evaluateEvent(
 }
 
 /** In which run an event is judged, and with what is known of its entity; null: rules with state are passed over. */
-export type EvaluationRun = { readonly runId: string | null; readonly states: EntityStates | null };
+export type EvaluationRun = {
+  readonly runId: string | null;
+  readonly states: Pick<EntityStates, 'turn' | 'put'> | null;
+  /** Highest append time of the partition up to the event. Defaults to that of the event. */
+  readonly watermark?: Instant;
+};
 const LIVE: EvaluationRun = { runId: null, states: null };
 
 /** A rule that fires for an event or asks a partner about it, before intents and triggers are made. */
@@ -109,6 +123,7 @@ export type FiredRule = {
   readonly triggerId: () => TriggerId;
   /** Deadline by which it fires. Null: it fires at its event. */
   readonly deadline: Instant | null;
+  readonly effect?: StateEffect;
 };
 
 /**
@@ -128,6 +143,7 @@ export function* evaluateEventCoroutine(
     book.rulesOf(configuration, event.stream),
     derive,
     run.states,
+    run.watermark,
   );
   if (!results.some(isFired)) return results as readonly EvaluatedRule[];
   const making: Making = { configuration, book, derive, runId: run.runId };
@@ -150,11 +166,12 @@ export function* evaluateOutcomesCoroutine(
   entries: readonly BookRule[],
   derive: DeriveId,
   states: EvaluationRun['states'] = null,
+  watermark: Instant = event.appendedAt,
 ): Coroutine<readonly (EvaluatedRule | FiredRule)[]> {
   const bindings = bindingsOf(event);
   const budget = new EventBudget();
   const progress: Progress = { at: 0, fires: false, share: budget.nextRule(), results: [] };
-  const entity = states && startEntity(event, states);
+  const entity = states && keepsState(entries) ? startEntity(event, states, watermark) : null;
   for (;;) {
     evaluateQuietRules(entries, bindings, budget, progress);
     const entry = entries[progress.at];
@@ -173,7 +190,8 @@ export function* evaluateOutcomesCoroutine(
         const triggerId = onceTriggerId(rule.placed, event, derive);
         const step = yield* stepAtEvent(rule, entity.turn, bindings, budget.nextRule(), triggerId);
         entity.steps.set(rule.placed, step);
-        progress.results.push(resultOf(rule, step.outcome, triggerId, step.deadline));
+        const effect = effectOfEvent(entity.turn.memory.rules[ruleIdOf(rule.placed)], step);
+        progress.results.push(withEffect(resultOf(rule, step.outcome, triggerId, step.deadline), effect));
       } else if (states && !isKeyed(event)) {
         progress.results.push(nothingOf(rule.placed, { kind: 'failed', reason: 'rule_error', error: NO_ENTITY }));
       }
@@ -236,17 +254,24 @@ const resultOf = (
     ? { fired, placed: fired.placed, outcome, triggerId, deadline }
     : nothingOf(fired.placed, outcome);
 
+const withEffect = <Result extends EvaluatedRule | FiredRule>(result: Result, effect: StateEffect | null): Result =>
+  effect === null ? result : { ...result, effect };
+
 /** The turn of an event of an entity, with the steps of the rules so far. */
 type EntityProgress = {
-  readonly states: EntityStates;
+  readonly states: Pick<EntityStates, 'put'>;
   readonly event: KeyedEvent;
   readonly turn: EntityTurn;
   readonly steps: Map<PlacedRule, RuleStep>;
 };
 
 /** Null: the event has no entity, or was applied already, so that its outputs are on the log. */
-function startEntity(event: SourceEvent, states: EntityStates): EntityProgress | null {
-  const turn = isKeyed(event) ? states.turn(event, event.appendedAt) : null;
+function startEntity(
+  event: SourceEvent,
+  states: Pick<EntityStates, 'turn' | 'put'>,
+  watermark: Instant,
+): EntityProgress | null {
+  const turn = isKeyed(event) ? states.turn(event, watermark) : null;
   return turn && { states, event: turn.event, turn, steps: new Map() };
 }
 
@@ -257,14 +282,14 @@ function remember({ states, event, turn, steps }: EntityProgress, entries: reado
 
 /** Makes the intents of a rule whose event names the recipients, or the triggers of a rule that asks a partner. */
 function* makeOutputs(
-  { fired, placed, outcome, triggerId: liveTriggerId, deadline }: FiredRule,
+  { fired, placed, outcome, triggerId: liveTriggerId, deadline, effect }: FiredRule,
   event: SourceEvent,
   making: Making,
 ): Coroutine<EvaluatedRule> {
   if (outcome.kind === 'asks') {
     if (fired.from !== 'lookup') return nothingOf(placed, outcome);
     const triggers = makeTriggers(fired, event, outcome.userIds, making, deadline);
-    return { placed, triggerId: null, outcome, intents: NONE, triggers };
+    return { placed, triggerId: null, outcome, intents: NONE, triggers, ...(effect && { effect }) };
   }
   const cause = causeOfEvent(event, placed, deadline);
   const { derive, runId } = making;
@@ -274,7 +299,17 @@ function* makeOutputs(
     intents.push(...makeIntents(placed, cause, who, triggerId, making));
     if (outcome.recipients.length > 1) yield;
   }
-  return { placed, triggerId, outcome, intents, triggers: NONE };
+  return { placed, triggerId, outcome, intents, triggers: NONE, ...(effect && { effect }) };
+}
+
+/** Makes the intents or triggers of a rule whose wait a record ended. The event is the one that its message is made from. */
+export function* outputsOfPassed(passed: PassedWait, making: Making): Coroutine<EvaluatedRule> {
+  const { placed, rule, event, outcome, deadline } = passed;
+  const effect = effectOfDeadline(passed);
+  const triggerId = onceTriggerId(placed, event, making.derive);
+  const result = rule ? resultOf(rule, outcome, triggerId, deadline) : nothingOf(placed, outcome);
+  const counted = withEffect(result, effect);
+  return isFired(counted) ? yield* makeOutputs(counted, event, making) : counted;
 }
 
 /** The triggers of a fired rule: as many as its list of ids takes, each with what is needed once the answer is there. */

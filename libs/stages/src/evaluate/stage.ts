@@ -1,13 +1,11 @@
-import { ruleTitle, type Configuration } from '@carillon/domain/configuration';
-import type { DeadLetter, Evaluation, RuleTally, SourceEvent } from '@carillon/domain/events';
-import { countDropped } from '@carillon/domain/rules';
+import type { Configuration } from '@carillon/domain/configuration';
+import type { Position, SourceEvent } from '@carillon/domain/events';
 import { CarillonError, type Coroutine, type Instant } from '@carillon/kernel';
 import type {
   BatchResult,
   BatchStage,
   Clock,
   ConfigurationView,
-  DropCount,
   EventLog,
   Ids,
   EvaluationOutput,
@@ -19,11 +17,13 @@ import type {
   EventLoopSlice,
 } from '@carillon/ports';
 import { ENGINE_SEMANTICS, readSourceRecord } from '../append/source-record.ts';
-import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
-import { dropsOfOutcome, sumDrops } from '../drop-counts.ts';
 import { runYielding } from '../run-yielding.ts';
-import { loadEntityStates, type EntityStates } from './entity-states.ts';
-import { evaluateEventCoroutine, isSkippedByAll, type EvaluatedRule } from './evaluate-event.ts';
+import { BatchOutputs } from './batch-outputs.ts';
+import { MAX_PASSED } from './due-queue.ts';
+import { evaluateEventCoroutine, isSkippedByAll, keepsState } from './evaluate-event.ts';
+import type { Tally } from './evaluation-ranges.ts';
+import { loadStates, type LoadedStates } from './loaded-states.ts';
+import { passDue } from './pass-due.ts';
 import type { RuleBook } from './rule-book.ts';
 
 export type EvaluatePorts = {
@@ -33,7 +33,7 @@ export type EvaluatePorts = {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly slice: EventLoopSlice;
-  readonly ruleStates: Pick<RuleStateStore, 'load' | 'save'>;
+  readonly ruleStates: Pick<RuleStateStore, 'load' | 'save' | 'due' | 'earliestDue'>;
   readonly book: RuleBook;
 };
 
@@ -47,7 +47,8 @@ const MAX_TURNS = 100;
  * Evaluate (flow table, stage 2): each event is judged by the newest marker before it in its own partition. Outputs are
  * intents, triggers where a partner has to name the recipients, dead letters of records that cannot be read, and one
  * evaluation record for each range of one configuration number; the ranges of a partition follow each other without gaps.
- * A batch is read, what rules keep of its entities is loaded, then it is judged; rules without state load nothing.
+ * A batch is read, the states of its entities and of those that wait are loaded, then it is judged. Before each record the
+ * waits end that are due by its watermark. Rules without state load nothing.
  */
 export function createEvaluateStage(ports: EvaluatePorts): BatchStage<EvaluationOutput> {
   return {
@@ -62,12 +63,14 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage<Evaluation
         },
       };
       const read = await readBatch(records, state, ports);
-      const batch = startBatch({ ...ports, slice }, state, await loadStates(read, ports));
+      const batch = startBatch({ ...ports, slice }, state, await loadBatch(read, state, ports));
+      const isOver = (): boolean => ended >= MAX_TURNS;
       for (const one of read) {
+        if (batch.hasDue(one) && !(await batch.passDue(one, isOver))) break;
         // A promise for each event would take as long as a rule.
         const waits = batch.take(one);
         if (waits) await waits;
-        if (ended >= MAX_TURNS) break;
+        if (isOver()) break;
         if (slice.isExpired()) await slice.yield();
       }
       return batch.end();
@@ -116,175 +119,101 @@ const outdated = (semantics: number, { partition, offset }: LogRecord): Carillon
       `${ENGINE_SEMANTICS}. Upgrade every engine to the newest release that runs here; docs/versions.md lists the releases`,
   );
 
-/** What rules keep of the entities that the batch is about; null: no rule of its streams keeps anything. */
-function loadStates(
-  read: readonly ReadRecord[],
-  { book, ruleStates, ids }: EvaluatePorts,
-): Promise<EntityStates> | null {
+const NO_RULE_FIRED: RecordFate = { kind: 'dropped', reason: 'no_rule_fired' };
+
+function loadBatch(read: readonly ReadRecord[], state: PartitionState, ports: EvaluatePorts): Promise<LoadedStates> {
   const events = read.flatMap(({ source, configuration }) => {
     if (!source.ok || source.value.kind !== 'event' || !configuration) return [];
     const { event } = source.value;
-    return book.rulesOf(configuration, event.stream).some((one) => one.ok && one.rule.memory) ? [event] : [];
+    return keepsState(ports.book.rulesOf(configuration, event.stream)) ? [event] : [];
   });
-  return events.length === 0 ? null : loadEntityStates(events, ruleStates, ids.derive, null);
+  const end = read.reduce((newest, { record }) => Math.max(newest, record.time), state.watermark);
+  return loadStates(events, end, state, ports);
 }
 
-/** What one evaluation record tells of: neighbouring records judged under one number. */
-type EvaluatedRange = { from: number; to: number; configNumber: number; tally: Tally };
-type Tally = {
-  events: number;
-  repeated: number;
-  intents: number;
-  triggers: number;
-  deadLetters: number;
-  rules: Map<string, RuleTally>;
-};
-
-const NO_RULE_FIRED: RecordFate = { kind: 'dropped', reason: 'no_rule_fired' };
-
-const emptyTally = (): Tally => ({ events: 0, repeated: 0, intents: 0, triggers: 0, deadLetters: 0, rules: new Map() });
-
-function startBatch(ports: EvaluatePorts, before: PartitionState, states: EntityStates | null) {
-  const { ids } = ports;
-  const outputs: EvaluationOutput[] = [];
-  const fates: RecordFate[] = [];
-  const ranges: EvaluatedRange[] = [];
-  const dropped: DropCount[] = [];
-  let configNumber = before.configNumber;
-  let watermark: Instant = before.watermark;
-
-  function rangeAt(offset: number): EvaluatedRange {
-    const last = ranges.at(-1);
-    if (last && last.configNumber === configNumber) {
-      last.to = offset + 1;
-      return last;
-    }
-    const range: EvaluatedRange = {
-      from: last ? last.to : offset,
-      to: offset + 1,
-      configNumber,
-      tally: emptyTally(),
-    };
-    ranges.push(range);
-    return range;
-  }
-
-  function park(record: LogRecord, reason: string, detail: string): void {
-    const letter: DeadLetter = deadLetterOf('evaluate', record, reason, detail, ports);
-    outputs.push({ kind: 'record', record: deadLetterRecord(letter, ports) });
-    rangeAt(record.offset).tally.deadLetters += 1;
-    fates.push({ kind: 'parked', reason });
-  }
+function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: LoadedStates) {
+  const { ids, book, slice, log } = ports;
+  const { partition } = before;
+  const { states, queue, cache } = loaded;
+  const outputs = new BatchOutputs(partition, ports);
+  const { fates, ranges } = outputs;
+  let { configNumber, watermark }: { configNumber: number; watermark: Instant } = before;
+  let passedEntities = 0;
+  let hasMore = false;
+  const watermarkAt = (record: LogRecord): Instant => Math.max(watermark, record.time);
 
   function tallyOf(event: SourceEvent): Tally {
-    const { tally } = rangeAt(event.position.offset);
+    const tally = ranges.at(event.position.offset, configNumber);
     tally.events += 1;
     return tally;
   }
 
   function* evaluate(event: SourceEvent, configuration: Configuration): Coroutine<void> {
     const tally = tallyOf(event);
-    const evaluatedRules = yield* evaluateEventCoroutine(event, configuration, ports.book, ids.derive, {
-      runId: null,
-      states,
-    });
+    const { repeated } = states;
+    const run = { runId: null, states, watermark };
+    const evaluatedRules = yield* evaluateEventCoroutine(event, configuration, book, ids.derive, run);
+    tally.repeated += states.repeated - repeated;
     let fired = false;
     for (const evaluated of evaluatedRules) {
-      const { outcome } = evaluated;
+      const { outcome, effect } = evaluated;
       // Most rules of most events: nothing is counted, named or made for them.
-      if (outcome.kind === 'not_fired' || outcome.kind === 'disabled') continue;
-      if (outcome.kind !== 'failed') fired = true;
-      count(tally, event, evaluated);
-      const { workspace } = evaluated.placed;
-      dropped.push(...dropsOfOutcome({ workspace, rule: ruleTitle(evaluated.placed) }, outcome));
-      for (const intent of evaluated.intents) outputs.push({ kind: 'intent', intent });
-      for (const trigger of evaluated.triggers) outputs.push({ kind: 'trigger', trigger });
+      if ((outcome.kind === 'not_fired' || outcome.kind === 'disabled') && effect === undefined) continue;
+      if (outputs.take(tally, event.id, evaluated)) fired = true;
     }
     fates.push(fired ? { kind: 'done' } : NO_RULE_FIRED);
   }
 
   return {
+    /** Returns true if waits may be due at the record. */
+    hasDue({ record }: ReadRecord): boolean {
+      const newWatermark = watermarkAt(record);
+      return queue.hasDue(newWatermark) || queue.mayHaveMore(newWatermark);
+    },
+    /**
+     * Ends the waits that are due at a record, by the configuration before it. Returns false if the commit is full. Then the
+     * record is left to the next one.
+     */
+    async passDue({ record }: ReadRecord, isOver: () => boolean): Promise<boolean> {
+      const newWatermark = watermarkAt(record);
+      const position: Position = { logId: log.logId, topic: record.topic, partition, offset: record.offset };
+      const configuration = await ports.configuration.at(configNumber);
+      const passing = { position, watermark: newWatermark, configuration, configNumber };
+      while (queue.hasDue(newWatermark)) {
+        hasMore = passedEntities > 0 && (passedEntities >= MAX_PASSED || isOver());
+        if (hasMore) return false;
+        const work = passDue(queue.take() ?? '', passing, { states, outputs, book, derive: ids.derive });
+        if (await runYielding(work, slice)) passedEntities += 1;
+      }
+      hasMore = queue.mayHaveMore(newWatermark);
+      return !hasMore;
+    },
     /** Done when it returns, unless it gives a promise. */
     take({ record, source, marked, configuration }: ReadRecord): Promise<void> | void {
       configNumber = marked;
-      watermark = Math.max(watermark, record.time);
-      if (!source.ok) return park(record, source.error.reason, source.error.detail);
+      watermark = watermarkAt(record);
+      if (!source.ok) return outputs.park(record, configNumber, source.error.reason, source.error.detail);
       if (source.value.kind === 'event' && configuration) {
         const { event } = source.value;
-        if (event.change === null || !isSkippedByAll(event.change, ports.book.rulesOf(configuration, event.stream))) {
-          return runYielding(evaluate(event, configuration), ports.slice);
+        if (event.change === null || !isSkippedByAll(event.change, book.rulesOf(configuration, event.stream))) {
+          return runYielding(evaluate(event, configuration), slice);
         }
         tallyOf(event);
         fates.push(NO_RULE_FIRED);
         return;
       }
       // Markers and ticks.
-      rangeAt(record.offset);
+      ranges.at(record.offset, configNumber);
       fates.push({ kind: 'done' });
     },
     end(): BatchResult<EvaluationOutput> {
-      const at = ports.clock.now();
-      for (const range of ranges)
-        outputs.push({ kind: 'evaluation', evaluation: evaluationOf(range, before.partition, at) });
-      const ruleErrors = ranges
-        .flatMap((range) => [...range.tally.rules.values()])
-        .reduce((sum, rule) => sum + rule.failed, 0);
-      const state = { partition: before.partition, configNumber, watermark };
+      cache.earliestDue = loaded.earliestDue();
       return {
-        fates,
-        outputs,
-        ruleErrors,
-        dropped: sumDrops(dropped),
-        ...(states && { save: () => states.save() }),
-        state,
+        ...outputs.end(),
+        ...(hasMore && { hasMore }),
+        ...(states.hasChanges && { save: () => states.save() }),
+        state: { partition, configNumber, watermark, cache },
       };
     },
   };
 }
-
-function count(tally: Tally, event: SourceEvent, { placed, outcome, intents, triggers }: EvaluatedRule): void {
-  if (outcome.kind === 'disabled' || outcome.kind === 'not_fired') return;
-  const key = `${placed.workspace}/${ruleTitle(placed)}@${placed.version}`;
-  const before = tally.rules.get(key);
-  const failed = outcome.kind === 'failed';
-  const drops = failed ? [] : outcome.dropped;
-  // What `where` leaves out is meant to be.
-  const lost = drops.find(({ reason }) => reason !== 'where_false');
-  const error = failed ? outcome.error : (lost?.detail ?? null);
-  tally.intents += intents.length;
-  tally.triggers += triggers.length;
-  tally.rules.set(key, {
-    workspace: placed.workspace,
-    rule: ruleTitle(placed),
-    ruleVersion: placed.version,
-    fired: (before?.fired ?? 0) + (failed ? 0 : 1),
-    failed: (before?.failed ?? 0) + (failed ? 1 : 0),
-    dropped: (before?.dropped ?? 0) + countDropped(drops),
-    waitsStarted: 0,
-    waitsCancelled: 0,
-    inCooldown: 0,
-    firedByDeadline: 0,
-    sampleEventId: before?.sampleEventId ?? (error === null ? null : event.id),
-    sampleError: before?.sampleError ?? error,
-  });
-}
-
-const evaluationOf = (
-  { tally, from, to, configNumber }: EvaluatedRange,
-  partition: number,
-  at: Instant,
-): Evaluation => ({
-  partition,
-  from,
-  to,
-  configNumber,
-  events: tally.events,
-  repeated: tally.repeated,
-  intents: tally.intents,
-  triggers: tally.triggers,
-  late: 0,
-  duplicates: 0,
-  deadLetters: tally.deadLetters,
-  rules: [...tally.rules.values()],
-  at,
-});

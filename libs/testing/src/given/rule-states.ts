@@ -4,5 +4,10 @@ const untouched = (): never => {
   throw new Error('no rule here keeps state, and still somebody asks for it');
 };
 
-/** Where no rule keeps state nothing is ever loaded or saved. */
-export const noRuleStates: Pick<RuleStateStore, 'load' | 'save'> = { load: untouched, save: untouched };
+/** Where no rule keeps state nothing is ever loaded or saved. Once an assignment it is asked whether anything waits. */
+export const noRuleStates: Pick<RuleStateStore, 'load' | 'save' | 'due' | 'earliestDue'> = {
+  load: untouched,
+  save: untouched,
+  due: untouched,
+  earliestDue: async () => null,
+};

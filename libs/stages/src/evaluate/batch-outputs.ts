@@ -1,0 +1,64 @@
+import { ruleTitle } from '@carillon/domain/configuration';
+import type { DeadLetter } from '@carillon/domain/events';
+import type { EventId } from '@carillon/kernel';
+import type {
+  BatchResult,
+  Clock,
+  DropCount,
+  EvaluationOutput,
+  EventLog,
+  Ids,
+  LogRecord,
+  RecordCodecs,
+  RecordFate,
+} from '@carillon/ports';
+import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
+import { dropsOfOutcome, sumDrops } from '../drop-counts.ts';
+import type { EvaluatedRule } from './evaluate-event.ts';
+import { countRule, EvaluationRanges, type Tally } from './evaluation-ranges.ts';
+
+export type OutputPorts = {
+  readonly log: Pick<EventLog, 'logId' | 'partitions'>;
+  readonly codecs: Pick<RecordCodecs, 'deadLetter'>;
+  readonly ids: Ids;
+  readonly clock: Clock;
+};
+
+/** Collects what a batch comes to: a fate per record, outputs, and the counts of its evaluation records. */
+export class BatchOutputs {
+  readonly #ports: OutputPorts;
+  readonly #outputs: EvaluationOutput[] = [];
+  readonly #dropped: DropCount[] = [];
+  readonly fates: RecordFate[] = [];
+  readonly ranges: EvaluationRanges;
+
+  constructor(partition: number, ports: OutputPorts) {
+    this.#ports = ports;
+    this.ranges = new EvaluationRanges(partition);
+  }
+
+  park(record: LogRecord, configNumber: number, reason: string, detail: string): void {
+    const letter: DeadLetter = deadLetterOf('evaluate', record, reason, detail, this.#ports);
+    this.#outputs.push({ kind: 'record', record: deadLetterRecord(letter, this.#ports) });
+    this.ranges.at(record.offset, configNumber).deadLetters += 1;
+    this.fates.push({ kind: 'parked', reason });
+  }
+
+  /** Takes what a rule came to. Returns true if it fired. */
+  take(tally: Tally, eventId: EventId, evaluated: EvaluatedRule): boolean {
+    const { outcome, placed, intents, triggers } = evaluated;
+    countRule(tally, eventId, evaluated);
+    this.#dropped.push(...dropsOfOutcome({ workspace: placed.workspace, rule: ruleTitle(placed) }, outcome));
+    for (const intent of intents) this.#outputs.push({ kind: 'intent', intent });
+    for (const trigger of triggers) this.#outputs.push({ kind: 'trigger', trigger });
+    return outcome.kind === 'fired' || outcome.kind === 'asks';
+  }
+
+  end(): Omit<BatchResult<EvaluationOutput>, 'state' | 'save'> {
+    const { ruleErrors } = this.ranges;
+    for (const evaluation of this.ranges.evaluations(this.#ports.clock.now())) {
+      this.#outputs.push({ kind: 'evaluation', evaluation });
+    }
+    return { fates: this.fates, outputs: this.#outputs, ruleErrors, dropped: sumDrops(this.#dropped) };
+  }
+}

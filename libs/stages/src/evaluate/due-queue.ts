@@ -1,0 +1,53 @@
+import type { Instant } from '@carillon/kernel';
+import type { DueRuleState } from '@carillon/ports';
+
+/** Entities whose deadlines one commit passes at most. */
+export const MAX_PASSED = 1_000;
+
+type Entry = { readonly id: string; readonly nextDue: Instant };
+
+/**
+ * Entities that wait, earliest deadline first, of one batch: the first page of the store, and those that begin to wait in the
+ * batch. An entity may have several entries. Only its newest deadline is true, so the caller looks at its state.
+ */
+export class DueQueue {
+  readonly #entries: Entry[];
+  readonly #end: Instant;
+  /** Deadlines of the store from here on may not be in the page. */
+  readonly #horizon: Instant;
+
+  /** `page`: at most `MAX_PASSED` states that are due before `end`. Null: the store was not asked, because none is. */
+  constructor(page: readonly DueRuleState[] | null, end: Instant) {
+    this.#entries = [...(page ?? [])];
+    this.#end = end;
+    this.#horizon = page && page.length >= MAX_PASSED ? (page.at(-1)?.nextDue ?? end) : Number.POSITIVE_INFINITY;
+  }
+
+  /** Deadlines at or after the end of the batch are passed by a later batch. */
+  add(id: string, nextDue: Instant): void {
+    if (nextDue >= this.#end) return;
+    let at = this.#entries.length;
+    while (at > 0 && (this.#entries[at - 1]?.nextDue ?? 0) > nextDue) at -= 1;
+    this.#entries.splice(at, 0, { id, nextDue });
+  }
+
+  hasDue(watermark: Instant): boolean {
+    const [first] = this.#entries;
+    return first !== undefined && first.nextDue < watermark;
+  }
+
+  /** Removes the first entity. */
+  take(): string | undefined {
+    return this.#entries.shift()?.id;
+  }
+
+  /** Returns true if the store may have more entities that are due, which are not in the queue. */
+  mayHaveMore(watermark: Instant): boolean {
+    return this.#horizon < watermark;
+  }
+
+  /** Returns a bound before which nothing of the queue or of the store's next pages is due. */
+  earliest(): Instant {
+    return Math.min(this.#entries[0]?.nextDue ?? this.#end, this.#horizon, this.#end);
+  }
+}

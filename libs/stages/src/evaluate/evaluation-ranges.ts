@@ -1,0 +1,109 @@
+import { ruleTitle } from '@carillon/domain/configuration';
+import type { Evaluation, RuleTally } from '@carillon/domain/events';
+import { countDropped } from '@carillon/domain/rules';
+import type { EventId, Instant } from '@carillon/kernel';
+import type { EvaluatedRule } from './evaluate-event.ts';
+
+/** Counts over the records of one evaluation record. */
+export type Tally = {
+  events: number;
+  repeated: number;
+  intents: number;
+  triggers: number;
+  deadLetters: number;
+  readonly rules: Map<string, RuleTally>;
+};
+
+type EvaluatedRange = { readonly from: number; to: number; readonly configNumber: number; readonly tally: Tally };
+
+const emptyTally = (): Tally => ({
+  events: 0,
+  repeated: 0,
+  intents: 0,
+  triggers: 0,
+  deadLetters: 0,
+  rules: new Map(),
+});
+
+/** The evaluation records of a batch: one for neighbouring records that were judged under one number. */
+export class EvaluationRanges {
+  readonly #partition: number;
+  readonly #ranges: EvaluatedRange[] = [];
+
+  constructor(partition: number) {
+    this.#partition = partition;
+  }
+
+  /** Returns the counts of a record, which is in the range from now on. */
+  at(offset: number, configNumber: number): Tally {
+    const range = this.#rangeBefore(offset, configNumber);
+    range.to = offset + 1;
+    return range.tally;
+  }
+
+  /** Returns the counts of what happens before a record. A commit that ends there leaves the record to the next one. */
+  before(offset: number, configNumber: number): Tally {
+    return this.#rangeBefore(offset, configNumber).tally;
+  }
+
+  get ruleErrors(): number {
+    return this.#ranges.flatMap(({ tally }) => [...tally.rules.values()]).reduce((sum, { failed }) => sum + failed, 0);
+  }
+
+  evaluations(at: Instant): readonly Evaluation[] {
+    return this.#ranges.map(({ tally, from, to, configNumber }) => ({
+      partition: this.#partition,
+      from,
+      to,
+      configNumber,
+      events: tally.events,
+      repeated: tally.repeated,
+      intents: tally.intents,
+      triggers: tally.triggers,
+      late: 0,
+      duplicates: 0,
+      deadLetters: tally.deadLetters,
+      rules: [...tally.rules.values()],
+      at,
+    }));
+  }
+
+  #rangeBefore(offset: number, configNumber: number): EvaluatedRange {
+    const last = this.#ranges.at(-1);
+    if (last && last.configNumber === configNumber) return last;
+    const from = last ? last.to : offset;
+    const range: EvaluatedRange = { from, to: from, configNumber, tally: emptyTally() };
+    this.#ranges.push(range);
+    return range;
+  }
+}
+
+/** Adds what a rule came to for an event. Most rules of most events come to nothing, and the caller leaves these out. */
+export function countRule(tally: Tally, eventId: EventId, evaluated: EvaluatedRule): void {
+  const { placed, outcome, intents, triggers, effect } = evaluated;
+  const key = `${placed.workspace}/${ruleTitle(placed)}@${placed.version}`;
+  const before = tally.rules.get(key);
+  const failed = outcome.kind === 'failed';
+  const fired = outcome.kind === 'fired' || outcome.kind === 'asks';
+  const drops = fired ? outcome.dropped : [];
+  // What `where` leaves out is meant to be.
+  const lost = drops.find(({ reason }) => reason !== 'where_false');
+  const error = failed ? outcome.error : (lost?.detail ?? null);
+  const added = (counted: boolean): number => (counted ? 1 : 0);
+  tally.intents += intents.length;
+  tally.triggers += triggers.length;
+  tally.rules.set(key, {
+    workspace: placed.workspace,
+    rule: ruleTitle(placed),
+    ruleVersion: placed.version,
+    fired: (before?.fired ?? 0) + added(fired),
+    failed: (before?.failed ?? 0) + added(failed),
+    dropped: (before?.dropped ?? 0) + countDropped(drops),
+    waitsStarted: (before?.waitsStarted ?? 0) + added(effect === 'wait_started'),
+    waitsCancelled: (before?.waitsCancelled ?? 0) + added(effect === 'wait_cancelled'),
+    inCooldown: (before?.inCooldown ?? 0) + added(effect === 'in_cooldown'),
+    firedByDeadline: (before?.firedByDeadline ?? 0) + added(effect === 'fired_by_deadline'),
+    sampleEventId: before?.sampleEventId ?? (error === null ? null : eventId),
+    sampleError: before?.sampleError ?? error,
+  });
+}

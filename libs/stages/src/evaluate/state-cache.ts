@@ -1,0 +1,52 @@
+import type { EntityMemory } from '@carillon/domain/rules';
+import type { Instant, LogId } from '@carillon/kernel';
+
+/** State of an entity as a worker knows it. `logId` is null if there is none yet. */
+export type KnownState = { readonly id: string; readonly logId: LogId | null; readonly memory: EntityMemory };
+
+/** Estimated bytes of the states of one partition in memory: 64 MiB for all eight partitions of a process. */
+const MAX_BYTES = 8 * 1024 * 1024;
+/** A state in memory takes about twice its text, and this much for the objects around it. */
+const OVERHEAD_BYTES = 512;
+
+/**
+ * What a worker knows of the states of a partition since its assignment began. It is a part of the partition's state, so it
+ * ends with the assignment. It holds only what the store has.
+ */
+export class StateCache {
+  readonly #entries = new Map<string, { readonly state: KnownState; readonly bytes: number }>();
+  readonly #maxBytes: number;
+  #bytes = 0;
+  /** No wait of the partition is due before this. Null: nothing waits. Undefined: the store was not asked yet. */
+  earliestDue: Instant | null | undefined;
+
+  constructor(maxBytes: number = MAX_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get(id: string): KnownState | undefined {
+    const entry = this.#entries.get(id);
+    if (!entry) return undefined;
+    // The entry becomes the newest, so that states in use are evicted last.
+    this.#entries.delete(id);
+    this.#entries.set(id, entry);
+    return entry.state;
+  }
+
+  /** `textLength`: length of the state as text. */
+  put(state: KnownState, textLength: number): void {
+    this.#remove(state.id);
+    const bytes = 2 * textLength + OVERHEAD_BYTES;
+    this.#entries.set(state.id, { state, bytes });
+    this.#bytes += bytes;
+    for (const id of this.#entries.keys()) {
+      if (this.#bytes <= this.#maxBytes) return;
+      this.#remove(id);
+    }
+  }
+
+  #remove(id: string): void {
+    this.#bytes -= this.#entries.get(id)?.bytes ?? 0;
+    this.#entries.delete(id);
+  }
+}

@@ -1,0 +1,201 @@
+import type { Evaluation } from '@carillon/domain/events';
+import type { Intent } from '@carillon/domain/deliveries';
+import type { BatchResult, EvaluationOutput, LogRecord, PartitionState } from '@carillon/ports';
+import { notification, ORDER_PAID, ORDERS, orderShop, neverYield, stream } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEvaluateStage, tickRecord, type EvaluatePorts } from '../../src/index.ts';
+
+const MINUTE = 60_000;
+const START: PartitionState = { partition: 0, configNumber: -1, watermark: 0 };
+
+/** Orders that are placed and not paid within an hour. */
+const UNPAID = {
+  ...ORDER_PAID,
+  rules: {
+    unpaid: {
+      stream: 'orders',
+      when: 'event.status == "placed"',
+      after: '1h',
+      unless: 'event.status == "paid"',
+      recipients: { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event.order_id' },
+    },
+  },
+} as typeof ORDER_PAID;
+
+let topology: Topology;
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+  topology.clock.standStill();
+  await topology.publish(...orderShop(UNPAID), stream('orders', { ...ORDERS, key: 'event.order_id' }));
+});
+afterEach(() => topology.close());
+
+const happens = (status: string, order: string) =>
+  topology.event({ status, order_id: order, customer: { email: 'ada@example.com' } });
+const tick = () => topology.data.log.append([tickRecord(0)]);
+const pass = (minutes: number): void => topology.clock.pass(minutes * MINUTE);
+const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
+
+type Result = BatchResult<EvaluationOutput>;
+const intentsOf = (results: readonly Result[]): readonly Intent[] =>
+  results.flatMap(({ outputs }) => outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent] : [])));
+const evaluationsOf = (results: readonly Result[]): readonly Evaluation[] =>
+  results.flatMap(({ outputs }) =>
+    outputs.flatMap((output) => (output.kind === 'evaluation' ? [output.evaluation] : [])),
+  );
+const ordersOf = (results: readonly Result[]): readonly string[] => intentsOf(results).map(({ slot }) => slot.uniqueId);
+
+type Reading = { readonly batch?: number; readonly saves?: boolean; readonly more?: Partial<EvaluatePorts> };
+/** Evaluates records as the interpreter does, in batches, and returns what each batch came to. */
+async function read(
+  records: readonly LogRecord[],
+  state: PartitionState = START,
+  { batch = 500, saves = true, more = {} }: Reading = {},
+): Promise<readonly Result[]> {
+  const stage = createEvaluateStage({ ...topology.ports, slice: neverYield, ...more });
+  const results: Result[] = [];
+  let current = state;
+  for (let left = records; left.length > 0;) {
+    const result = await stage.handle(left.slice(0, batch), current);
+    if (result.fates.length === 0 && !result.hasMore) throw new Error('no record was taken');
+    if (saves && result.save) expect(await result.save()).toBe('done');
+    results.push(result);
+    current = result.state;
+    left = left.slice(result.fates.length);
+  }
+  return results;
+}
+
+describe('a wait', () => {
+  it('fires at the first record of the partition after its deadline, which may be a tick', async () => {
+    await happens('placed', 'A-1');
+    const placedAt = topology.clock.now();
+    pass(60);
+    await tick();
+    const early = await read(await events());
+    expect(ordersOf(early)).toEqual([]);
+    pass(1);
+    await tick();
+    const [last] = early.slice(-1);
+    const late = await read((await events()).slice(-1), last?.state);
+    expect(ordersOf(late)).toEqual(['A-1']);
+    expect(intentsOf(late)).toMatchObject([
+      { deadline: placedAt + 60 * MINUTE, causedAt: placedAt + 60 * MINUTE, eventPosition: 'carillon.events/0@1' },
+    ]);
+    expect(evaluationsOf([...early, ...late]).flatMap(({ rules }) => rules)).toMatchObject([
+      { waitsStarted: 1, fired: 0 },
+      { waitsStarted: 0, fired: 1, firedByDeadline: 1 },
+    ]);
+  });
+
+  it('is cancelled by an event up to its deadline', async () => {
+    await happens('placed', 'A-1');
+    await happens('placed', 'A-2');
+    pass(60);
+    await happens('paid', 'A-1');
+    pass(5);
+    await tick();
+    const results = await read(await events());
+    expect(ordersOf(results)).toEqual(['A-2']);
+    expect(evaluationsOf(results).flatMap(({ rules }) => rules)).toMatchObject([
+      { waitsStarted: 2, waitsCancelled: 1, firedByDeadline: 1 },
+    ]);
+  });
+
+  it('comes to the same messages in batches of any size, and read again after a crash at any save', async () => {
+    for (const order of ['A-1', 'A-2', 'A-3']) {
+      await happens('placed', order);
+      pass(30);
+    }
+    await happens('paid', 'A-2');
+    pass(61);
+    await happens('placed', 'A-4');
+    const records = await events();
+    const whole = intentsOf(await read(records, START, { saves: false }));
+    expect(whole.map(({ slot }) => slot.uniqueId).toSorted()).toEqual(['A-1', 'A-3']);
+    const again = intentsOf(await read(records, START, { batch: 1 }));
+    expect(again).toEqual(whole);
+    // All states are saved, and no position is: nothing comes again, and nothing is lost.
+    const repeated = await read(records, START, { batch: 2 });
+    expect(intentsOf(repeated)).toEqual([]);
+    expect(evaluationsOf(repeated).reduce((sum, { repeated: count }) => sum + count, 0)).toBe(5);
+    pass(61);
+    await tick();
+    const { state = START } = repeated.at(-1) ?? {};
+    expect(ordersOf(await read((await events()).slice(-1), state))).toEqual(['A-4']);
+  });
+
+  it('fires by the configuration before the record at which it fires', async () => {
+    await happens('placed', 'A-1');
+    await happens('placed', 'A-2');
+    pass(61);
+    const disabled = { ...UNPAID.rules['unpaid'], enabled: false };
+    await topology.publish(notification('order-paid', { ...UNPAID, rules: { unpaid: disabled } } as typeof ORDER_PAID));
+    const results = await read(await events());
+    expect(ordersOf(results).toSorted()).toEqual(['A-1', 'A-2']);
+  });
+
+  it('of a rule that was disabled before ends without a message', async () => {
+    await happens('placed', 'A-1');
+    const disabled = { ...UNPAID.rules['unpaid'], enabled: false };
+    await topology.publish(notification('order-paid', { ...UNPAID, rules: { unpaid: disabled } } as typeof ORDER_PAID));
+    pass(61);
+    await tick();
+    expect(ordersOf(await read(await events()))).toEqual([]);
+    expect(await topology.data.ruleStates.earliestDue(0)).toBeNull();
+  });
+
+  it('is left to the next commit after a thousand entities, with the position before the record', async () => {
+    const orders = Array.from({ length: 1_050 }, (_, at) => `A-${at}`);
+    for (const order of orders) await happens('placed', order);
+    pass(61);
+    await tick();
+    const records = await events();
+    const before = await read(records.slice(0, -1));
+    const { state } = before.at(-1) ?? { state: START };
+    const results = await read(records.slice(-1), state);
+    expect(results.map(({ fates, hasMore = false }) => [fates.length, hasMore])).toEqual([
+      [0, true],
+      [1, false],
+    ]);
+    expect(results.map((result) => intentsOf([result]).length)).toEqual([1_000, 50]);
+    expect(new Set(ordersOf(results))).toEqual(new Set(orders));
+    expect(results[0]?.state.watermark).toBe(state.watermark);
+    const offset = records.at(-1)?.offset ?? 0;
+    expect(evaluationsOf(results)).toMatchObject([
+      { from: offset, to: offset, intents: 1_000 },
+      { from: offset, to: offset + 1, intents: 50 },
+    ]);
+  });
+});
+
+describe('the store of states', () => {
+  const counting = () => {
+    const calls: string[] = [];
+    const { ruleStates } = topology.data;
+    const counted: EvaluatePorts['ruleStates'] = {
+      load: (ids) => (calls.push(`load ${ids.length}`), ruleStates.load(ids)),
+      save: (states) => (calls.push(`save ${states.length}`), ruleStates.save(states)),
+      due: (...asked) => (calls.push('due'), ruleStates.due(...asked)),
+      earliestDue: (partition) => (calls.push('earliest'), ruleStates.earliestDue(partition)),
+    };
+    return { calls, counted };
+  };
+
+  it('is asked for each entity once an assignment, and for deadlines only if one may have passed', async () => {
+    await happens('placed', 'A-1');
+    await happens('viewed', 'A-2');
+    pass(10);
+    await happens('viewed', 'A-1');
+    await happens('viewed', 'A-2');
+    pass(51);
+    await tick();
+    await tick();
+    const { calls, counted } = counting();
+    await read(await events(), START, { batch: 3, more: { ruleStates: counted } });
+    expect(calls).toEqual(['load 2', 'earliest', 'save 1', 'due', 'save 1']);
+    await read(await events(), START, { batch: 3, more: { ruleStates: counted } });
+    expect(calls.slice(5)).toEqual(['load 2', 'earliest']);
+  });
+});
