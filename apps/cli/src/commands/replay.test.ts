@@ -129,8 +129,8 @@ describe('the text of a run', () => {
 
 describe('a list', () => {
   it('of runs has the people who would get or lose a message', () => {
-    expect(runCells(RUN)).toEqual(['2026-11-29 12:00:00', 'run_1', 'done', 'order', '37', '0', 'Ada']);
-    expect(runCells({ ...RUN, counts: null }).slice(4, 6)).toEqual(['–', '–']);
+    expect(runCells(RUN)).toEqual(['2026-11-29 12:00:00', 'run_1', 'compare', 'done', 'order', '37', '0', 'Ada']);
+    expect(runCells({ ...RUN, counts: null }).slice(5, 7)).toEqual(['–', '–']);
   });
 
   it('of rows has no person or address if the event is gone', () => {

@@ -9,7 +9,7 @@ export const SPANS = {
   'partner.call': 'One call to a partner for data.',
   'delivery.attempt': 'One call to a provider.',
   'config.publish': 'One publication of a configuration, until every marker is acknowledged.',
-  'replay.job': 'One comparison over past events, as long as this process executes it.',
+  'replay.job': 'One run over past events, as long as this process executes it.',
 } as const satisfies Record<string, string>;
 export type SpanName = keyof typeof SPANS;
 
