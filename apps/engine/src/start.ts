@@ -48,6 +48,7 @@ import {
 } from '@carillon/stages';
 import { startCaller } from './asking/caller.ts';
 import type { AskWatch } from './asking/watch.ts';
+import { createTicker, TICK_INTERVAL } from './ticking/ticker.ts';
 import { startPoller, type PollerPorts } from './polling/poller.ts';
 import type { SourceWatch } from './sources/source-ports.ts';
 import { startSources } from './sources/sources.ts';
@@ -94,7 +95,7 @@ const HOURLY = 3_600_000;
 /** A record this old whose markers are not everywhere was left behind by a publisher that died. */
 const LEFT_BEHIND = 5_000;
 
-/** The engine role: evaluates events, asks partners, resolves what they answered; while it holds the clock lease it repeats configuration markers. */
+/** The engine role: evaluates events, asks partners, resolves what they answered; it appends ticks to quiet partitions. While it holds the clock lease it repeats configuration markers. */
 export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
   const { log, clock, configuration, watch } = ports;
   const book = createRuleBook(ports.compileRule, ports.templates);
@@ -111,6 +112,9 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
   const evaluating = await consume('carillon.events', createEvaluateStage({ ...ports, book }), live, {
     progress,
   });
+  const ticker = startLoop(TICK_INTERVAL, createTicker({ ...ports, progress }), (error) =>
+    watch.trouble('append ticks', error),
+  );
   const caller = startCaller(ports);
   const asking = await consume('carillon.triggers', createAskStage({ ...ports, due: caller.offer }), records);
   const resolving = await consume('carillon.lookups', createResolveStage({ ...ports, book }), live);
@@ -144,7 +148,7 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
 
   return {
     async close() {
-      await keeper.stop();
+      await Promise.all([keeper.stop(), ticker.stop()]);
       await Promise.all([evaluating.stop(), asking.stop(), following.stop(), poller.stop(), sources.stop()]);
       await caller.stop();
       await resolving.stop();

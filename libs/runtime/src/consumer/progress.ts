@@ -11,6 +11,7 @@ type Waiting = { readonly left: Map<number, number>; readonly done: () => void }
  */
 export class Progress {
   readonly #next = new Map<number, number>();
+  readonly #ends = new Map<number, number>();
   readonly #waiting = new Set<Waiting>();
 
   /** Everything below `next` is done. Called with each saved position, and with the first one. */
@@ -22,9 +23,23 @@ export class Progress {
     }
   }
 
+  /** The partition ended at this offset when it was last read. */
+  sawEnd(partition: number, end: number): void {
+    this.#ends.set(partition, end);
+  }
+
+  /** Returns the partitions that are done up to the end that was last seen, each with the next offset. */
+  caughtUp(): readonly Place[] {
+    return [...this.#next].flatMap(([partition, offset]) => {
+      const end = this.#ends.get(partition);
+      return end !== undefined && offset >= end ? [{ partition, offset }] : [];
+    });
+  }
+
   /** The partition is read elsewhere, or nowhere: nobody here waits for it any more. */
   left(partition: number): void {
     this.#next.delete(partition);
+    this.#ends.delete(partition);
     for (const waiting of this.#waiting) this.#crossOff(waiting, partition);
   }
 

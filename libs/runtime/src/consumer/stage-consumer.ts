@@ -134,6 +134,7 @@ async function beginPartition<Output>(
   options.held?.add(partition);
   const from = Math.max(stored?.next ?? 0, bounds.start);
   options.progress?.reached(partition, from);
+  options.progress?.sawEnd(partition, bounds.end);
   return {
     from,
     async handle(records, end) {
@@ -151,7 +152,9 @@ async function beginPartition<Output>(
             at += some.took;
           }
         }
-        lag = Math.max(0, end() - last.offset - 1);
+        const newestEnd = end();
+        lag = Math.max(0, newestEnd - last.offset - 1);
+        if (assigned) options.progress?.sawEnd(partition, newestEnd);
         const { fates, ruleErrors, dropped } = done;
         ended({ fates, ruleErrors, dropped, lag: assigned ? lag : null });
       } catch (error) {
