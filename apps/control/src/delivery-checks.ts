@@ -1,3 +1,4 @@
+import { leavingLetters } from '@carillon/domain/events';
 import { accountName, type Delivery } from '@carillon/domain/deliveries';
 import {
   CUT_OFF_MINUTES,
@@ -25,7 +26,7 @@ import { suspendedAccounts } from './suspended-accounts.ts';
 import { waitingPartners, type WaitingPartner } from './waiting-partners.ts';
 
 export type DeliveryCheckPorts = DropPorts &
-  Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'sources' | 'clock' | 'keyUses' | 'slice'>;
+  Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'sources' | 'clock' | 'keyUses' | 'slice' | 'deadLettersKept'>;
 
 const DAY: Duration = 86_400_000;
 /** So many are looked at for one line; where there are more, the line says so. */
@@ -167,16 +168,31 @@ function partnerCheck(partner: WaitingPartner, now: Instant): Check | null {
   };
 }
 
-async function deadLetterChecks({ readModels }: DeliveryCheckPorts): Promise<readonly Check[]> {
-  const { items: open } = await readModels.deadLetters({ open: true, ofReceipts: false }, LOOKED_AT);
+async function deadLetterChecks(ports: DeliveryCheckPorts): Promise<readonly Check[]> {
+  const { items: open } = await ports.readModels.deadLetters({ open: true, ofReceipts: false }, LOOKED_AT);
   if (open.length === 0) return [];
   const since = earliest(open.map(({ at }) => at));
-  const detail = `${many(open.length, 'is', 'are')} open, the oldest since ${since}: npx carillon dead-letters`;
+  const leaving = await leavingText(false, ports);
+  const detail = `${many(open.length, 'is', 'are')} open, the oldest since ${since}${leaving}: npx carillon dead-letters`;
   return [{ step: 'dead letters', ok: false, detail }];
 }
 
-async function parkedReceiptChecks({ readModels }: DeliveryCheckPorts): Promise<readonly Check[]> {
-  const { items: open } = await readModels.deadLetters({ open: true, ofReceipts: true }, LOOKED_AT);
+/** Kafka removes open dead letters too, and nobody can redrive them after that. Returns an empty text if none goes soon. */
+async function leavingText(
+  ofReceipts: boolean,
+  { readModels, clock, deadLettersKept }: DeliveryCheckPorts,
+): Promise<string> {
+  const kept = deadLettersKept();
+  const range = leavingLetters(kept, clock.now());
+  if (kept === null || range === null) return '';
+  const { items: leaving } = await readModels.deadLetters({ open: true, ofReceipts, ...range }, LOOKED_AT);
+  if (leaving.length === 0) return '';
+  const from = formatInstant(Math.min(...leaving.map(({ at }) => at)) + kept);
+  return `; ${many(leaving.length, 'leaves', 'leave')} the log from ${from} on (retention.dead_letters in carillon.yaml)`;
+}
+
+async function parkedReceiptChecks(ports: DeliveryCheckPorts): Promise<readonly Check[]> {
+  const { items: open } = await ports.readModels.deadLetters({ open: true, ofReceipts: true }, LOOKED_AT);
   if (open.length === 0) return [];
   const what = many(open.length, 'report fits no attempt of ours', 'reports fit no attempt of ours');
   const stops = open.filter(({ receipt }) => receipt?.wish === 'stop').length;
@@ -184,7 +200,8 @@ async function parkedReceiptChecks({ readModels }: DeliveryCheckPorts): Promise<
   const condemned = open.filter(({ receipt }) => receipt?.wish === null && receipt.suppress !== null).length;
   const unsuppressed =
     condemned === 0 ? '' : `, ${condemned} of them would suppress an address, which none of them did`;
-  const detail = `${what}, the oldest since ${earliest(open.map(({ at }) => at))}${wishes}${unsuppressed}: npx carillon receipts list --parked`;
+  const leaving = await leavingText(true, ports);
+  const detail = `${what}, the oldest since ${earliest(open.map(({ at }) => at))}${wishes}${unsuppressed}${leaving}: npx carillon receipts list --parked`;
   return [{ step: 'parked receipts', ok: false, detail }];
 }
 

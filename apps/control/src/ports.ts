@@ -42,7 +42,7 @@ import type {
   TopicSources,
 } from '@carillon/ports';
 import type { AuditSeal } from '@carillon/domain/audit';
-import type { Instant } from '@carillon/kernel';
+import type { Duration, Instant } from '@carillon/kernel';
 import type { ConsumerWatch } from '@carillon/runtime';
 import type { RunChild } from './runs/run-child.ts';
 import type { CompileRule, FollowedConfiguration, RuleBook } from '@carillon/stages';
@@ -89,6 +89,8 @@ export type ControlPorts = {
   readonly jobs: JobStore;
   readonly runs: RunStore;
   readonly runChild: RunChild;
+  /** Returns how long the log keeps an open dead letter. Null: it stays until somebody redrives or dismisses it. */
+  readonly deadLettersKept: () => Duration | null;
   readonly idempotency: IdempotencyStore;
   /** Seals answers that are kept: some show a key or a link this once. */
   readonly answerSealer: FactorSealer;

@@ -76,6 +76,7 @@ export async function openControl(
     apiKeys: { make: () => ({ key: 'cln_once', keyId: 'id', digest: 'digest' }) },
     readEverywhere: async () => undefined,
     diagnose: async () => [],
+    deadLettersKept: () => null,
     slice: neverYield,
   };
   const control = await buildControl({ ...config, ...settings }, { ...own, ...ports } as ControlPorts, {

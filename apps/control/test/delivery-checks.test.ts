@@ -136,9 +136,32 @@ describe('Whom a rule dropped', () => {
 });
 
 describe('The doctor', () => {
+  let kept: number | null = null;
+  afterEach(() => (kept = null));
   const checks = () =>
-    deliveryChecks({ ...topology.ports, keyUses: topology.data.keyUses, sources: topology.data.sources });
+    deliveryChecks({
+      ...topology.ports,
+      keyUses: topology.data.keyUses,
+      sources: topology.data.sources,
+      deadLettersKept: () => kept,
+    });
   const failed = async () => (await checks()).filter(({ ok }) => !ok);
+
+  it('names open dead letters seven days before retention removes them', async () => {
+    const at = topology.clock.now();
+    const row = { workspace: 'shop', topic: 'carillon.events', partition: 0, offset: 0, reason: 'unreadable' };
+    const open = { redrivenAt: null, redrivenBy: null, dismissedAt: null, dismissedBy: null, receipt: null };
+    const own = { ownPartition: 0, ownOffset: 0, ...open };
+    await topology.data.readModels.put({ deadLetters: [{ id: 'ddl_1', stage: 'evaluate', at, ...row, ...own }] });
+    const said = async () => (await failed()).find(({ step }) => step === 'dead letters')?.detail;
+    kept = 30 * 86_400_000;
+    topology.clock.pass(23 * 86_400_000 - 60_000);
+    expect(await said()).not.toContain('leaves the log');
+    topology.clock.pass(120_000);
+    expect(await said()).toContain(`1 leaves the log from ${formatInstant(at + kept)} on`);
+    kept = null;
+    expect(await said()).not.toContain('leaves the log');
+  });
 
   it('is content where nothing waits for a person', async () => {
     expect(await checks()).toEqual(

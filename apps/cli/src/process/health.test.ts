@@ -1,3 +1,4 @@
+import { DEFAULT_TOPIC_RETENTION } from '@carillon/contracts';
 import type { RoleName } from '../run/role-names.ts';
 import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
 import { DELIVERY_STATES } from '@carillon/domain/deliveries';
@@ -6,6 +7,12 @@ import { expect, it } from 'vitest';
 import { createCount, createHealth } from './health.ts';
 import { readSettings } from './settings.ts';
 import { createWatches } from './telemetry-bindings.ts';
+
+const NO_LETTERS = {
+  kind: 'cluster',
+  defaultRetention: DEFAULT_TOPIC_RETENTION,
+  readModels: { deadLetters: async () => ({ items: [], next: null }) },
+} as const;
 
 /** The checks that keep a role from being ready, where these are not ok. */
 async function whatDecides(role: RoleName, away: readonly string[]): Promise<readonly string[]> {
@@ -18,6 +25,7 @@ async function whatDecides(role: RoleName, away: readonly string[]): Promise<rea
         facts: () => [],
       },
       backend: {
+        ...NO_LETTERS,
         ledger: { countByState: async () => ({}) },
         readiness: () =>
           ['Kafka', 'data file', 'database'].map((name) => ({ name, ok: !away.includes(name), detail: '' })),
@@ -64,7 +72,7 @@ it('a gauge tells each state that there is, with 0 where nothing is in it', asyn
   const health = createHealth(
     {
       watches: { telemetry: watches.telemetry, stopped: () => [], facts: () => [] },
-      backend: { ledger: { countByState: async () => ({ COLLECTED: 7 }) }, readiness: () => [] },
+      backend: { ...NO_LETTERS, ledger: { countByState: async () => ({ COLLECTED: 7 }) }, readiness: () => [] },
       configuration: { current: () => EMPTY_CONFIGURATION, stoppedBefore: () => null, readToEndAt: () => 0 },
       clock: { now: () => 10_000 },
       settings: { healthToken: null },

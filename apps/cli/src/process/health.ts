@@ -1,10 +1,12 @@
 import { CONFIGURATION_FRESH_FOR } from '@carillon/gateway';
 import { DELIVERY_STATES } from '@carillon/domain/deliveries';
-import type { Clock, DeliveryLedger } from '@carillon/ports';
+import { leavingLetters } from '@carillon/domain/events';
+import type { Clock, DeliveryLedger, ReadModels } from '@carillon/ports';
 import type { HealthSources, ReadinessCheck } from '@carillon/runtime';
 import type { FollowedConfiguration } from '@carillon/stages';
 import type { RoleName } from '../run/role-names.ts';
 import type { Backend } from './backend.ts';
+import { deadLettersKept } from './dead-letters-kept.ts';
 import { DATA_FILE } from './embedded-backend.ts';
 import { memoryChecks } from './memory-limit.ts';
 import type { ProcessSettings } from './settings.ts';
@@ -25,6 +27,7 @@ export function createHealth(
   const { telemetry } = watches;
   const { metrics } = telemetry;
   const countDeliveries = createCount(() => backend.ledger.countByState());
+  const countLeaving = createCount(() => countLeavingLetters({ backend, configuration, clock }));
   const age = (): number => clock.now() - configuration.readToEndAt();
   const readAgo = (): string => `read to its end ${Math.max(0, Math.round(age()))} ms ago`;
   const checks = (): readonly ReadinessCheck[] => [
@@ -48,6 +51,11 @@ export function createHealth(
         else gauge.set(counts[state] ?? 0);
       }
     }
+    if (tellsDeliveries && backend.kind === 'cluster') {
+      const leaving = await countLeaving().catch(() => null);
+      if (leaving === null) metrics.deadLettersLeaving.remove();
+      else metrics.deadLettersLeaving.set(leaving);
+    }
     metrics.configNumber.set(configuration.current().number);
     metrics.configAgeSeconds.set(age() / 1000);
     return telemetry.metricsText();
@@ -64,11 +72,26 @@ export function createHealth(
 
 type HealthGround = {
   readonly watches: Pick<Watches, 'telemetry' | 'stopped' | 'facts'>;
-  readonly backend: { readonly ledger: Pick<DeliveryLedger, 'countByState'> } & Pick<Backend, 'readiness'>;
+  readonly backend: {
+    readonly ledger: Pick<DeliveryLedger, 'countByState'>;
+    readonly readModels: Pick<ReadModels, 'deadLetters'>;
+  } & Pick<Backend, 'readiness' | 'kind' | 'defaultRetention'>;
   readonly configuration: Pick<FollowedConfiguration, 'current' | 'readToEndAt' | 'stoppedBefore'>;
   readonly clock: Clock;
   readonly settings: Pick<ProcessSettings, 'healthToken'>;
 };
+
+const MAX_LEAVING = 500;
+
+async function countLeavingLetters({
+  backend,
+  configuration,
+  clock,
+}: Pick<HealthGround, 'backend' | 'configuration' | 'clock'>): Promise<number> {
+  const range = leavingLetters(deadLettersKept({ backend, configuration }), clock.now());
+  if (range === null) return 0;
+  return (await backend.readModels.deadLetters({ open: true, ...range }, MAX_LEAVING)).items.length;
+}
 
 /** Not ready until the process starts again: nobody else reads these partitions, and the log says what to do. */
 const standing = (stopped: readonly string[]): ReadinessCheck => ({

@@ -13,6 +13,7 @@ import { backupTo } from './backup-file.ts';
 import { diagnose } from './diagnose.ts';
 import type { Closing, Foundation } from './foundation.ts';
 import { keepRetention } from './keep-retention.ts';
+import { deadLettersKept } from './dead-letters-kept.ts';
 import { reportChecks } from './report-checks.ts';
 
 /** The four roles over what they share: each of these starts one, in a process of its own or beside the others. */
@@ -87,6 +88,7 @@ export async function startControlRole(
       trouble: (where, error) => watches.control.trouble(where, error),
       watch: watches.runs(),
     }),
+    deadLettersKept: () => deadLettersKept(foundation),
     // The only gateway of the embedded backend is in this process and has read what was just published.
     readEverywhere: (since) =>
       backend.alone ? Promise.resolve() : pause(Math.max(0, since + CONFIGURATION_FRESH_FOR - clock.now())),

@@ -18,6 +18,7 @@ export type JobKindPorts = PromotePorts &
     | 'checkpoints'
     | 'compileRule'
     | 'consents'
+    | 'deadLettersKept'
     | 'drafts'
     | 'jobs'
     | 'ledger'

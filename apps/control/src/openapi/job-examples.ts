@@ -88,7 +88,9 @@ export const JOB_EXAMPLES = {
       parameters: { as: 'sent', reason: 'The provider’s log shows it' },
     },
   },
-  countDeadLetters: { answers: { count: 17, receipts: 2, more: false, ceiling: 10000 } },
+  countDeadLetters: {
+    answers: { count: 17, receipts: 2, more: false, ceiling: 10000, leaving: null },
+  },
   redriveDeadLetters: {
     takes: { filter: { last: '1h' }, expected: 17 },
     answers: { ...WAITING_JOB, action: 'redrive_dead_letters', of: 17 },

@@ -91,8 +91,18 @@ export const deadLetterCountBody = z
       ),
     more: z.boolean().describe('More match than one job takes: narrow the filter'),
     ceiling: z.int().describe('Items that one job takes'),
+    leaving: z
+      .object({
+        count: z.int().describe('How many, at most 500'),
+        from: z.iso.datetime().describe('When the first may be removed'),
+      })
+      .nullable()
+      .describe(
+        'Open dead letters and parked receipts of the workspace that retention removes from the log within seven days. Null if there are none, as always in a data folder',
+      ),
   })
   .meta({ id: 'DeadLetterCount' });
+export type DeadLetterCountBody = z.infer<typeof deadLetterCountBody>;
 
 const IDS = `expected 1 to ${MAX_JOB_ITEMS} ids`;
 /** Items by their ids. */

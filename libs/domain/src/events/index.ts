@@ -6,6 +6,7 @@ export * from './json-reader-fault.ts';
 export * from './json-reader-path.ts';
 export * from './json-reader.ts';
 export * from './json-size.ts';
+export * from './leaving-letters.ts';
 export * from './limits.ts';
 export * from './partition.ts';
 export * from './position.ts';

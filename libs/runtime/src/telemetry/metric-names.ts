@@ -89,6 +89,12 @@ export const METRICS = {
     help: 'Records that can never be processed, by the stage that gave up.',
     labels: ['stage'],
   },
+  deadLettersLeaving: {
+    name: 'carillon_dead_letters_leaving',
+    type: 'gauge',
+    help: 'Open dead letters that retention removes from the log within seven days, at most 500. Only on a cluster.',
+    labels: [],
+  },
   ruleErrors: {
     name: 'carillon_rule_errors_total',
     type: 'counter',

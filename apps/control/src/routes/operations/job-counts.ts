@@ -3,11 +3,14 @@ import {
   chosenIds,
   consentCountBody,
   deadLetterCountBody,
+  type DeadLetterCountBody,
   deliveryCountBody,
   suppressionCountBody,
 } from '@carillon/contracts';
 import type { OperatorDecision } from '@carillon/domain/deliveries';
+import { leavingLetters } from '@carillon/domain/events';
 import { MAX_JOB_ITEMS } from '@carillon/domain/jobs';
+import { formatInstant } from '@carillon/kernel';
 import { z } from 'zod';
 import { chooseDeadLetters, chooseOf, readCountedChoice } from '../../jobs/choose.ts';
 import type { JobKindPorts } from '../../jobs/kind.ts';
@@ -96,9 +99,30 @@ function deadLetterCount(app: ApiServer, ports: JobKindPorts): void {
     async ({ params: { workspace }, query }) => {
       const range = readRange(query, ports.clock.now());
       const { ids, receipts, more } = await chooseDeadLetters({ workspace, ...range }, ports);
-      return { count: ids.length, receipts, more, ceiling: MAX_JOB_ITEMS };
+      return {
+        count: ids.length,
+        receipts,
+        more,
+        ceiling: MAX_JOB_ITEMS,
+        leaving: await countLeaving(workspace, ports),
+      };
     },
   );
+}
+
+/** Counts stop here: the page says "or more". */
+const MAX_LEAVING = 500;
+
+async function countLeaving(
+  workspace: string,
+  { readModels, clock, deadLettersKept }: JobKindPorts,
+): Promise<DeadLetterCountBody['leaving']> {
+  const kept = deadLettersKept();
+  const range = leavingLetters(kept, clock.now());
+  if (kept === null || range === null) return null;
+  const { items } = await readModels.deadLetters({ workspace, open: true, ...range }, MAX_LEAVING);
+  if (items.length === 0) return null;
+  return { count: items.length, from: formatInstant(Math.min(...items.map(({ at }) => at)) + kept) };
 }
 
 function suppressionCount(app: ApiServer, ports: JobKindPorts): void {

@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import type { Schemas } from '../../api/client.ts';
 import { useOnChange } from '../../api/live.ts';
 import { cls } from '../../ui/class-names.ts';
 import { useNow } from '../../ui/now.ts';
 import { Card } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
 import { sendingQuery } from '../accounts/queries.ts';
 import { refusedWords } from '../accounts/sending-words.ts';
 import { draftsQuery } from '../drafts/queries.ts';
@@ -24,6 +26,16 @@ import styles from './overview.module.css';
 const SOON = 14 * 86_400_000;
 /** In milliseconds: so soon after a change it is counted anew. */
 const COUNTED_AFTER = 1_000;
+
+type Leaving = NonNullable<Schemas['DeadLetterCount']['leaving']>;
+
+/** Says how many open dead letters retention removes, and when it begins. */
+const LeavingLetters = ({ leaving: { count, from } }: { readonly leaving: Leaving }): ReactNode => (
+  <>
+    {count === 1 ? '1 open dead letter leaves' : `${count.toLocaleString('en')} open dead letters leave`} the log from{' '}
+    <Time at={from} /> on
+  </>
+);
 
 /** What only a person can decide, each with the way there. */
 export function Waits({
@@ -66,6 +78,17 @@ export function Waits({
         <Link to="/workspaces/$w/deliveries/dead-letters" params={params}>
           {stuck.toLocaleString('en')}
           {letters?.more === true ? ' or more' : ''} records could not be processed
+        </Link>
+      </li>,
+    );
+  }
+  const leaving = letters?.leaving ?? null;
+  if (leaving !== null) {
+    lines.push(
+      <li key="letters leaving">
+        <Lamp tone="bad">Retention</Lamp>
+        <Link to="/workspaces/$w/deliveries/dead-letters" params={params}>
+          <LeavingLetters leaving={leaving} />
         </Link>
       </li>,
     );
