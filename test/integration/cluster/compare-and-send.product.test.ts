@@ -11,7 +11,7 @@ import { caller, openShop, order, shopFiles, type Files, type Shop } from '../pr
 
 /* An edited rule is compared and its missing messages are sent, by two processes over one Kafka and one MongoDB. */
 
-const TIMEOUT = 300_000;
+const TIMEOUT = 600_000;
 /** Between two looks. Each one takes time from the child, which has a low priority. */
 const LOOK_MS = 200;
 const RUNS = '/v1/workspaces/shop/runs';
