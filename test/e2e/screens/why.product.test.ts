@@ -201,6 +201,37 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     await expectToFit(page, 390, 320);
   });
 
+  it('searches the whole log and then asks about the events that were found', async () => {
+    const RUN = 'GET /v1/workspaces/{workspace}/runs/{id}';
+    const START = 'POST /v1/workspaces/{workspace}/runs';
+    const run = {
+      ...api.example(RUN),
+      id: 'run_5Q8W2ZC4M1V7X9K3B6N0HTR2PD',
+      kind: 'find',
+      counts: null,
+      before: null,
+      warning: null,
+      notes: [],
+      find: { events: 400, found: 1, kept: 0, text_hash: 'h' },
+    };
+    const waiting = { ...run, state: 'running', ended_at: null, sentence: null };
+    api.answer(WHY, because('condition', 'stopped'));
+    api.answer(START, waiting);
+    api.answer(RUN, waiting);
+    const page = await open(`${AT}?who=ada%40example.com&notification=order-paid`);
+    await page.getByRole('button', { name: 'Search the whole log' }).click();
+    await page.getByText(/1 of 400 events hold the text/).waitFor();
+    expect(api.calls(START).at(-1)?.body).toEqual({ kind: 'find', text: 'ada@example.com' });
+    await page.getByRole('button', { name: 'Stop searching' }).waitFor();
+    const sentence = '1 of 12,400 events holds the text.';
+    api.answer(RUN, { ...run, state: 'done', sentence, ended_at: TIME, find: { ...run.find, kept: 1 } });
+    await page.getByText(sentence).first().waitFor();
+    await answer(page).waitFor();
+    expect(api.calls(WHY).at(-1)?.body).toEqual({ who: 'ada@example.com', notification: 'order-paid', search: run.id });
+    await expectAccessible(page, 'a search');
+    await expectToFit(page, 390, 320);
+  });
+
   it('shows what came last if no event names the person, and where to look at the sender', async () => {
     const last = { event: EVENT, at: TIME, stream: 'orders' };
     const sentence = 'Nothing about them came for order-paid.';

@@ -103,6 +103,11 @@ export const versionBody = (number: number) => ({ kind: 'compare' as const, befo
 export const compareVersion = (workspace: string, number: number): Promise<Run> =>
   bodyOf(api.POST(RUNS, { params: { path: { workspace } }, body: versionBody(number) }));
 
+/** The body that searches the whole log for a text. */
+export const searchBody = (text: string) => ({ kind: 'find' as const, text });
+export const startSearch = (workspace: string, text: string): Promise<Run> =>
+  bodyOf(api.POST(RUNS, { params: { path: { workspace } }, body: searchBody(text) }));
+
 /** Cancels the job of a run. */
 export const cancelRun = ({ workspace, job }: Run): Promise<Schemas['Job']> =>
   bodyOf(

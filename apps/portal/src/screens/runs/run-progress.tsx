@@ -8,6 +8,12 @@ import { Actions } from '../../ui/page.tsx';
 import { cancelRun, type Run } from './queries.ts';
 import { progressText } from './run-text.ts';
 
+const STOPS: Readonly<Record<Run['kind'], string>> = {
+  compare: 'Stop comparing',
+  verify: 'Stop verifying',
+  find: 'Stop searching',
+};
+
 /** A run that has not ended: how far it is, and the button that cancels it. */
 export function RunProgress({ run, onChange }: { readonly run: Run; readonly onChange: () => void }): ReactNode {
   const off = useMay(['configure', 'operate'], run.workspace);
@@ -19,7 +25,7 @@ export function RunProgress({ run, onChange }: { readonly run: Run; readonly onC
       {cancel.error && <Problem error={cancel.error} />}
       <Actions>
         <Button kind="quiet" off={off} isDisabled={cancel.isPending} onPress={() => cancel.mutate()}>
-          {run.kind === 'verify' ? 'Stop verifying' : 'Stop comparing'}
+          {STOPS[run.kind]}
         </Button>
       </Actions>
       <Curl call={{ method: 'POST', path: `/v1/workspaces/${run.workspace}/jobs/${run.job}/cancel`, body: {} }} />

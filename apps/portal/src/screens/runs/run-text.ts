@@ -7,9 +7,10 @@ const DAY_MS = 86_400_000;
 const shown = (count: number): string => count.toLocaleString('en');
 
 /** Returns how far a run is, with its counts so far. */
-export function progressText({ counts, progress, state, verified }: Run): string {
-  if (state === 'waiting') return 'Waits to begin. Comparisons and verifications run one at a time.';
+export function progressText({ counts, find, progress, state, verified }: Run): string {
+  if (state === 'waiting') return 'Waits to begin. Comparisons, verifications and searches run one at a time.';
   const read = `${shown(progress.read)} of ${shown(progress.total)} records read`;
+  if (find) return `${read}, ${shown(find.found)} of ${shown(find.events)} events hold the text.`;
   const events = (counts ?? verified)?.events;
   return events === undefined ? `${read}.` : `${read}, ${shown(events)} events evaluated.`;
 }
@@ -48,15 +49,17 @@ export const stateText = ({ state }: Run): string => STATES[state];
 
 export function notificationsText({ kind, notifications }: Run): string {
   if (kind === 'verify') return 'Verification of past events';
+  if (kind === 'find') return 'Search for a text';
   return notifications.length === 0 ? 'No notification differs' : notifications.join(', ');
 }
 
 /** Returns the people of a comparison by difference or the findings of a verification, or the progress until they are counted. */
-export function countsText({ counts, progress, state, verified }: Run): string {
+export function countsText({ counts, find, progress, state, verified }: Run): string {
   if (verified && state === 'done') {
     const { different, missing, no_cause: withoutCause } = verified;
     return `${shown(missing)} missing, ${shown(withoutCause)} without cause, ${shown(different)} different`;
   }
+  if (find && state === 'done') return `${shown(find.found)} events found`;
   const people = counts?.people;
   if (!people) return `${shown(progress.read)} of ${shown(progress.total)} records`;
   return `${shown(people.added)} added, ${shown(people.removed)} removed, ${shown(people.changed)} changed`;
@@ -65,6 +68,7 @@ export function countsText({ counts, progress, state, verified }: Run): string {
 /** Returns the title of a run. */
 export function titleOf({ kind, notifications }: Run): string {
   if (kind === 'verify') return 'Verification';
+  if (kind === 'find') return 'Search';
   const [only] = notifications;
   return notifications.length === 1 ? `Comparison of ${only}` : `Comparison of ${notifications.length} notifications`;
 }
@@ -72,6 +76,7 @@ export function titleOf({ kind, notifications }: Run): string {
 /** Returns both sides of a run in words. */
 export function sidesText({ before, changes, published, ...run }: Run): string {
   if (run.kind === 'verify') return 'Past events evaluated again, and compared with the messages on the log.';
+  if (run.kind === 'find') return 'Past events searched for a text, which is not kept.';
   const edited = changes.map(({ kind, name }) => (name === '' ? `${kind} settings` : `${kind} ${name}`)).join(', ');
   const after = edited === '' ? `configuration ${published}` : `configuration ${published} with the edit of ${edited}`;
   return `Before: configuration ${before}. After: ${after}.`;

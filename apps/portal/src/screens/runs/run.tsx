@@ -40,7 +40,7 @@ export function RunPage(): ReactNode {
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {!run && !error && <Loading what="the comparison" />}
         {run && (
-          <Card title={run.kind === 'verify' ? 'Result' : 'Who would be notified'}>
+          <Card title={run.kind === 'compare' ? 'Who would be notified' : 'Result'}>
             {run.ended_at === null ? (
               <RunProgress run={run} onChange={() => void refetch()} />
             ) : (
@@ -84,21 +84,28 @@ function FindingsHint({ run: { id, verified } }: { readonly run: Run }): ReactNo
   );
 }
 
+const ABOUT: Readonly<Record<Run['kind'], string>> = {
+  compare: 'About this comparison',
+  verify: 'About this verification',
+  find: 'About this search',
+};
+const DID: Readonly<Record<Run['kind'], string>> = { compare: 'Compared', verify: 'Verified', find: 'Searched' };
+
 function AboutRun({ run }: { readonly run: Run }): ReactNode {
   const { from, to, created_by: by, created_at: at, kept_until: keptUntil, checksum } = run;
   return (
-    <Card title={run.kind === 'verify' ? 'About this verification' : 'About this comparison'}>
+    <Card title={ABOUT[run.kind]}>
       <Facts
         facts={[
           ['Notifications', run.kind === 'compare' && notificationsText(run)],
           [
             'Events',
             <>
-              from <Time at={from} /> to <Time at={to} />
+              from <Time at={run.kind === 'find' ? (run.log_starts_at ?? from) : from} /> to <Time at={to} />
             </>,
           ],
           [
-            run.kind === 'verify' ? 'Verified' : 'Compared',
+            DID[run.kind],
             <>
               <Time at={at} /> by {by.name ?? by.id}
             </>,

@@ -16,6 +16,8 @@ export type WhySearch = {
   readonly event?: string;
   /** `yes`: the answer has what each event comes to with the drafts too. */
   readonly drafts?: string;
+  /** The search of the whole log that found the events in question. */
+  readonly search?: string;
 };
 
 /** Id of the span that goes from one time to another. */
@@ -42,8 +44,10 @@ export const isAsked = (search: WhySearch): search is WhySearch & { who: string;
 
 export const WHY_NOT = '/v1/workspaces/{workspace}/why-not';
 
-/** Judging events again costs the server something: it is asked when a person asks. */
-export const whyNotQuery = (workspace: string, search: WhySearch) =>
+/**
+ * Evaluating events again costs the server something, so it is asked when a person asks. `isReady` is false while the log is searched.
+ */
+export const whyNotQuery = (workspace: string, search: WhySearch, isReady: boolean) =>
   infiniteQueryOptions({
     queryKey: [WHY_NOT, workspace, search],
     queryFn: ({ pageParam, signal }) =>
@@ -53,8 +57,7 @@ export const whyNotQuery = (workspace: string, search: WhySearch) =>
           body: {
             who: search.who ?? '',
             notification: search.notification ?? '',
-            ...whenOf(search),
-            ...(search.drafts !== undefined && { drafts: true }),
+            ...optionsOf(search),
             ...(pageParam !== null && { cursor: pageParam }),
           },
           signal,
@@ -62,11 +65,17 @@ export const whyNotQuery = (workspace: string, search: WhySearch) =>
       ),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
-    enabled: isAsked(search),
+    enabled: isAsked(search) && isReady,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
+
+/** Which events a question is about, and whether drafts are asked for. */
+export const optionsOf = (search: WhySearch) => ({
+  ...(search.search === undefined ? whenOf(search) : { search: search.search }),
+  ...(search.drafts !== undefined && { drafts: true }),
+});
 
 /** One event, two times, or a span that ends now. */
 export function whenOf({ event, from, to, last }: WhySearch): Pick<WhySearch, 'event' | 'from' | 'last' | 'to'> {

@@ -14,6 +14,7 @@ import { Id, Unseen } from '../../ui/text.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { draftsQuery } from '../drafts/queries.ts';
 import { notificationsQuery } from '../notifications/queries.ts';
+import { runQuery } from '../runs/queries.ts';
 import { namesWithDrafts } from '../templates/with-drafts.ts';
 import { Answer } from './answer.tsx';
 import {
@@ -23,13 +24,14 @@ import {
   instantOf,
   isAsked,
   SPANS,
+  optionsOf,
   spanOf,
-  whenOf,
   whyNotQuery,
   wholeOf,
   type Span,
   type WhySearch,
 } from './question.ts';
+import { SearchLog } from './search-log.tsx';
 import styles from './why.module.css';
 
 const FROM = '/workspaces/$w/why';
@@ -39,7 +41,9 @@ export function Why(): ReactNode {
   const { w } = useParams({ from: FROM });
   const search = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
-  const options = whyNotQuery(w, search);
+  const { data: run } = useQuery({ ...runQuery(w, search.search ?? ''), enabled: search.search !== undefined });
+  const isReady = search.search === undefined || run?.state === 'done';
+  const options = whyNotQuery(w, search, isReady);
   const { data, error, isFetching, isFetchingNextPage, hasNextPage, fetchNextPage, refetch } =
     useInfiniteQuery(options);
   const whole = data ? wholeOf(data.pages) : null;
@@ -71,7 +75,7 @@ export function Why(): ReactNode {
             an event “Why not?” leads here with all of it filled in.
           </Empty>
         )}
-        {isAsked(search) && !whole && !error && <Loading what="the answer" rows={8} />}
+        {isAsked(search) && isReady && !whole && !error && <Loading what="the answer" rows={8} />}
         {/* Read out once it is there: whoever asked by the keyboard still stands in the form. */}
         <Unseen>
           <span role="status">{whole && !isFetching ? whole.main.sentence : ''}</span>
@@ -97,17 +101,32 @@ export function Why(): ReactNode {
                 body: {
                   who: search.who ?? '',
                   notification: search.notification ?? '',
-                  ...whenOf(search),
-                  ...(search.drafts !== undefined && { drafts: true }),
+                  ...optionsOf(search),
                 },
               }}
             />
           </div>
         )}
+        {isAsked(search) && (whole || !isReady) && (
+          <SearchLog
+            key={`${search.who} ${search.search}`}
+            workspace={w}
+            who={search.who}
+            search={search.search}
+            onSearch={(id) => ask({ ...keptOf(search), search: id })}
+          />
+        )}
       </PageBody>
     </>
   );
 }
+
+/** The parts of a question that a search keeps. */
+const keptOf = ({ who, notification, drafts }: WhySearch): WhySearch => ({
+  ...(who !== undefined && { who }),
+  ...(notification !== undefined && { notification }),
+  ...(drafts !== undefined && { drafts }),
+});
 
 type QuestionProps = {
   readonly workspace: string;
