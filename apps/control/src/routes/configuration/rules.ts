@@ -19,8 +19,6 @@ import {
   triggerIdOf,
 } from '@carillon/domain/lookups';
 import {
-  bindingsOf,
-  evaluateRuleCoroutine,
   whoIsDropped,
   type CompiledRule,
   type Dropped,
@@ -28,8 +26,8 @@ import {
   type Recipient,
   type RuleOutcome,
 } from '@carillon/domain/rules';
-import { CarillonError, stringifyJson, type Json, type TriggerId } from '@carillon/kernel';
-import { personName } from '@carillon/insight';
+import { CarillonError, formatInstant, stringifyJson, type Instant, type Json, type TriggerId } from '@carillon/kernel';
+import { hasFired, personName, rehearse, type RehearsedStep } from '@carillon/insight';
 import { causeOfEvent, deliveryIdOf, runYielding, makeIntents, makeTriggers } from '@carillon/stages';
 import { z } from 'zod';
 import { sightOver } from '../../draft.ts';
@@ -190,14 +188,12 @@ async function testRule(
   partner: PartnerSays,
   ports: RuleTestPorts,
 ): Promise<RuleTestBody> {
-  const { ids, slice } = ports;
+  const { ids } = ports;
   const { placed } = rule;
   const triggerId = triggerIdOf(ids.derive, ruleIdOf(placed), event.id);
-  // What is switched off can still be tried out.
-  const enabled = { ...rule, placed: { ...placed, enabled: true } };
-  const work = evaluateRuleCoroutine(enabled, event, () => triggerId);
-  const outcome = await runYielding(work, slice);
-  const explained = rule.when.explain(bindingsOf(event)).map(({ source, depth, result }) => ({
+  const tried = await tryOut(rule, event, ports);
+  const { outcome, deadline } = tried;
+  const explained = tried.explained.map(({ source, depth, result }) => ({
     source,
     depth,
     value: result.ok ? stringifyJson(result.value) : `error: ${result.error}`,
@@ -216,24 +212,46 @@ async function testRule(
   };
   if (outcome.kind === 'failed') return { ...shown, fired: false, outcome: 'failed', error: outcome.error };
   if (outcome.kind === 'asks' && rule.from === 'lookup')
-    return { ...shown, ...(await testLookup(rule, event, outcome, partner, ports)) };
+    return { ...shown, ...(await testLookup(rule, event, { ...outcome, deadline }, partner, ports)) };
   if (outcome.kind !== 'fired') {
     const because = outcome.kind === 'not_fired' ? outcome.because : undefined;
     return { ...shown, explained: because ? [] : explained, fired: false, outcome: because ?? outcome.kind };
   }
   const recipients = [];
   for (const recipient of outcome.recipients)
-    recipients.push(await preview(placed, event, recipient, triggerId, ports));
+    recipients.push(await preview(placed, event, recipient, { triggerId, deadline }, ports));
   return {
     ...shown,
     fired: true,
-    outcome: firedWords(placed),
+    outcome: firedWords(placed, deadline),
     recipients,
     dropped: outcome.dropped.map((drop) => dropWords('recipient', drop)),
   };
 }
 
-const firedWords = ({ enabled }: PlacedRule): string => (enabled ? 'fired' : 'would fire, but it is switched off');
+/** How long a rule that waits is given after the event. No deadline is further ahead. */
+const LONGEST_WAIT = 367 * 86_400_000;
+
+/** Evaluates a rule for one event, also one that is switched off. Of a rule that waits, the outcome is that of its deadline. */
+async function tryOut(
+  rule: CompiledRule,
+  event: SourceEvent,
+  { ids, slice }: Pick<RuleTestPorts, 'ids' | 'slice'>,
+): Promise<Pick<RehearsedStep, 'outcome' | 'deadline' | 'explained'>> {
+  const entry = { ok: true, placed: rule.placed, rule } as const;
+  // The rule looks at one entity, whatever its key is.
+  const events = [{ ...event, key: event.key ?? '' }];
+  const until = event.appendedAt + LONGEST_WAIT;
+  const steps = await runYielding(rehearse({ entry, events, until }, ids.derive), slice);
+  const [first] = steps;
+  if (!first) throw new Error('a rehearsal of one event has a step');
+  return { ...(steps.find(({ outcome }) => hasFired(outcome)) ?? first), explained: first.explained };
+}
+
+const firedWords = ({ enabled }: PlacedRule, deadline: Instant | null): string => {
+  if (!enabled) return 'would fire, but it is switched off';
+  return deadline === null ? 'fired' : `fired by its deadline ${formatInstant(deadline)}`;
+};
 const dropWords = (what: string, drop: Dropped): string =>
   `${whoIsDropped(what, drop)}: ${drop.reason} (${drop.detail})`;
 
@@ -278,11 +296,13 @@ function readPasted(answer: string): readonly Json[] {
   return read.value as Json[];
 }
 
+type Asking = Extract<RuleOutcome, { kind: 'asks' }> & { readonly deadline: Instant | null };
+
 /** Whom it would ask about, and with an answer who would be told. */
 async function testLookup(
   rule: LookupRule,
   event: SourceEvent,
-  { userIds, dropped }: Extract<RuleOutcome, { kind: 'asks' }>,
+  { userIds, dropped, deadline }: Asking,
   says: PartnerSays,
   ports: RuleTestPorts,
 ): Promise<Partial<RuleTestBody> & Pick<RuleTestBody, 'fired' | 'outcome'>> {
@@ -291,11 +311,12 @@ async function testLookup(
   const configuration = ports.configuration.current();
   const shown = {
     fired: true,
-    outcome: firedWords(placed),
+    outcome: firedWords(placed, deadline),
     asks: { integration, user_ids: [...userIds] },
     dropped: dropped.map((drop) => dropWords('user id', drop)),
   };
-  const [trigger] = makeTriggers(rule, event, userIds, { configuration, book, derive: ports.ids.derive, runId: null });
+  const making = { configuration, book, derive: ports.ids.derive, runId: null };
+  const [trigger] = makeTriggers(rule, event, userIds, making, deadline);
   if (!trigger) return shown;
   const { workspace } = placed;
   const partner = findPartner(configuration, { workspace, integration });
@@ -307,7 +328,8 @@ async function testLookup(
   const { items, problems } = own.value[0];
   const found = await runYielding(findRecipientsOf(rule, { trigger, items }), ports.slice);
   const recipients = [];
-  for (const who of found.recipients) recipients.push(await preview(placed, event, who, trigger.id, ports));
+  for (const who of found.recipients)
+    recipients.push(await preview(placed, event, who, { triggerId: trigger.id, deadline }, ports));
   return {
     ...shown,
     answered,
@@ -326,11 +348,11 @@ async function preview(
   placed: PlacedRule,
   event: SourceEvent,
   recipient: Recipient,
-  triggerId: TriggerId,
+  { triggerId, deadline }: { readonly triggerId: TriggerId; readonly deadline: Instant | null },
   ports: RuleTestPorts,
 ): Promise<RuleTestBody['recipients'][number]> {
   const configuration = ports.configuration.current();
-  const intents = makeIntents(placed, causeOfEvent(event, placed), recipient, triggerId, {
+  const intents = makeIntents(placed, causeOfEvent(event, placed, deadline), recipient, triggerId, {
     configuration,
     book: ports.book,
     derive: ports.ids.derive,
