@@ -57,7 +57,7 @@ describe('tables of documents that were released', () => {
     await withStores(async () => undefined);
     const ref = { kind: 'notification', workspace: 'shop', name: 'order-paid' };
     const change = { ref, based_on: 3, body: null, revision: 'rev_1' };
-    const run = { id: 'run_1', version: 1, workspace: 'shop', createdAt: 1, changes: [change] };
+    const run = { id: 'run_1', version: 1, kind: 'compare', workspace: 'shop', createdAt: 1, changes: [change] };
     inFile((db) => {
       db.exec('ALTER TABLE runs DROP COLUMN edit');
       const insert = 'INSERT INTO runs (id, version, workspace, created_at, document) VALUES (?, ?, ?, ?, ?)';

@@ -29,8 +29,12 @@ const dearEvent = (characters: number): { readonly [name: string]: Json } => ({
   text: 'a'.repeat(characters),
   watchers: Array.from({ length: 500 }, (_, at) => ({ email: `p${at}@example.com` })),
 });
-const evaluate = async (records: readonly LogRecord[], slice: EventLoopSlice): Promise<BatchResult> => {
-  const result = await createEvaluateStage({ ...topology.ports, slice }).handle(records, START);
+const evaluate = async (
+  records: readonly LogRecord[],
+  slice: EventLoopSlice,
+  state: PartitionState = START,
+): Promise<BatchResult> => {
+  const result = await createEvaluateStage({ ...topology.ports, slice }).handle(records, state);
   return { ...result, outputs: result.outputs.map(createEncoder(topology.ports)) };
 };
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
@@ -76,9 +80,13 @@ describe('an event that asks for much', () => {
     const cheap = (await events()).slice(dear.length);
     const slice = alwaysYield();
     const order: string[] = [];
+    // Partitions ask for the deadlines of their waits when they are assigned.
+    const [one, other] = [await evaluate([], slice), await evaluate([], slice)];
     await Promise.all([
-      evaluate(dear, slice).then(() => order.push('dear')),
-      evaluate(cheap, slice).then(({ state }) => order.push(`other, by configuration ${state.configNumber}`)),
+      evaluate(dear, slice, one.state).then(() => order.push('dear')),
+      evaluate(cheap, slice, other.state).then(({ state }) =>
+        order.push(`other, by configuration ${state.configNumber}`),
+      ),
     ]);
     expect(order).toEqual([`other, by configuration ${number}`, 'dear']);
     expect(slice.ended).toBeGreaterThan(50);
