@@ -6,7 +6,7 @@ import { createHandovers } from './consuming/handovers.ts';
 import { type AppenderOptions, createAppender } from './producing/appender.ts';
 import { createDisposableProducer } from './producing/disposable-producer.ts';
 import { openReader } from './reading/open-reader.ts';
-import { withAdmin } from './topics/ensure-topics.ts';
+import { patiently, withAdmin } from './topics/ensure-topics.ts';
 
 export type KafkaLogOptions = Partial<AppenderOptions> &
   Partial<ConsumerSettings> & {
@@ -74,7 +74,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
       if (before <= start) return;
       await withAdmin(connection, async (admin) => {
         // kafkajs knows the leaders of those topics alone that it was asked about before.
-        await admin.fetchTopicOffsets(topic);
+        await patiently(() => admin.fetchTopicOffsets(topic));
         await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset }] });
       });
     },

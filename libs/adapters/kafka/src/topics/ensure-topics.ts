@@ -142,7 +142,7 @@ const inspectSettled = (admin: Admin, definitions: TopicDefinitions, options: To
   });
 
 /** Repeats what failed because a topic is being made or its leader chosen. */
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
+export async function patiently<T>(work: () => Promise<T>): Promise<T> {
   const until = Date.now() + SETTLING;
   for (;;) {
     try {
