@@ -145,13 +145,13 @@ const intakeOf = (backend: LoggedBackend): Side => ({
   },
 });
 
-/** Events per second of the last burst without a run, which sets the rate of the case of delays. */
-let most = Number.NaN;
+/** Events per second of the fastest burst without a run, which sets the rate of the case of delays. */
+let most = 0;
 
 const bursts: Sending = {
   load: () => ({ open: CONNECTIONS, count: BURST }),
   read({ done, seconds }, { name }) {
-    if (name === WITHOUT) most = done / seconds;
+    if (name === WITHOUT) most = Math.max(most, done / seconds);
     return { done, seconds };
   },
 };
@@ -160,7 +160,7 @@ const halfLoad: Sending = {
   read: ({ done, seconds, afterAnswer }) => ({ done, seconds, delays: delaysOf(afterAnswer), offered: rateOf() }),
 };
 function rateOf(): number {
-  if (Number.isNaN(most)) throw new Error('only the case of bursts, which comes before, shows what the product can do');
+  if (most === 0) throw new Error('only the case of bursts, which comes before, shows what the product can do');
   return most / 2;
 }
 
