@@ -16,6 +16,7 @@ import {
 } from '@carillon/domain/configuration';
 import type { DeliveryState } from '@carillon/domain/deliveries';
 import { runYielding } from '@carillon/stages';
+import { retentionNotes } from './retention-notes.ts';
 import { compileTemplates } from './mjml.ts';
 import type { PlanningPorts } from './ports.ts';
 
@@ -53,7 +54,8 @@ export async function planWanted(
   const shown: PlanBody['changes'] = [];
   for (const change of changes) {
     if (change.action === 'unchanged') continue;
-    shown.push(showChange(change, change.action, await peopleUnder(change, current, ports)));
+    const notes = [...change.notes, ...(await retentionNotes(change, current, ports))];
+    shown.push(showChange({ ...change, notes }, change.action, await peopleUnder(change, current, ports)));
   }
   const unchanged = changes.filter(({ action }) => action === 'unchanged').length;
   return { faults, warnings, changes, shown, unchanged, record };

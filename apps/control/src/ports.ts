@@ -160,7 +160,7 @@ export type RoutePorts = ControlPorts & { readonly book: RuleBook };
 /** What finding out takes what a configuration would change. */
 export type PlanningPorts = Pick<
   ControlPorts,
-  'configuration' | 'expressions' | 'templates' | 'mjml' | 'ids' | 'secrets' | 'ledger' | 'slice'
+  'clock' | 'configuration' | 'expressions' | 'templates' | 'mjml' | 'ids' | 'secrets' | 'ledger' | 'log' | 'slice'
 > & {
   /** Ids of new notifications and rules. Defaults to random ids. */
   readonly newId?: PlanOptions['newId'];

@@ -18,7 +18,7 @@ import {
 } from '../src/index.ts';
 
 export const TOKEN = 'own_0123456789abcdefghijklmnopqrstuvwxyz';
-const LOG_ID = 'log_0000000000000000000000000A' as LogId;
+export const LOG_ID = 'log_0000000000000000000000000A' as LogId;
 
 export const config: ControlConfig = {
   version: '0.1.0',
