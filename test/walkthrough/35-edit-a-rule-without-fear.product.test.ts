@@ -71,7 +71,7 @@ chapter('35. Edit a rule without fear', (newHome, place) => {
       const again = await carillon.ask<RunBody>([...DIFF, '--from', first.from, '--to', first.to]);
       expect(again.checksum).toBe(first.checksum);
       const { out } = await carillon.command(['replay', 'list']);
-      expect(out.match(/run_\w+ +done +order-paid +1 +0 /g)).toHaveLength(2);
+      expect(out.match(/run_\w+ +compare +done +order-paid +1 +0 /g)).toHaveLength(2);
     });
 
     it('warns before all numbers if unique_id changes', async () => {

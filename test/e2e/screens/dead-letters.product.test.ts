@@ -108,7 +108,7 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
 
   it('are all redriven as a job, with their number first', async () => {
     serve(letter(1));
-    api.answer(COUNT, { count: 15, receipts: 2, more: false, ceiling: 10_000 });
+    api.answer(COUNT, { count: 15, receipts: 2, more: false, ceiling: 10_000, leaving: null });
     api.answer(REDRIVE_MANY, () => startJob(api, { action: 'redrive_dead_letters', of: 15, failures: [LOST] }));
     const page = await open(`${AT}?redriven=false`);
     await rows(page).first().waitFor();
