@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openHistory, openScratchFile, type ScratchFile } from '@carillon/adapter-embedded';
-import { createIds, systemClock } from '@carillon/adapter-system';
+import { createIds, loadKeys, systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { Finding, VerifyCounts, VerifyRun } from '@carillon/domain/runs';
@@ -94,4 +94,16 @@ export async function verifyFolder(
     history.close();
     if (folder === undefined) await rm(own, { recursive: true, force: true });
   }
+}
+
+/** Returns what a verification of the whole log finds wrong in an open data folder, a text for each output. */
+export async function findWrongOutputs(
+  dataDir: string,
+  data: VerifiedData,
+  workspace?: string,
+): Promise<readonly string[]> {
+  const { findings } = await verifyFolder(dataDir, await verificationOf(data, workspace), loadKeys(dataDir).ledgerKey);
+  return findings.map(({ problem, output, id, field, eventId }) =>
+    [problem, field, output, id, 'of', eventId].filter((word) => word !== null).join(' '),
+  );
 }

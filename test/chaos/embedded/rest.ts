@@ -2,6 +2,7 @@ import { openEmbedded } from '@carillon/adapter-embedded';
 import { systemClock } from '@carillon/adapter-system';
 import type { LaunchedProduct, Product } from '@carillon/testing';
 import { readEvidence, type Evidence } from '../../harness/evidence.ts';
+import { findWrongOutputs } from '../../support/verify-log.ts';
 import type { Posts } from '../posts.ts';
 import { settle, type Patience, type Rest, type Settled } from '../settle.ts';
 import { lookInto, openBeside } from './unsettled.ts';
@@ -44,10 +45,12 @@ export async function comeToRest({ dataDir, launch, running, begun, ...expected 
   }
 }
 
-/** Opens the data folder of a stopped product as its next start would, and reads what is there. */
+/** Opens the data folder of a stopped product as its next start would, verifies its log, and reads what is there. */
 async function readEmbeddedEvidence(dataDir: string): Promise<Evidence> {
   const stores = await openEmbedded({ dataDir, clock: systemClock, holder: 'crash test' });
   try {
+    const wrong = await findWrongOutputs(dataDir, stores);
+    if (wrong.length > 0) throw new Error(`the log does not give what it has: ${wrong.join('; ')}`);
     return await readEvidence(stores);
   } finally {
     await stores.close();

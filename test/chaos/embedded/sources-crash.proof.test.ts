@@ -6,6 +6,7 @@ import { scratch } from '../../integration/product/shop.ts';
 import { describeWith } from '../../support/requirements.ts';
 import { sharedServer } from '../../support/shared-servers.ts';
 import { READING_FILES, readChangesOnLog } from '../changes-on-log.ts';
+import { findWrongOutputs } from '../../support/verify-log.ts';
 import { evaluateAgain } from '../evaluate-again.ts';
 import { connectTo, createHistoryTables, readHistory, writeWhile } from '../table-history.ts';
 import { KilledReader } from './killed-reader.ts';
@@ -77,7 +78,9 @@ describeWith('postgres', TITLE, () => {
       expect(repeats).toBe(0);
 
       const { appended, again } = await evaluateAgain(data.log, data.registry, reader.dataDir, () => database.drop());
+      const wrong = await findWrongOutputs(reader.dataDir, data);
       await data.close();
+      expect(wrong).toEqual([]);
       expect(appended.size).toBeGreaterThan(0);
       expect(again).toEqual(appended);
       console.info(`${history.count} changes, ${appended.size} intents`);

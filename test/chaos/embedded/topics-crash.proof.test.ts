@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { scratch } from '../../integration/product/shop.ts';
 import { describeWith } from '../../support/requirements.ts';
 import { sharedServer } from '../../support/shared-servers.ts';
+import { findWrongOutputs } from '../../support/verify-log.ts';
 import { evaluateAgain } from '../evaluate-again.ts';
 import { NumberedTopic, readNumbersOnLog } from '../numbered-topic.ts';
 import { KilledReader } from './killed-reader.ts';
@@ -56,7 +57,9 @@ describeWith('kafka', 'An embedded engine that is killed while it reads a topic'
       expect(numbers).toEqual(topic.numbers);
       expect(repeats).toBe(0);
       const { appended, again } = await evaluateAgain(data.log, data.registry, reader.dataDir, async () => undefined);
+      const wrong = await findWrongOutputs(reader.dataDir, data);
       await data.close();
+      expect(wrong).toEqual([]);
       expect(appended.size).toBe(topic.recipients.length);
       expect(again).toEqual(appended);
     },
