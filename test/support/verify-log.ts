@@ -8,7 +8,7 @@ import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { Finding, VerifyCounts, VerifyRun } from '@carillon/domain/runs';
 import type { JobId, RunId } from '@carillon/kernel';
 import type { CheckpointStore, EventLog } from '@carillon/ports';
-import { createConfigurationView, planVerification } from '@carillon/stages';
+import { createConfigurationView, planVerification, type RuleBook } from '@carillon/stages';
 import { givenRuleBook } from '@carillon/testing/given';
 import { verifyHistory } from '../../apps/cli/src/replay/verify-history.ts';
 
@@ -55,8 +55,12 @@ export async function verificationOf({ log, checkpoints }: VerifiedData, workspa
 
 export type VerifyOptions = {
   readonly pageRecords?: number;
+  /** Rules. Defaults to those of the product. */
+  readonly book?: RuleBook;
   /** Wraps the scratch file. */
   readonly scratch?: (file: ScratchFile) => ScratchFile;
+  /** First offset of `carillon.events/0` that retention has kept. Defaults to that of the log. */
+  readonly eventsStart?: number;
   /** Folder of the scratch file. Defaults to a new one. */
   readonly folder?: string;
 };
@@ -66,10 +70,14 @@ export async function verifyFolder(
   dataDir: string,
   run: VerifyRun,
   ledgerKey: Uint8Array,
-  { pageRecords, scratch: wrap = (file) => file, folder }: VerifyOptions = {},
+  { book = givenRuleBook(), eventsStart, pageRecords, scratch: wrap = (file) => file, folder }: VerifyOptions = {},
 ): Promise<Verified> {
   const own = folder ?? (await mkdtemp(join(tmpdir(), 'carillon-verify-')));
   const history = openHistory(dataDir, run.logId);
+  const bounds: typeof history.bounds = async (topic, partition) => {
+    const whole = await history.bounds(topic, partition);
+    return topic === 'carillon.events' && partition === 0 ? { ...whole, start: eventsStart ?? whole.start } : whole;
+  };
   const scratch = openScratchFile(join(own, `${run.id}.scratch`), run.id);
   const findings: Finding[] = [];
   try {
@@ -77,11 +85,11 @@ export async function verifyFolder(
     const result = await verifyHistory(
       {
         run,
-        history,
+        history: eventsStart === undefined ? history : { ...history, bounds },
         scratch: wrap(scratch),
         codecs,
         configuration: createConfigurationView(history, codecs.configuration, systemClock),
-        book: givenRuleBook(),
+        book,
         ids: createIds(ledgerKey),
         pace: { afterPage: async () => undefined },
         pageRecords,

@@ -175,6 +175,33 @@ describe('A verification does not call wrong', () => {
     expect(findings.map(textOf)).toEqual(['missing intent evt_1']);
     expect(counts).toMatchObject({ otherSemantics: 1 });
   });
+
+  it('messages made of answers about an event whose marker has other evaluation semantics', async () => {
+    await shop.append([markerRecord(0, 0, 1, shop.data.log.logId), asking(2, ['bob'])]);
+    await shop.evaluate();
+    for (const trigger of await shop.triggers()) await shop.answer(trigger, trigger.userIds);
+    await shop.resolve();
+    const { counts, findings } = await verify();
+    expect(findings.map(textOf)).toEqual([]);
+    expect(counts).toMatchObject({ otherSemantics: 1, same: 0 });
+  });
+
+  it('messages made of answers about an event that precedes the first marker', async () => {
+    await shop.append([asking(2, ['bob'])]);
+    await shop.evaluate();
+    for (const trigger of await shop.triggers()) await shop.answer(trigger, trigger.userIds);
+    await shop.resolve();
+    const { end } = await shop.data.log.bounds('carillon.events', 0);
+    const run = await verificationOf(shop.data);
+    const { counts, findings } = await verifyFolder(
+      shop.dataDir,
+      { ...run, offsets: [{ partition: 0, first: end - 1, end }] },
+      KEY,
+      { eventsStart: end - 1 },
+    );
+    expect(findings.map(textOf)).toEqual([]);
+    expect(counts).toMatchObject({ unknownConfiguration: 1, same: 0 });
+  });
 });
 
 describe('A verification that is interrupted', () => {

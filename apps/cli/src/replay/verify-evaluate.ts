@@ -140,6 +140,7 @@ async function verifyRecord(
   const leaveOut = (count: 'otherSemantics' | 'unknownConfiguration' | 'unreadable'): Mark | null => {
     counted[count] += 1;
     page.compared.push(...scratch.outputsOf(position).map((output) => output.position));
+    page.answers.push({ key: leftOutKey(position), answer: count });
     return mark;
   };
   if (mark === null) return leaveOut('unknownConfiguration');
@@ -274,6 +275,8 @@ export async function verifyAnswers(parts: VerifyParts, begun: VerifyState, comm
   return state;
 }
 
+/** Key of an event that is left out, and with it the messages made of partners' answers about it. */
+const leftOutKey = (eventPosition: string): string => `left out ${eventPosition}`;
 const answeredKey = (triggerId: string): string => `answered ${triggerId}`;
 
 async function verifyAnswer(
@@ -287,6 +290,7 @@ async function verifyAnswer(
   if (!decoded.ok) return;
   const { trigger } = decoded.value;
   if (trigger.workspace !== run.workspace || trigger.sentBy || !isInRange(trigger.eventPosition)) return;
+  if (scratch.answer(leftOutKey(trigger.eventPosition)) !== undefined) return;
   const own = formatPosition({ ...record, logId: history.logId });
   const redrivenFrom = record.headers[REDRIVEN_FROM_HEADER];
   const position = redrivenFrom ?? own;
