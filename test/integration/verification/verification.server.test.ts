@@ -204,6 +204,26 @@ describe('A verification does not call wrong', () => {
   });
 });
 
+describe('A verification that begins behind large events', () => {
+  it('finds the newest marker before its first event', async () => {
+    const large = 'x'.repeat(900_000);
+    await shop.append(Array.from({ length: 7 }, (_, index) => orderEvent(2 * index, { status: 'paid', large })));
+    await shop.publish([notification('order-paid', shopWith('true'))]);
+    await shop.append([orderEvent(100, { status: 'new' })]);
+    // One read stops at 4 MiB.
+    for (let reads = 0; reads < 4; reads += 1) await shop.evaluate();
+    const { end } = await shop.data.log.bounds('carillon.events', 0);
+    const run = await verificationOf(shop.data);
+    const { counts, findings } = await verifyFolder(
+      shop.dataDir,
+      { ...run, offsets: [{ partition: 0, first: end - 1, end }] },
+      KEY,
+    );
+    expect(findings.map(textOf)).toEqual([]);
+    expect(counts).toMatchObject({ events: 1, same: 1 });
+  });
+});
+
 describe('A verification that is interrupted', () => {
   it('continues from its checkpoint with the same result', async () => {
     await shop.append([...orders(12), asking(13, ['ann']), asking(14, ['bob'])]);

@@ -96,15 +96,19 @@ export async function verifyEvents(parts: VerifyParts, begun: VerifyState, commi
  * Returns the newest marker before an offset, or null if the log has none. Markers of two publications may be in the other order, so
  * the page before the newest marker counts too.
  */
-async function markBefore(partition: number, offset: number, { history }: VerifyParts): Promise<Mark | null> {
+async function markBefore(partition: number, offset: number, { history, pace }: VerifyParts): Promise<Mark | null> {
   const { start } = await history.bounds(EVENTS, partition);
   let mark: Mark | null = null;
   for (let end = offset; end > start; end -= PAGE_RECORDS) {
     const isLast = mark !== null;
     const from = Math.max(start, end - PAGE_RECORDS);
     let inPage: Mark | null = null;
-    for (const record of await history.read(EVENTS, partition, from, end - from)) {
-      if (record.offset < end) inPage = newerMark(inPage, record, history.logId);
+    let startedAt = performance.now();
+    // One read stops at a number of bytes, so a window of large events takes several.
+    for await (const page of history.pages({ topic: EVENTS, partition, from, end }, PAGE_RECORDS)) {
+      for (const record of page.records) inPage = newerMark(inPage, record, history.logId);
+      await pace.afterPage(startedAt);
+      startedAt = performance.now();
     }
     mark = olderMark(mark, inPage);
     if (isLast) break;
