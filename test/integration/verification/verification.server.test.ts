@@ -66,6 +66,20 @@ describe('A verification', () => {
     ]);
   });
 
+  it('names an output that is wrong in all its copies once', async () => {
+    await shop.append(orders(2));
+    await shop.evaluate(
+      ofIntents((intent) => {
+        const wrong =
+          intent.eventId === 'evt_1'
+            ? { ...intent, sendAt: intent.sendAt + 1 }
+            : { ...intent, to: 'eve@example.com', id: 'int_eve' as IntentId };
+        return [wrong, wrong];
+      }),
+    );
+    expect(await found()).toEqual(['different intent send_at evt_1', 'different intent to evt_2']);
+  });
+
   it('compares questions to partners, and messages made of their answers', async () => {
     await shop.append([asking(1, ['ann']), asking(2, ['bob']), asking(3, ['cem'])]);
     await shop.evaluate((output) => {

@@ -218,9 +218,9 @@ async function compare(
   page: VerifiedPage,
 ): Promise<void> {
   if (expected.length === 0) return;
-  const { same, different, missing } = matchOutputs(expected, work.scratch.outputsOf(eventPosition));
+  const { compared, different, missing } = matchOutputs(expected, work.scratch.outputsOf(eventPosition));
   page.counted.same += expected.length - different.length - missing.length;
-  page.compared.push(...same.map(({ position }) => position), ...different.map(({ found }) => found.position));
+  page.compared.push(...compared.map(({ position }) => position));
   for (const { expected: output, found } of different) page.findings.push(await differenceOf(output, found, work));
   for (const output of missing) {
     const topic: VerifiedTopic = output.kind === 'intent' ? 'carillon.intents' : 'carillon.triggers';

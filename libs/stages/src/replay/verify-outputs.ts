@@ -85,7 +85,8 @@ export function firstDifference(expected: EventOutput, found: EventOutput): stri
 
 /** How the outputs of an event compare with those on the log. */
 export type OutputMatch<Found extends FoundOutput> = {
-  readonly same: readonly Found[];
+  /** Each output on the log that has its counterpart, with all its copies. */
+  readonly compared: readonly Found[];
   readonly different: readonly { readonly expected: ExpectedOutput; readonly found: Found }[];
   readonly missing: readonly ExpectedOutput[];
 };
@@ -98,30 +99,29 @@ export function matchOutputs<Found extends FoundOutput>(
   expected: readonly ExpectedOutput[],
   found: readonly Found[],
 ): OutputMatch<Found> {
-  const same: Found[] = [];
+  const compared: Found[] = [];
   const different: { readonly expected: ExpectedOutput; readonly found: Found }[] = [];
   const missing: ExpectedOutput[] = [];
   const free = new Set(found);
   const take = (fits: (entry: Found) => boolean): readonly Found[] => {
     const taken = found.filter((entry) => free.has(entry) && fits(entry));
     for (const entry of taken) free.delete(entry);
+    compared.push(...taken);
     return taken;
   };
   const isSame = (a: OutputEntry, b: OutputEntry): boolean => a.kind === b.kind && a.key === b.key && a.id === b.id;
-  const unequal = expected.filter((output) => {
-    const equal = take((entry) => isSame(entry, output) && entry.content === output.content);
-    same.push(...equal);
-    return equal.length === 0;
-  });
+  const unequal = expected.filter(
+    (output) => take((entry) => isSame(entry, output) && entry.content === output.content).length === 0,
+  );
   for (const output of unequal) {
     const [byId] = take((entry) => isSame(entry, output));
     const other =
       byId ?? found.find((entry) => free.has(entry) && entry.kind === output.kind && entry.key === output.key);
     if (!other) missing.push(output);
     else {
-      free.delete(other);
+      take((entry) => isSame(entry, other));
       different.push({ expected: output, found: other });
     }
   }
-  return { same, different, missing };
+  return { compared, different, missing };
 }
