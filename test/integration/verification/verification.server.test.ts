@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isRunOf, type Finding } from '@carillon/domain/runs';
 import type { IntentId, JobId, RunId } from '@carillon/kernel';
 import { deadLetterRecord, markerRecord, REDRIVEN_FROM_HEADER } from '@carillon/stages';
-import { notification } from '@carillon/testing/given';
+import { countingRules, givenRuleBook, notification } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRunChild } from '../../../apps/cli/src/replay/run-child.ts';
 import { verificationOf, verifyFolder, type VerifyOptions } from '../../support/verify-log.ts';
@@ -188,6 +188,15 @@ describe('A verification does not call wrong', () => {
     const { counts, findings } = await verifyFolder(shop.dataDir, run, KEY);
     expect(findings.map(textOf)).toEqual(['missing intent evt_1']);
     expect(counts).toMatchObject({ otherSemantics: 1 });
+  });
+
+  it('events of rules that keep state and are disabled', async () => {
+    await shop.publish([notification('order-paid', { ...shopWith('true'), enabled: false })]);
+    await shop.append(orders(1));
+    await shop.evaluate();
+    const { counts, findings } = await verify({ book: countingRules(givenRuleBook()) });
+    expect(findings).toEqual([]);
+    expect(counts).toMatchObject({ events: 1, same: 0 });
   });
 
   it('messages made of answers about an event whose marker has other evaluation semantics', async () => {

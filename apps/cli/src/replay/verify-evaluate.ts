@@ -165,9 +165,11 @@ async function verifyRecord(
   return mark;
 }
 
-/** Returns true if a stream feeds a rule of the workspace. Throws for a rule that keeps state, because one event does not say what it does. */
+/** Returns true if a stream feeds an enabled rule of the workspace. Throws for a rule that keeps state, because one event does not say what it does. */
 function hasRules(configuration: Configuration, stream: string, { book, run }: VerifyParts): boolean {
-  const rules = book.rulesOf(configuration, stream).filter(({ placed }) => placed.workspace === run.workspace);
+  const rules = book
+    .rulesOf(configuration, stream)
+    .filter(({ placed }) => placed.enabled && placed.workspace === run.workspace);
   const keeping = rules.flatMap((entry) => (entry.ok && entry.rule.memory !== null ? [ruleTitle(entry.placed)] : []));
   if (keeping.length === 0) return rules.length > 0;
   const titles = [...new Set(keeping)].toSorted().join(', ');
