@@ -49,6 +49,13 @@ const FILES = {
 const fold = (files: object, prune = false) => start({ folder: { files: { ...FILES, ...files }, prune } });
 
 describe('the start of a run', () => {
+  it.each(['compare', 'verify'])('of kind %s refuses a text', async (kind) => {
+    expect(await start({ kind, text: 'ada@example.com' })).toMatchObject({
+      status: 400,
+      body: { detail: 'text: only a search (kind find) takes a text' },
+    });
+  });
+
   it('names the notification that was probably meant', async () => {
     const answer = await start({ notifications: ['order-payd'] });
     expect(answer).toMatchObject({

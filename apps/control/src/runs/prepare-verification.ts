@@ -17,6 +17,9 @@ export async function prepareVerification(
     const detail = `${wrong}: a verification has no edit. Leave the field out, or compare`;
     throw new CarillonError('invalid_request', detail, { pointer: `/${wrong}` });
   }
+  if (asked.text !== undefined) {
+    throw new CarillonError('invalid_request', 'text: only a search (kind find) takes a text', { pointer: '/text' });
+  }
   const whole = await rangeOf(log, range);
   const { offsets, ...own } = await planVerification(whole.offsets, range, { log, checkpoints });
   const records = offsets.reduce((sum, { first, end }) => sum + end - first, 0);
