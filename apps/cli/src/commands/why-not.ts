@@ -44,6 +44,10 @@ export function whyNotCommands(program: Command): void {
     .action(async (who: string, notification: string, options: Options) => {
       const { from, to, last, event, cursor, drafts, search } = options;
       const span = { from, to, last };
+      if (search && event !== undefined)
+        throw new UsageError('--event names one event, and --search looks for events: give one');
+      if (typeof search === 'string' && (from ?? to ?? last) !== undefined)
+        throw new UsageError(`${search} has a time range of its own: leave out --from, --to and --last`);
       const client = connect(options);
       const workspace = `/v1/workspaces/${seg(await client.workspace())}`;
       const question = { who, notification, event, cursor, drafts };
@@ -51,7 +55,6 @@ export function whyNotCommands(program: Command): void {
         const body = await client.post<WhyNotBody>(`${workspace}/why-not`, { ...question, ...span });
         return print(body, options);
       }
-      if (event !== undefined) throw new UsageError('--event names one event, and --search looks for events: give one');
       const run =
         typeof search === 'string' ? search : await searchFor(client, workspace, { text: who, ...span }, options);
       if (run === null) return;
