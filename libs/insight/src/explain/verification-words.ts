@@ -13,6 +13,10 @@ export function describeVerification(run: Described): string | null {
   const { events, problems, same } = counts;
   const range = `${rangeText(run)}, ${counted(events, 'event')}`;
   const outputs = counted(same, 'output');
+  if (events === 0 && problemsOf(counts) === 0) {
+    const reasons = leftOutOf(counts);
+    return `Nothing could be verified: ${reasons.length === 0 ? 'the time range has no events' : reasons.join('; ')}.`;
+  }
   if (problemsOf(counts) === 0)
     return `${range} evaluated again ${events === 1 ? 'gives' : 'give'} what the log has: ${outputs}.`;
   const found = [
@@ -25,6 +29,20 @@ export function describeVerification(run: Described): string | null {
   return `${range} evaluated again ${events === 1 ? 'does' : 'do'} not give what the log has: ${found.join(', ')}. ${outputs} ${same === 1 ? 'is' : 'are'} the same.`;
 }
 
+/** Returns a text for each reason why events are not evaluated or outputs are not compared. */
+function leftOutOf(counts: VerifyCounts): readonly string[] {
+  const texts: string[] = [];
+  const add = (count: number, noun: string, ...[one, many, rest]: readonly [string, string, string]): void => {
+    if (count > 0) texts.push(`${counted(count, noun)} ${count === 1 ? one : many} ${rest}`);
+  };
+  add(counts.notEvaluated, 'record', 'was', 'were', 'not evaluated by the engine when the run began');
+  add(counts.unknownConfiguration, 'event', 'precedes', 'precede', 'the first marker, so the configuration is unknown');
+  add(counts.otherSemantics, 'event', 'was', 'were', 'perhaps evaluated by a release with other semantics');
+  add(counts.unreadable, 'event', 'is', 'are', 'unreadable or among the dead letters');
+  add(counts.pastRetention, 'comparison', 'needs', 'need', 'records that retention has removed');
+  return texts;
+}
+
 /** Returns sentences about everything that a verification leaves out. */
 export function describeVerificationNotes({
   counts,
@@ -33,21 +51,12 @@ export function describeVerificationNotes({
   const notes =
     logStartsAt === null ? [] : [`The log starts at ${formatInstant(logStartsAt)}. Earlier events are not verified.`];
   if (!counts) return notes;
-  const add = (count: number, noun: string, ...[one, many, rest]: readonly [string, string, string]): void => {
-    if (count > 0) notes.push(`${counted(count, noun)} ${count === 1 ? one : many} ${rest}`);
-  };
-  add(counts.notEvaluated, 'record', 'was', 'were', 'not evaluated by the engine when the run began.');
-  add(
-    counts.unknownConfiguration,
-    'event',
-    'precedes',
-    'precede',
-    'the first marker, so the configuration is unknown.',
-  );
-  add(counts.otherSemantics, 'event', 'was', 'were', 'perhaps evaluated by a release with other semantics.');
-  add(counts.unreadable, 'event', 'is', 'are', 'unreadable or among the dead letters.');
-  add(counts.pastRetention, 'comparison', 'needs', 'need', 'records that retention has removed.');
-  add(counts.notFromEvents, 'output', 'comes', 'come', 'from test sends or sending jobs.');
+  notes.push(...leftOutOf(counts).map((text) => `${text}.`));
+  const { notFromEvents } = counts;
+  if (notFromEvents > 0) {
+    const verb = notFromEvents === 1 ? 'comes' : 'come';
+    notes.push(`${counted(notFromEvents, 'output')} ${verb} from test sends or sending jobs.`);
+  }
   const problems = problemsOf(counts);
   if (problems > MAX_RUN_ROWS)
     notes.push(
