@@ -2,14 +2,26 @@ import { namedRetention } from '@carillon/domain/configuration';
 import { startLoop } from '@carillon/runtime';
 import type { Closing, Foundation } from './foundation.ts';
 
+type RetentionFoundation = Pick<Foundation, 'clock'> & {
+  readonly backend: Pick<Foundation['backend'], 'applyRetention'> & {
+    readonly leases: Pick<Foundation['backend']['leases'], 'acquire'>;
+  };
+  readonly ids: Pick<Foundation['ids'], 'random'>;
+  readonly configuration: Pick<Foundation['configuration'], 'current'>;
+  readonly watches: Pick<Foundation['watches'], 'trouble'>;
+};
+
 const LOOK_EVERY = 60_000;
 const APPLY_EVERY = 3_600_000;
 
 /**
- * Applies retention once an hour, and within a minute of a change of `retention`. The holder of the lease does it for all control
- * processes; nothing breaks if two do.
+ * Applies retention once an hour, and within a minute of a change of `retention` or of a failed pass. The holder of the lease does it
+ * for all control processes; nothing breaks if two do.
  */
-export function keepRetention({ backend, clock, ids, configuration, watches }: Foundation, closing: Closing): void {
+export function keepRetention(
+  { backend, clock, ids, configuration, watches }: RetentionFoundation,
+  closing: Pick<Closing, 'add'>,
+): void {
   const holder = ids.random('request');
   let applied = { at: Number.NEGATIVE_INFINITY, named: '' };
   const loop = startLoop(
@@ -20,8 +32,8 @@ export function keepRetention({ backend, clock, ids, configuration, watches }: F
       const named = JSON.stringify(retention);
       if (now - applied.at < APPLY_EVERY && named === applied.named) return;
       if (!(await backend.leases.acquire('retention', holder, now, now + APPLY_EVERY / 2))) return;
-      applied = { at: now, named };
       await backend.applyRetention(now, retention);
+      applied = { at: now, named };
     },
     (error) => watches.trouble('apply retention', error),
   );
