@@ -83,9 +83,13 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
       },
       defaultRetention: DEFAULT_TOPIC_RETENTION,
       async applyRetention(now, retention) {
-        await mongo.applyRetention(now, rowRetentionOf(withNamedRetention(retention, DEFAULT_TOPIC_RETENTION)));
-        await removeExpired(mongo.documents, now);
-        await adjustTopics(connection, TOPIC_DEFINITIONS, { singleBroker, retention: namedTopics(retention) });
+        // Kafka first: it goes on removing by the retention before until it is told otherwise.
+        try {
+          await adjustTopics(connection, TOPIC_DEFINITIONS, { singleBroker, retention: namedTopics(retention) });
+        } finally {
+          await mongo.applyRetention(now, rowRetentionOf(withNamedRetention(retention, DEFAULT_TOPIC_RETENTION)));
+          await removeExpired(mongo.documents, now);
+        }
       },
       close,
     };

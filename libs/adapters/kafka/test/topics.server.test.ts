@@ -170,6 +170,15 @@ describeWith('kafka', 'topics on Kafka', () => {
     await settingsOnce('carillon.outcomes', 'retention.ms', '-1');
   });
 
+  test('are adjusted also where brokers refuse the change of another', async () => {
+    spoilsTopics();
+    const refusedByKafka = -5;
+    const retention = { 'carillon.events': refusedByKafka, 'carillon.intents': 7 * DAY };
+    const error = await caught(adjustTopics(connection, TOPIC_DEFINITIONS, { singleBroker: true, retention }));
+    expect(error).toBeInstanceOf(Error);
+    await settingsOnce('carillon.intents', 'retention.ms', String(7 * DAY));
+  });
+
   test('that always stay are never adjusted: a retention of theirs stops the start', async () => {
     spoilsTopics();
     await alter('carillon.consents', 'retention.ms', String(30 * DAY));

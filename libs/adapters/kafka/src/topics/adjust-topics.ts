@@ -7,7 +7,7 @@ import type { TopicDefinitions, TopicOptions } from './settings.ts';
 
 /**
  * Changes retention and segments of topics in place where they differ. Resolves to what was changed. Any number of processes may do it
- * at once. Rejects with CarillonError `invalid_configuration` if the brokers do not permit it.
+ * at once. Rejects with CarillonError `invalid_configuration` if the brokers do not permit it, after it has changed all other topics.
  */
 export function adjustTopics(
   connection: KafkaConnection,
@@ -20,10 +20,12 @@ export function adjustTopics(
     const differences = await differingSettings(admin, present, definitions, options);
     const adjustable = differences.filter(({ isAdjustable }) => isAdjustable);
     const topics = new Set(adjustable.map(({ topic }) => topic));
+    const faults: unknown[] = [];
     for (const name of topics) {
       const changed = adjustable.filter(({ topic }) => topic === name);
-      await change(admin, name, changed);
+      await change(admin, name, changed).catch((error: unknown) => faults.push(error));
     }
+    if (faults.length > 0) throw faults[0];
     return adjustable;
   });
 }
