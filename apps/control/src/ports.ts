@@ -1,4 +1,5 @@
 import type { PlanOptions } from '@carillon/configuration';
+import type { TopicRetention } from '@carillon/contracts';
 import type {
   AuditSeals,
   ChangeSources,
@@ -91,6 +92,8 @@ export type ControlPorts = {
   readonly runChild: RunChild;
   /** Returns how long the log keeps an open dead letter. Null: it stays until somebody redrives or dismisses it. */
   readonly deadLettersKept: () => Duration | null;
+  /** Retention that a topic goes back to when it is named no longer. Null: it stays as it is, as on Kafka. */
+  readonly unnamedRetention: TopicRetention | null;
   readonly idempotency: IdempotencyStore;
   /** Seals answers that are kept: some show a key or a link this once. */
   readonly answerSealer: FactorSealer;
@@ -160,7 +163,17 @@ export type RoutePorts = ControlPorts & { readonly book: RuleBook };
 /** What finding out takes what a configuration would change. */
 export type PlanningPorts = Pick<
   ControlPorts,
-  'clock' | 'configuration' | 'expressions' | 'templates' | 'mjml' | 'ids' | 'secrets' | 'ledger' | 'log' | 'slice'
+  | 'clock'
+  | 'configuration'
+  | 'expressions'
+  | 'templates'
+  | 'mjml'
+  | 'ids'
+  | 'secrets'
+  | 'ledger'
+  | 'log'
+  | 'slice'
+  | 'unnamedRetention'
 > & {
   /** Ids of new notifications and rules. Defaults to random ids. */
   readonly newId?: PlanOptions['newId'];

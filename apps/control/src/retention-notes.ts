@@ -3,32 +3,33 @@ import { keyOfTopic, TOPICS } from '@carillon/contracts';
 import { findResource, readRetention, type Configuration } from '@carillon/domain/configuration';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import type { Clock, EventLog, TopicName } from '@carillon/ports';
+import type { PlanningPorts } from './ports.ts';
 
 type Log = Pick<EventLog, 'partitions' | 'bounds' | 'read'>;
+type NotePorts = Pick<PlanningPorts, 'unnamedRetention'> & { readonly log: Log; readonly clock: Pick<Clock, 'now'> };
 
-/**
- * Returns, for each topic whose retention the change names anew, how many records of the log are older than that. A topic that is named
- * no longer goes back to its default, and has no note.
- */
+/** Returns, for each topic whose retention the change names anew or names no longer, how many records of the log are older than that. */
 export async function retentionNotes(
   { ref, body }: Pick<PlannedChange, 'ref' | 'body'>,
   current: Configuration,
-  { log, clock }: { readonly log: Log; readonly clock: Clock },
+  { log, clock, unnamedRetention }: NotePorts,
 ): Promise<readonly string[]> {
-  const after = ref.kind === 'deployment' && body && 'retention' in body ? (body.retention ?? {}) : {};
+  if (ref.kind !== 'deployment') return [];
+  const after = body && 'retention' in body ? (body.retention ?? {}) : {};
   const before = findResource(current, 'deployment', ref.workspace, ref.name)?.body.retention ?? {};
   const textsBefore = new Map(Object.entries(before));
   const textsAfter = new Map(Object.entries(after));
   const notes: string[] = [];
   for (const topic of TOPICS) {
-    const path = `retention.${keyOfTopic(topic)}`;
-    const text = textsAfter.get(keyOfTopic(topic));
-    if (text === undefined || text === textsBefore.get(keyOfTopic(topic))) continue;
-    const kept = readRetention(text);
+    const key = keyOfTopic(topic);
+    const text = textsAfter.get(key);
+    if (text === textsBefore.get(key)) continue;
+    const kept = text === undefined ? (unnamedRetention?.[topic] ?? null) : readRetention(text);
     if (kept === null) continue;
     const { records, oldest } = await countOlder(topic, clock.now() - kept, log);
     if (oldest === null) continue;
     const what = `${records.toLocaleString('en')} ${records === 1 ? 'record' : 'records'} of ${topic}`;
+    const path = text === undefined ? `the default without retention.${key}` : `retention.${key}`;
     notes.push(`${path} removes ${what}, the oldest of ${formatInstant(oldest)}`);
   }
   return notes;

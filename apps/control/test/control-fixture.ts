@@ -77,6 +77,7 @@ export async function openControl(
     readEverywhere: async () => undefined,
     diagnose: async () => [],
     deadLettersKept: () => null,
+    unnamedRetention: null,
     slice: neverYield,
   };
   const control = await buildControl({ ...config, ...settings }, { ...own, ...ports } as ControlPorts, {

@@ -1,3 +1,4 @@
+import { DEFAULT_TOPIC_RETENTION } from '@carillon/contracts';
 import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain/configuration';
 import { logRecord } from '@carillon/testing';
 import { createDirectWire, createMemoryLog } from '@carillon/testing/memory';
@@ -17,7 +18,7 @@ async function fortyDays() {
     await log.append([logRecord(String(day), { topic: 'carillon.events', partition: day % 4 === 0 ? 1 : 0 })]);
     clock.time += DAY;
   }
-  return { log, clock };
+  return { log, clock, unnamedRetention: null };
 }
 
 describe('the notes of a change of retention', () => {
@@ -32,6 +33,17 @@ describe('the notes of a change of retention', () => {
     ]);
     expect(await notes({ events: '40d' })).toEqual([]);
     expect(await notes({ events: 'forever' })).toEqual([]);
+  });
+
+  it('say what goes with the default of a topic that is named no longer', async () => {
+    const ports = await fortyDays();
+    const facts = { changes: [{ ref, based_on: null, body: { retention: { events: '90d' } } }] };
+    const current = foldConfiguration(EMPTY_CONFIGURATION, facts, 1).configuration;
+    const notes = (unnamedRetention: typeof DEFAULT_TOPIC_RETENTION | null) =>
+      retentionNotes({ ref, body: {} }, current, { ...ports, unnamedRetention });
+    const removal = 'removes 10 records of carillon.events, the oldest of 2026-01-01T00:00:00.000Z';
+    expect(await notes(DEFAULT_TOPIC_RETENTION)).toEqual([`the default without retention.events ${removal}`]);
+    expect(await notes(null)).toEqual([]);
   });
 
   it('are none for what stays as it is, and for other resources', async () => {

@@ -89,6 +89,7 @@ export async function startControlRole(
       watch: watches.runs(),
     }),
     deadLettersKept: () => deadLettersKept(foundation),
+    unnamedRetention: backend.kind === 'embedded' ? backend.defaultRetention : null,
     // The only gateway of the embedded backend is in this process and has read what was just published.
     readEverywhere: (since) =>
       backend.alone ? Promise.resolve() : pause(Math.max(0, since + CONFIGURATION_FRESH_FOR - clock.now())),
