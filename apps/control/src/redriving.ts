@@ -130,12 +130,14 @@ async function resolveAgain(letter: DeadLetter, ports: RedrivePorts): Promise<Ne
  * so it may notify them again under another `unique_id`.
  */
 async function refuseSentSince(
-  { eventId, notification, sentBy }: Trigger,
+  { workspace, eventId, notification, sentBy }: Trigger,
   { ledger }: Pick<RedrivePorts, 'ledger'>,
 ): Promise<void> {
   for (const delivery of await ledger.byEvent(eventId)) {
     const job = delivery.intent.sentBy?.job;
-    if (job === undefined || job === sentBy?.job || delivery.intent.notification !== notification) continue;
+    if (job === undefined || job === sentBy?.job) continue;
+    // Workspaces share events, and a notification of another workspace may have the same name.
+    if (delivery.slot.workspace !== workspace || delivery.intent.notification !== notification) continue;
     if (await givesAway(delivery, { ledger })) continue;
     const why = `${job} has sent ${delivery.id} about its event since, and its answer may notify the same person again`;
     throw new CarillonError('wrong_state', `${why}: compare again and send what is missing`);

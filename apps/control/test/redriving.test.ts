@@ -93,6 +93,11 @@ describe('A question that was given up', () => {
       more: { sentBy: sent, notification: 'welcome' },
       isAsked: true,
     },
+    {
+      name: 'is asked again if the job sent a message of another workspace',
+      more: { sentBy: sent, slot: { ...givenIntent('sent').slot, workspace: 'market' } },
+      isAsked: true,
+    },
   ])('$name', async ({ more, isAsked }) => {
     const intent = { ...givenIntent('sent', { eventId: 'evt_1' as EventId }), notification: 'order-paid', ...more };
     const moment = { now: topology.clock.now(), derive: topology.ids.derive };
