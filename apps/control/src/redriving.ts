@@ -1,5 +1,6 @@
 import { TOPIC_DEFINITIONS } from '@carillon/contracts';
 import { formatPosition, type DeadLetter } from '@carillon/domain/events';
+import { hasEnded } from '@carillon/domain/jobs';
 import type { Trigger } from '@carillon/domain/lookups';
 import { CarillonError, durationOr } from '@carillon/kernel';
 import type { DeadLetterRow, NewRecord } from '@carillon/ports';
@@ -13,6 +14,8 @@ import {
 } from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';
 import { givesAway } from './runs/sending-checks.ts';
+import { sendingJobs } from './runs/sending-jobs.ts';
+import { CUSTODY, waitForReaders } from './runs/wait-for-readers.ts';
 
 /** Topics whose records are appended again as they are. */
 const REDRIVEN = [
@@ -26,19 +29,29 @@ const REDRIVEN = [
 const isRedriven = (topic: string): topic is (typeof REDRIVEN)[number] => REDRIVEN.some((one) => one === topic);
 
 /** What putting a record on its topic once more takes. */
-export type RedrivePorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'ledger' | 'tasks' | 'claims' | 'clock'>;
+export type RedrivePorts = Pick<
+  ControlPorts,
+  'log' | 'checkpoints' | 'codecs' | 'ids' | 'jobs' | 'ledger' | 'tasks' | 'claims' | 'clock'
+>;
 
-/** Puts the record of a dead letter on its topic once more, and says by whom. `asking` names a repetition of a question to a partner: the same name is one. */
+export type Redrive = {
+  /** Names a repetition of a question to a partner. Redrives of the same name ask once. */
+  readonly asking: string;
+  /** Ends the wait for delivery. */
+  readonly stop: AbortSignal;
+};
+
+/** Puts the record of a dead letter on its topic once more, and says by whom. */
 export async function redriveLetter(
   row: DeadLetterRow,
-  { by, asking }: { readonly by: string; readonly asking: string },
+  { by, ...redrive }: Redrive & { readonly by: string },
   ports: RedrivePorts & Pick<ControlPorts, 'readModels'>,
 ): Promise<DeadLetterRow> {
   const { log, codecs, clock, readModels } = ports;
   const [record] = await log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
   const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
   if (!letter?.ok) throw new CarillonError('wrong_state', 'its bytes have left the log (retention)');
-  await log.append([await redrivenRecord(letter.value, asking, ports)]);
+  await log.append([await redrivenRecord(letter.value, redrive, ports)]);
   const redriven = { redrivenAt: clock.now(), redrivenBy: by };
   await readModels.markRedriven(row.id, redriven.redrivenAt, redriven.redrivenBy);
   return { ...row, ...redriven };
@@ -48,7 +61,7 @@ export async function redriveLetter(
  * The record of a dead letter once more: the same bytes, key and ids, so that what was already made of it stays one.
  * Throws CarillonError `wrong_state` where appending it would change nothing, with the reason.
  */
-export async function redrivenRecord(letter: DeadLetter, asking: string, ports: RedrivePorts): Promise<NewRecord> {
+export async function redrivenRecord(letter: DeadLetter, redrive: Redrive, ports: RedrivePorts): Promise<NewRecord> {
   const { topic, partition, offset } = letter;
   if (letter.stage === 'append') {
     const why = 'the log does not have it, and what its source has would fail again';
@@ -65,9 +78,9 @@ export async function redrivenRecord(letter: DeadLetter, asking: string, ports: 
   if (topic === 'carillon.receipts') await mustFitBetter({ ...letter, value }, ports);
   const added =
     topic === 'carillon.triggers'
-      ? await askAgain(value, asking, ports)
+      ? await askAgain(value, redrive, ports)
       : topic === 'carillon.lookups'
-        ? await resolveAgain({ ...letter, headers, value }, ports)
+        ? await resolveAgain({ ...letter, headers, value }, redrive, ports)
         : {};
   return { topic, partition, key, value, headers: { ...headers, ...added } };
 }
@@ -92,10 +105,10 @@ async function mustFitBetter({ id, reason, value }: DeadLetter, { codecs }: Redr
 }
 
 /** A trigger that was given up is asked again. */
-async function askAgain(value: Uint8Array, repetition: string, ports: RedrivePorts): Promise<NewRecord['headers']> {
+async function askAgain(value: Uint8Array, redrive: Redrive, ports: RedrivePorts): Promise<NewRecord['headers']> {
   const { codecs, tasks } = ports;
   const trigger = codecs.trigger.decode(value);
-  if (trigger.ok) await refuseSentSince(trigger.value, ports);
+  if (trigger.ok) await refuseSentSince(trigger.value, redrive, ports);
   const task = trigger.ok ? await tasks.get(trigger.value.id) : null;
   if (trigger.ok && !task) mustBeRemembered(trigger.value, 'carillon.triggers', ports);
   const asking = task && readAsking(task);
@@ -106,16 +119,16 @@ async function askAgain(value: Uint8Array, repetition: string, ports: RedrivePor
     const why = asking.trigger ? 'its partner is being asked again already' : 'its partner has answered since';
     throw new CarillonError('wrong_state', `${why}: the trace of the event shows what became of it`);
   }
-  return { [REDRIVE_HEADER]: repetition };
+  return { [REDRIVE_HEADER]: redrive.asking };
 }
 
 /** An answer is never asked for again, and stays the first one of its trigger: it is resolved once more as what it was. */
-async function resolveAgain(letter: DeadLetter, ports: RedrivePorts): Promise<NewRecord['headers']> {
+async function resolveAgain(letter: DeadLetter, redrive: Redrive, ports: RedrivePorts): Promise<NewRecord['headers']> {
   const { log, codecs, claims } = ports;
   const { topic, partition, offset, headers, value } = letter;
   const from = headers[REDRIVEN_FROM_HEADER] ?? formatPosition({ logId: log.logId, topic, partition, offset });
   const lookup = codecs.lookup.decode(value);
-  if (lookup.ok) await refuseSentSince(lookup.value.trigger, ports);
+  if (lookup.ok) await refuseSentSince(lookup.value.trigger, redrive, ports);
   const claim = lookup.ok ? await claims.get(lookup.value.trigger.id) : null;
   if (lookup.ok && !claim) mustBeRemembered(lookup.value.trigger, 'carillon.lookups', ports);
   if (claim && claim.position !== from) {
@@ -126,13 +139,23 @@ async function resolveAgain(letter: DeadLetter, ports: RedrivePorts): Promise<Ne
 }
 
 /**
- * Throws if a sending job has notified people of the event since the question was given up. The answer is resolved by the rule as it was,
- * so it may notify them again under another `unique_id`.
+ * Throws if a sending job has notified people of the event since the question was given up, or may still do so. The answer is resolved by
+ * the rule as it was, so it may notify them again under another `unique_id`. Where the workspace has sending jobs, it waits until
+ * delivery has their messages in the ledger.
  */
 async function refuseSentSince(
   { workspace, eventId, notification, sentBy }: Trigger,
-  { ledger }: Pick<RedrivePorts, 'ledger'>,
+  { stop }: Redrive,
+  ports: Pick<RedrivePorts, 'checkpoints' | 'jobs' | 'ledger' | 'log'>,
 ): Promise<void> {
+  const { ledger } = ports;
+  const others = (await sendingJobs(workspace, ports)).filter(({ id }) => id !== sentBy?.job);
+  const unfinished = others.find((job) => !hasEnded(job));
+  if (unfinished) {
+    const why = `${unfinished.id} is sending missing messages of the workspace, maybe about its event`;
+    throw new CarillonError('conflict', `${why}: redrive it when ${unfinished.id} has ended`);
+  }
+  if (others.length > 0) await waitForReaders(CUSTODY, ports, stop);
   for (const delivery of await ledger.byEvent(eventId)) {
     const job = delivery.intent.sentBy?.job;
     if (job === undefined || job === sentBy?.job) continue;

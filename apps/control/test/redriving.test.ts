@@ -1,4 +1,6 @@
 import type { DeadLetter } from '@carillon/domain/events';
+import { newJob } from '@carillon/domain/jobs';
+import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { Receipt } from '@carillon/domain/receipts';
 import { openDelivery } from '@carillon/domain/deliveries';
 import type { DeliveryId, EventId, JobId, RunId } from '@carillon/kernel';
@@ -7,6 +9,7 @@ import { givenIntent, givenReceipt, givenTrigger } from '@carillon/testing/given
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { redrivenRecord } from '../src/redriving.ts';
+import { takeCustody } from './custody.ts';
 
 let topology: Topology;
 beforeEach(async () => {
@@ -26,7 +29,8 @@ const written = (wish: 'stop' | 'start'): Receipt => ({
   inbound: { address: '+4915112345678', wish },
 });
 const bytesOf = (receipt: Receipt): Uint8Array => topology.ports.codecs.receipt.encode(receipt);
-const redriven = (letter: DeadLetter) => redrivenRecord(letter, 'req_again', topology.ports);
+const redriven = (letter: DeadLetter) =>
+  redrivenRecord(letter, { asking: 'req_again', stop: new AbortController().signal }, topology.ports);
 
 describe('What was parked because it could not be read, or because nobody could carry it out', () => {
   it('an opt-out goes on its topic once more as it was: the newest word of a person wins', async () => {
@@ -105,5 +109,31 @@ describe('A question that was given up', () => {
     await topology.ports.ledger.insert([{ ...delivery, state: 'SENT', nextAt: null }]);
     if (isAsked) expect(await redrive()).toMatchObject({ topic: 'carillon.triggers' });
     else await expect(redrive()).rejects.toThrow('job_1 has sent dlv_1 about its event since');
+  });
+
+  const startJob = async (workspace: string, endedAt: number | null): Promise<void> => {
+    const facts = { id: 'job_1' as JobId, workspace, work: { action: 'send_missing' }, of: 1 };
+    const by = { by: OWNER_ACTOR, byName: 'ada', from: { address: '127.0.0.1', userAgent: null }, requestId: 'req_1' };
+    const job = newJob({ ...facts, ...by }, topology.clock.now());
+    await topology.ports.jobs.insert({ ...job, endedAt, state: endedAt === null ? 'running' : 'done' }, ['item']);
+  };
+
+  it('is not asked again while a sending job of its workspace has not ended', async () => {
+    await startJob('shop', null);
+    await expect(redrive()).rejects.toMatchObject({ code: 'conflict' });
+    await expect(redrive()).rejects.toThrow('redrive it when job_1 has ended');
+  });
+
+  it('is asked again while a sending job of another workspace has not ended', async () => {
+    await startJob('market', null);
+    expect(await redrive()).toMatchObject({ topic: 'carillon.triggers' });
+  });
+
+  it('is not asked again if the message of a sending job is on the log and not in custody yet', async () => {
+    await startJob('shop', topology.clock.now());
+    const intent = { ...givenIntent('sent', { eventId: 'evt_1' as EventId }), sentBy: sent };
+    const value = topology.ports.codecs.intent.encode(intent);
+    await topology.ports.log.append([{ topic: 'carillon.intents', partition: 0, key: 'k', headers: {}, value }]);
+    await Promise.all([expect(redrive()).rejects.toThrow('job_1 has sent'), takeCustody(topology)]);
   });
 });

@@ -27,15 +27,17 @@ export const redriveDeadLetters = jobKind({
     requireExpected(found, choice.expected, 'redriven');
     return { workspace, items: found.ids, parameters: {} };
   },
-  do: ({ job, by }, ports) =>
-    eachItem(ports, async (id) => {
+  do: ({ job, by }, ports) => {
+    const redrive = async (id: string, stop: AbortSignal): Promise<void> => {
       const row = await ports.readModels.deadLetter(id);
       if (!row || row.workspace !== job.workspace) {
         throw new CarillonError('not_found', `there is no dead letter ${id} in workspace ${job.workspace ?? ''}`);
       }
       if (row.redrivenBy === by) return;
-      await redriveLetter(row, { by, asking: ports.ids.derive('request', job.id, id) }, ports);
-    }),
+      await redriveLetter(row, { by, asking: ports.ids.derive('request', job.id, id), stop }, ports);
+    };
+    return (items, stop) => eachItem(ports, (id) => redrive(id, stop))(items, stop);
+  },
 });
 
 /** Takes named letters only, because an operator inspects a receipt or a refused change before dismissing it. */

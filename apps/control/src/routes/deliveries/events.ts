@@ -288,7 +288,7 @@ function redriveDeadLetterRoute(app: ApiServer, ports: DeadLetterPorts): void {
         permission: 'operate',
         audit: 'dead_letter.redrive',
         across: true,
-        problems: ['not_found', 'wrong_state'],
+        problems: ['not_found', 'wrong_state', 'conflict', 'log_unavailable'],
       },
       schema: {
         operationId: 'redriveDeadLetter',
@@ -305,7 +305,8 @@ function redriveDeadLetterRoute(app: ApiServer, ports: DeadLetterPorts): void {
       if (!row || !visibleScopeOf(request).sees(row.workspace)) throw notFound(`dead letter ${params.id}`);
       if (row.workspace !== null) audited(request, { workspace: row.workspace });
       const asking = ports.ids.random('request');
-      const redriven = await redriveLetter(row, { by: principalOf(request).name, asking }, ports);
+      const { signal: stop } = new AbortController();
+      const redriven = await redriveLetter(row, { by: principalOf(request).name, asking, stop }, ports);
       const [shown] = await withFacts([redriven], showDeadLetter, ports);
       if (!shown) throw new CarillonError('internal', 'the dead letter was not shown');
       return shown;
