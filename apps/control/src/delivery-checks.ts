@@ -177,7 +177,7 @@ async function deadLetterChecks(ports: DeliveryCheckPorts): Promise<readonly Che
   return [{ step: 'dead letters', ok: false, detail }];
 }
 
-/** Kafka removes open dead letters too, and nobody can redrive them after that. Returns an empty text if none goes soon. */
+/** Returns how many open dead letters Kafka removes within seven days, and from when. After that they cannot be redriven. Empty if there are none. */
 async function leavingText(
   ofReceipts: boolean,
   { readModels, clock, deadLettersKept }: DeliveryCheckPorts,

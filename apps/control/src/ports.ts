@@ -90,9 +90,9 @@ export type ControlPorts = {
   readonly jobs: JobStore;
   readonly runs: RunStore;
   readonly runChild: RunChild;
-  /** Returns how long the log keeps an open dead letter. Null: it stays until somebody redrives or dismisses it. */
+  /** Returns how long the log keeps an open dead letter. Null: until a person redrives or dismisses it. */
   readonly deadLettersKept: () => Duration | null;
-  /** Retention that a topic goes back to when it is named no longer. Null: it stays as it is, as on Kafka. */
+  /** Retention that a topic gets when `carillon.yaml` names it no longer. Null on Kafka, where it keeps its own. */
   readonly unnamedRetention: TopicRetention | null;
   readonly idempotency: IdempotencyStore;
   /** Seals answers that are kept: some show a key or a link this once. */

@@ -65,7 +65,7 @@ async function keepComparing(on: ProductWithEvents): Promise<{ stop(): Promise<v
     await on.cancel(run);
     await on.runUntil(run.id, isEnded);
   })();
-  // Whoever stops it gets the error.
+  // `stop` rejects with the error.
   comparing.catch(() => undefined);
   return {
     async stop() {

@@ -83,7 +83,7 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
       },
       defaultRetention: DEFAULT_TOPIC_RETENTION,
       async applyRetention(now, retention) {
-        // Kafka first: it goes on removing by the retention before until it is told otherwise.
+        // Kafka first, because it removes records by the old retention until its topics are adjusted.
         try {
           await adjustTopics(connection, TOPIC_DEFINITIONS, { singleBroker, retention: namedTopics(retention) });
         } finally {

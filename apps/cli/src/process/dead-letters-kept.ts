@@ -9,7 +9,7 @@ type Kept = {
   readonly configuration: Pick<FollowedConfiguration, 'current'>;
 };
 
-/** Returns how long the log keeps an open dead letter, or null: a data folder keeps it until somebody redrives or dismisses it. */
+/** Returns how long the log keeps an open dead letter. Null in a data folder, which keeps each until a person redrives or dismisses it. */
 export function deadLettersKept({ backend, configuration }: Kept): Duration | null {
   if (backend.kind === 'embedded') return null;
   return withNamedRetention(namedRetention(configuration.current()), backend.defaultRetention)['carillon.dead-letters'];

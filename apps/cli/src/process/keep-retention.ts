@@ -16,7 +16,7 @@ const APPLY_EVERY = 3_600_000;
 
 /**
  * Applies retention once an hour, and within a minute of a change of `retention` or of a failed pass. The holder of the lease does it
- * for all control processes; nothing breaks if two do.
+ * for all control processes. Two processes that do it at once do no harm.
  */
 export function keepRetention(
   { backend, clock, ids, configuration, watches }: RetentionFoundation,

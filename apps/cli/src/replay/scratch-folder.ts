@@ -9,8 +9,8 @@ const OTHERS_ANYTHING = 0o077;
 export const temporaryScratchFolder = (logId: LogId): string => join(tmpdir(), `carillon-runs-${logId}`);
 
 /**
- * Makes a folder for scratch files that only this user may read. Throws CarillonError `invalid_configuration` if somebody else owns it or
- * may use it: everybody may write to a temporary folder.
+ * Makes a folder for scratch files that only this user may read. Throws CarillonError `invalid_configuration` if another user owns it or
+ * may use it, because every user of a machine may make folders in its temporary folder.
  */
 export function makeScratchFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -25,7 +25,7 @@ type Copied = {
   notFromEvents: number;
 };
 
-/** Key of a record that the engine parked, so that nothing came of it. */
+/** Key of a record that the engine parked as a dead letter. It has no outputs. */
 export const parkedKey = (position: string): string => `parked ${position}`;
 
 /** Copies the outputs of the range to the scratch file, without their content, and the positions of dead letters. */

@@ -31,7 +31,7 @@ const PAGE_RECORDS = 500;
 
 type Counted = { -readonly [Name in Exclude<keyof VerifyCounts, 'problems'>]: number };
 
-/** What a page comes to. */
+/** The result of evaluating the events of one page. */
 type VerifiedPage = {
   readonly findings: Finding[];
   readonly compared: string[];

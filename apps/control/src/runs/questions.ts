@@ -12,10 +12,10 @@ export type Question = {
   readonly askedBy: JobId | null;
 };
 
-/** What became of one trigger of a question. */
+/** One trigger of a question, and whether it is answered. */
 export type AskedPart = {
   readonly part: number;
-  /** `open`: the partner may still answer. `given_up`: nobody asks until a person redrives the dead letter. */
+  /** `open`: the partner may still answer. `given_up`: the engine asks again only if a person redrives the dead letter. */
   readonly state: 'open' | 'answered' | 'given_up';
   /** Position of the recorded answer. Null unless it is `answered`. */
   readonly position: string | null;

@@ -130,10 +130,10 @@ export async function readEventAt(position: string, { log }: Pick<RowDetailPorts
   return read.ok && read.value.kind === 'event' ? read.value.event : null;
 }
 
-/** What the answers of an event are read for. `askedBy`: sending jobs whose answers count, beside those of the live rule. */
+/** Whose answers are read: those to the live rules of both sides, and those to the sending jobs `askedBy`. */
 export type AnswersOf = Pick<CompareContext, 'configurations' | 'book'> & { readonly askedBy: readonly JobId[] };
 
-/** Reads the answers that a comparison uses: of each question the one that was recorded first, whoever asked. */
+/** Reads the recorded partner answers about an event. If a rule and a job asked the same question, the first recorded answer counts. */
 export async function readAnswers(
   event: SourceEvent,
   { configurations, book, askedBy }: AnswersOf,

@@ -44,7 +44,7 @@ export const keptLonger = (defaults: TopicRetention): readonly (keyof TopicReten
 
 export type Removed = { readonly records: number; readonly rows: number };
 
-/** Removes what is past its time, in small writes between which everybody else has their turn. Open dead letters stay. */
+/** Removes records and rows that are older than their retention, in small writes, so that other writes get in between. Keeps open dead letters. */
 export async function applyRetention(
   log: Pick<EmbeddedLog, 'trim'>,
   reader: Reader,

@@ -22,9 +22,8 @@ export type RuleTally = {
 };
 
 /**
- * Says for a range of positions of one partition of `carillon.events`, judged by one configuration number, what came of
- * it: makes events that fire nothing explainable, and an audit possible. Ranges of one partition follow each other
- * without gaps; those of a repeated batch may overlap. A range is empty if more deadlines passed at one record than one
+ * The result of evaluating a range of one partition of `carillon.events` by one configuration number. It explains events for which no rule
+ * fires. The ranges of a partition follow each other without gaps, and those of a repeated batch may overlap. A range is empty if more deadlines passed at one record than one
  * commit takes: `from` and `to` are the offset of that record.
  */
 export type Evaluation = {

@@ -24,7 +24,7 @@ export type Account = {
   readonly drafts: DraftOutcome | null;
 };
 
-/** What stands fast before anybody is named. */
+/** Returns the gate of an event that Carillon has received. */
 function arrived({ id, at, stream }: EventRow): Gate {
   const evidence: Evidence[] = [{ kind: 'event', id }];
   return gate('event', 'passed', `received on ${stream}`, { at, evidence, source: 'projection' });

@@ -49,7 +49,7 @@ export type RehearsedStep = {
 };
 
 /**
- * Runs a rule over events with a virtual clock, by the evaluation of the engine over memories that nobody saves. Each
+ * Runs a rule over events with a virtual clock, by the engine's evaluation, over memories that are not saved. Each
  * deadline passes a millisecond after it, as if a tick came then. It sends nothing. A rule that is disabled runs too.
  */
 export function* rehearse(

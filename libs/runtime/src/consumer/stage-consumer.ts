@@ -48,7 +48,7 @@ export type ConsumerWatch = {
 export type StageConsumerOptions<Output> = {
   readonly group: string;
   readonly topic: TopicName;
-  /** It answers for at least the first of its records, unless it has more to do before; those that it leaves out are handed to it again once the others are saved. */
+  /** It handles at least the first record of a batch, unless `hasMore` says that it has more to do before. It gets the records that it leaves out again. */
   readonly stage: BatchStage<Output>;
   /** Where its outputs go. */
   readonly sink: OutputSink<Output>;

@@ -49,7 +49,7 @@ export type EvaluatedRule = {
   readonly outcome: RuleOutcome;
   readonly intents: readonly Intent[];
   readonly triggers: readonly Trigger[];
-  /** What it did to the state of the rule. Undefined: nothing that is counted. */
+  /** The effect on the state of the rule, for the counts of the evaluation record. Undefined without one. */
   readonly effect?: StateEffect;
 };
 

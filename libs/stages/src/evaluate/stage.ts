@@ -47,8 +47,8 @@ const MAX_TURNS = 100;
  * Evaluate (flow table, stage 2): each event is judged by the newest marker before it in its own partition. Outputs are
  * intents, triggers where a partner has to name the recipients, dead letters of records that cannot be read, and one
  * evaluation record for each range of one configuration number; the ranges of a partition follow each other without gaps.
- * A batch is read, the states of its entities and of those that wait are loaded, then it is judged. Before each record the
- * waits end that are due by its watermark. Rules without state load nothing.
+ * The stage loads the states of a batch's entities and of those whose waits are due, then evaluates its records. Before each record
+ * it ends the waits that are due by its watermark. Rules without state load no states.
  */
 export function createEvaluateStage(ports: EvaluatePorts): BatchStage<EvaluationOutput> {
   return {

@@ -74,7 +74,7 @@ const [QUOTE, BACKSLASH, FIRST_PRINTABLE] = [0x22, 0x5c, 0x20];
 /** JSON has to escape these within a string. */
 const isEscapedAlways = (point: number): boolean => point === QUOTE || point === BACKSLASH || point < FIRST_PRINTABLE;
 
-/** What matches in no place. */
+/** A pattern without a match. */
 const NEVER = '(?!)';
 
 function plainPattern(token: Token): string {

@@ -17,7 +17,7 @@ export const findText = runKind({
   show,
 });
 
-/** Hash of the text of a search. It tells whether two texts of a workspace are equal, and nothing else. */
+/** Returns the keyed hash of a search text. Equal texts of a workspace have equal hashes. */
 export const textHashOf = (
   { workspace, text }: { readonly workspace: string; readonly text: string },
   { ids }: Pick<PrepareRunPorts, 'ids'>,

@@ -21,7 +21,7 @@ const KEEP_NOTHING: KeptRecords = { unreadFrom: () => Number.POSITIVE_INFINITY, 
 
 /** The log in the data file, and what only its owner may do with it. */
 export type EmbeddedLog = EventLog & {
-  /** Removes records appended before `olderThan`, but none of `keep`; their offsets are never used again. Answers how many there were. */
+  /** Removes the records that were appended before `olderThan`, except those of `keep`, and returns their number. Offsets are not used again. */
   trim(topic: TopicName, olderThan: Instant, keep?: KeptRecords): Promise<number>;
   /** Records laid out for a write of a store that appends them in its own commit; it says `arrived` once that is durable. */
   pack(records: readonly NewRecord[]): PackedRecords;

@@ -44,8 +44,8 @@ export const logWrites = (transaction: Transaction) => ({
   'log.append': (records: PackedRecords): number[] => appendRecords(transaction, records),
 
   /**
-   * Removes the oldest records of a partition while they are older than `olderThan` and before the offset `before`, at most `limit`, but
-   * none at the offsets `kept`; answers how many. The start moves to the first record that stays; the next offset stays.
+   * Removes up to `limit` of the oldest records of a partition: those older than `olderThan` and before the offset `before`, except at the
+   * offsets `kept`. Returns their number. The partition then starts at its first record, and its next offset is the same.
    */
   'log.trim'(partitionId: number, { olderThan, before, kept, limit }: Trim): number {
     const { sql } = transaction;

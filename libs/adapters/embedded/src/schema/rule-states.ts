@@ -1,6 +1,5 @@
 /**
- * What a page of due states returns stands in the index. No program of an earlier version wrote a state, so none has to be
- * carried over.
+ * The index has all columns that a page of due states returns. Earlier versions wrote no states, so the migration moves none.
  */
 export const RULE_STATES_DUE_AND_FORGOTTEN = `
   ALTER TABLE rule_states ADD COLUMN forget_at INTEGER;

@@ -15,7 +15,7 @@ const page = (highWatermark: number, ...messages: readonly FetchedMessage[]): re
 
 type Answer = readonly FetchedPartition[] | Error;
 
-/** One leader that gives these answers in turn, and whoever asks it again after what passes. Its partition holds `bounds`. */
+/** A reader over one scripted leader, which gives these answers one after the other. */
 function readerOver(...answers: readonly Answer[]) {
   const left = [...answers];
   const held = { start: 0, end: 0 };

@@ -26,8 +26,8 @@ export type EnsuredTopics = {
 };
 
 /**
- * Makes the topics that are missing and verifies all others; what differs is an error that names topic, setting, found
- * and wanted, and nothing is changed in place. What `adjustTopics` changes is no error. Safe to run by several processes at once.
+ * Makes missing topics and verifies the settings of the others. It changes no setting. A difference is an error with topic, setting, found
+ * and wanted value, unless `adjustTopics` can change it. Several processes may run it at once.
  */
 export async function ensureTopics(
   connection: KafkaConnection,
