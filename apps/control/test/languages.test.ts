@@ -1,8 +1,8 @@
 import { accountsOf, findNotification, providerResult, type Delivery } from '@carillon/domain/deliveries';
-import { attemptDelivery, createCustodyStage, projections } from '@carillon/stages';
+import { attemptDelivery } from '@carillon/stages';
 import type { ChannelSender, MjmlCompiler, RenderedMessage } from '@carillon/ports';
 import { givenMjml, givenTemplates, notification, ORDER_PAID, ORDERS, stream } from '@carillon/testing/given';
-import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { openTopology, settle, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { planFolder } from '../src/configuration.ts';
 import { showContent } from '../src/content.ts';
@@ -116,27 +116,10 @@ async function previewed(event: object): Promise<readonly Record<string, unknown
   return answer.json<{ messages: Record<string, unknown>[] }>().messages;
 }
 
-/** Evaluate, custody and projections over all that is on the log. */
-async function settle(): Promise<void> {
-  await topology.evaluates();
-  const end = (await topology.records('carillon.events')).length;
-  await untilFound('everything is judged', async () => {
-    const checkpoint = await topology.data.checkpoints.load('engine', 'carillon.events', 0);
-    return checkpoint && checkpoint.next >= end ? true : undefined;
-  });
-  const state = { partition: 0, configNumber: -1, watermark: 0 };
-  const custody = createCustodyStage({ ...topology.ports, due: () => undefined });
-  await custody.handle(await topology.records('carillon.intents'), state);
-  for (const { topic, stage } of projections(topology.ports)) {
-    const records = await topology.records(topic);
-    if (records.length > 0) await stage.handle(records, state);
-  }
-}
-
 /** What providers are given for an event, through rule, log, ledger and attempt. */
 async function delivered(event: object): Promise<readonly Delivery[]> {
   const eventId = await topology.event(event as never);
-  await settle();
+  await settle(topology);
   const { items } = await topology.data.ledger.list({ eventId }, 10);
   const newest = topology.ports.configuration.current();
   for (const delivery of items) {

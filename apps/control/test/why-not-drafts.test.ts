@@ -1,6 +1,5 @@
 import type { WhyNotBody } from '@carillon/contracts';
-import { projections } from '@carillon/stages';
-import { untilFound } from '@carillon/testing/topology';
+import { evaluateAll, projectAll } from '@carillon/testing/topology';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { useDrafts, type Answer, type DraftFixture } from './draft-fixture.ts';
 import { MAIL, ORDERS, PAID } from './resource-fixture.ts';
@@ -41,16 +40,8 @@ beforeAll(async () => {
   await under.apply('workspace', '', { name: 'Rival' }, RIVAL);
   await under.apply('stream', 'takeover', ORDERS, RIVAL);
   await topology.event({ order_id: 'A-1', status: 'open', email: question.who });
-  await topology.evaluates();
-  await untilFound('the event is evaluated', async () => {
-    const end = (await topology.records('carillon.events')).length;
-    const checkpoint = await topology.data.checkpoints.load('engine', 'carillon.events', 0);
-    return checkpoint && checkpoint.next >= end ? true : undefined;
-  });
-  for (const { topic, stage } of projections(topology.ports)) {
-    const records = await topology.records(topic);
-    if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: -1, watermark: 0 });
-  }
+  await evaluateAll(topology);
+  await projectAll(topology);
   topology.clock.pass(1_000);
   editor = await under.as('ada', ['read', 'bodies', 'configure'], 'shop');
 });

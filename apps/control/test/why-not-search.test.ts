@@ -4,8 +4,7 @@ import type { FindRun } from '@carillon/domain/runs';
 import { CarillonError, type EventId, type JobId, type RunId } from '@carillon/kernel';
 import { neverYield } from '@carillon/testing/given';
 import { createDirectWire, createMemoryStores } from '@carillon/testing/memory';
-import { untilFound } from '@carillon/testing/topology';
-import { projections } from '@carillon/stages';
+import { evaluateAll, projectAll } from '@carillon/testing/topology';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Permission } from '../src/access/permission.ts';
 import { deploymentOwner, type Principal } from '../src/access/principal.ts';
@@ -27,16 +26,8 @@ beforeAll(async () => {
   await under.apply('workspace', '', { name: 'Rival' }, RIVAL);
   await under.apply('stream', 'takeover', ORDERS, RIVAL);
   eventId = await topology.event({ order_id: 'A-1', status: 'open', email: WHO });
-  await topology.evaluates();
-  await untilFound('the event is evaluated', async () => {
-    const end = (await topology.records('carillon.events')).length;
-    const checkpoint = await topology.data.checkpoints.load('engine', 'carillon.events', 0);
-    return checkpoint && checkpoint.next >= end ? true : undefined;
-  });
-  for (const { topic, stage } of projections(topology.ports)) {
-    const records = await topology.records(topic);
-    if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: -1, watermark: 0 });
-  }
+  await evaluateAll(topology);
+  await projectAll(topology);
   topology.clock.pass(60_000);
 });
 beforeEach(() => {

@@ -1,8 +1,7 @@
 import type { WhyNotBody } from '@carillon/contracts';
-import { projections } from '@carillon/stages';
 import { ORDER_PAID, orderShop, workspaceSettings } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@carillon/testing/memory';
-import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { evaluateAll, openTopology, projectAll } from '@carillon/testing/topology';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Permission } from '../src/access/permission.ts';
 import { deploymentOwner } from '../src/access/principal.ts';
@@ -79,19 +78,6 @@ it.each([
   expect(body.detail).toContain(detail);
 });
 
-/** Evaluates and projects all events of the log. */
-async function settle(topology: Topology): Promise<void> {
-  await topology.evaluates();
-  await untilFound('all events are evaluated', async () => {
-    const checkpoint = await topology.data.checkpoints.load('engine', 'carillon.events', 0);
-    return checkpoint && checkpoint.next > 0 ? true : undefined;
-  });
-  for (const { topic, stage } of projections(topology.ports)) {
-    const records = await topology.records(topic);
-    if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: -1, watermark: 0 });
-  }
-}
-
 it('shows the values of a condition to people who may read bodies, and leaves them out for a viewer', async () => {
   const topology = await openTopology({ partitions: 1 });
   onTestFinished(() => topology.close());
@@ -99,7 +85,8 @@ it('shows the values of a condition to people who may read bodies, and leaves th
   const paid = { ...ORDER_PAID.rules['paid'], when } as (typeof ORDER_PAID)['rules'][string];
   await topology.publish(workspaceSettings({}), ...orderShop({ ...ORDER_PAID, rules: { paid } }));
   await topology.event({ status: 'paid', total: 40, order_id: 'A-1', customer: { email: wanted.who } });
-  await settle(topology);
+  await evaluateAll(topology);
+  await projectAll(topology);
   const readAs = async (...permissions: readonly Permission[]): Promise<WhyNotBody> => {
     const ports = topology.ports as unknown as Partial<ControlPorts>;
     const { control } = await openControl(accessOf(personWith('ann', permissions)), ports);

@@ -8,10 +8,9 @@ import {
 } from '@carillon/domain/deliveries';
 import type { AttemptId, EventId, Json } from '@carillon/kernel';
 import { HOUR, LEASE_SPAN, ORDER_PAID, orderShop, PLAIN_SETTINGS, template } from '@carillon/testing/given';
-import { openTopology, type Topology } from '@carillon/testing/topology';
+import { openTopology, type Topology, settle } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEvent, openMessage, traceEvent } from '../../src/index.ts';
-import { settle } from '../explain/settled.ts';
 
 let topology: Topology;
 beforeEach(async () => {

@@ -2,10 +2,9 @@ import type { Change } from '@carillon/domain/changes';
 import { sourcesOf } from '@carillon/domain/configuration';
 import { prepareChange } from '@carillon/stages';
 import { integration, notification, ORDER_PAID, PAID_MAIL, stream, template } from '@carillon/testing/given';
-import { openTopology, type Topology } from '@carillon/testing/topology';
+import { openTopology, type Topology, settle } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { traceEvent } from '../../src/index.ts';
-import { settle } from './settled.ts';
 
 let topology: Topology;
 const [paid] = Object.values(ORDER_PAID.rules);

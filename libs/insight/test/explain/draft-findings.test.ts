@@ -11,11 +11,10 @@ import {
   template,
   type Wish,
 } from '@carillon/testing/given';
-import { openTopology, type Topology } from '@carillon/testing/topology';
+import { openTopology, type Topology, projectAll, settle } from '@carillon/testing/topology';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { whyNot, type Account, type DraftOutcome, type Drafts } from '../../src/index.ts';
-import { project, settle } from './settled.ts';
 
 let topology: Topology;
 
@@ -219,5 +218,5 @@ async function settleWithoutLedger(): Promise<void> {
   await expect
     .poll(async () => (await topology.data.checkpoints.load('engine', 'carillon.events', 0))?.next ?? 0)
     .toBeGreaterThanOrEqual(end);
-  await project(topology);
+  await projectAll(topology);
 }

@@ -1,10 +1,9 @@
 import { beginAttempt, type Delivery } from '@carillon/domain/deliveries';
 import type { AttemptId, Json } from '@carillon/kernel';
 import { ORDER_PAID, orderShop } from '@carillon/testing/given';
-import { openTopology, type Topology } from '@carillon/testing/topology';
+import { openTopology, type Topology, settle } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { traceEvent, whyAddress, type PeoplePage, type PeopleQuery, type PersonStory } from '../../src/index.ts';
-import { settle } from './settled.ts';
 
 let topology: Topology;
 const recipients = {

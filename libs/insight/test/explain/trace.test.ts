@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventRow } from '@carillon/ports';
 import { givenIntent, ORDER_PAID, orderShop, SENT_BY_ADA } from '@carillon/testing/given';
-import { openTopology, type Topology } from '@carillon/testing/topology';
+import { openTopology, type Topology, projectAll, settle as settleOn } from '@carillon/testing/topology';
 import { deliveryIdOf, projections } from '@carillon/stages';
 import { traceDelivery, traceEvent, type TraceStep } from '../../src/index.ts';
-import { project as projectOn, settle as settleOn } from './settled.ts';
 
 let topology: Topology;
 const [paid] = Object.values(ORDER_PAID.rules);
@@ -24,7 +23,7 @@ const order = (status: string, total?: number) => ({
   ...(total !== undefined && { total }),
 });
 const settle = (): Promise<void> => settleOn(topology);
-const project = (): Promise<void> => projectOn(topology);
+const project = (): Promise<void> => projectAll(topology);
 const stepsOf = async (id: string): Promise<readonly TraceStep[]> => {
   const trace = await traceEvent(id, topology.tracePorts);
   if (!trace) throw new Error('there is no such event');

@@ -1,10 +1,9 @@
 import { beginAttempt, type Delivery } from '@carillon/domain/deliveries';
 import type { AttemptId } from '@carillon/kernel';
 import { ORDER_PAID, orderShop } from '@carillon/testing/given';
-import { openTopology, type Topology } from '@carillon/testing/topology';
+import { openTopology, type Topology, settle } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GATES, whyNot, type Account, type WhyNotQuery } from '../../src/index.ts';
-import { settle } from './settled.ts';
 
 let topology: Topology;
 const recipients = {
