@@ -41,7 +41,7 @@ export type Redrive = {
   readonly stop: AbortSignal;
 };
 
-/** Puts the record of a dead letter on its topic once more, and says by whom. */
+/** Appends the record of a dead letter to its topic again, with the person who asked for it. */
 export async function redriveLetter(
   row: DeadLetterRow,
   { by, ...redrive }: Redrive & { readonly by: string },

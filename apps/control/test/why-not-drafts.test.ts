@@ -112,7 +112,7 @@ describe('Why not, with the drafts of the workspace', () => {
     expect(await whyNot(rival)).toMatchObject({ status: 403 });
   });
 
-  it('does not continue a question without drafts', async () => {
+  it('refuses the cursor of a question with drafts to a question without them', async () => {
     const discard = await save(editor, 'notification', 'order-paid', when('event.status == "open"'));
     const { readModels, clock } = under.fixture.ports;
     const event = (offset: number) => ({

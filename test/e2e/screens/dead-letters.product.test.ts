@@ -106,6 +106,17 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     await expect.poll(() => rows(page).count()).toBe(2);
   });
 
+  it('that retention removes soon are named on Overview', async () => {
+    const count = { count: 500, receipts: 0, more: false, ceiling: 10_000 };
+    const from = '2026-11-25T10:43:00.000Z';
+    api.answer(COUNT, { ...count, leaving: { count: 3, from } });
+    const page = await open('/workspaces/shop');
+    await page.getByText('3 open dead letters leave the log from').waitFor();
+    api.answer(COUNT, { ...count, leaving: { count: 500, from } });
+    await page.reload();
+    await page.getByText('At least 500 open dead letters leave the log within seven days').waitFor();
+  });
+
   it('are all redriven as a job, with their number first', async () => {
     serve(letter(1));
     api.answer(COUNT, { count: 15, receipts: 2, more: false, ceiling: 10_000, leaving: null });

@@ -30,7 +30,7 @@ export async function findRun(
   throw notFound(`run ${id} in workspace ${workspace}`);
 }
 
-/** Returns the comparison of a path. Rejects as `findRun` does, and with CarillonError `wrong_state` for a run of another kind. */
+/** Returns the comparison that the path of a request names. Rejects with the errors of `findRun`, and with CarillonError `wrong_state` for a run of another kind. */
 export async function findComparison(
   ...[path, ports]: Parameters<typeof findRun>
 ): Promise<FoundRun & { readonly run: CompareRun }> {

@@ -1,4 +1,4 @@
-/** The deadline of an intent or a trigger. Records of earlier releases have none. */
+/** Deadline of the wait that made an intent or a trigger. Null without a wait, and in records of earlier releases. */
 export const DEADLINE_FIELD = {
   name: 'deadline',
   type: ['null', { type: 'long', logicalType: 'timestamp-millis' }],

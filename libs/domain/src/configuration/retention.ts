@@ -5,7 +5,7 @@ import { deploymentRef, findResource, type Configuration } from './configuration
 const retentionIn = (configuration: Configuration) =>
   findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name)?.body.retention ?? {};
 
-/** Reads a time of `retention`: null is forever. */
+/** Reads a value of `retention`. Null means forever. */
 export function readRetention(text: string): Duration | null {
   const read = parseDuration(text);
   return text === FOREVER || !read.ok ? null : read.value;

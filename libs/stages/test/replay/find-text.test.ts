@@ -48,7 +48,7 @@ describe('The search for a text in events', () => {
     expect(finder(latin1('{"to":"ada@bucher.example"}'))).toBe(false);
   });
 
-  it('finds every event of which a string holds the text, however JSON writes it', () => {
+  it('finds every event with a string that contains the text, whatever JSON escapes it has', () => {
     fc.assert(
       fc.property(
         strings,

@@ -54,8 +54,8 @@ export type AskedDrafts = {
 };
 
 /**
- * Returns what publishing the drafts of the workspace would make. Rejects with CarillonError `invalid_configuration` for mistakes in the
- * caller's own drafts and in that of the notification, and with `wrong_state` if there are no drafts.
+ * Returns the configuration that publishing the drafts of the workspace would make. Rejects with CarillonError `invalid_configuration` if a
+ * draft of the caller, or the draft of the notification, has mistakes. Rejects with `wrong_state` if the workspace has no drafts.
  */
 export async function askedDrafts(
   workspace: string,

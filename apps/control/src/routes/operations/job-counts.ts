@@ -110,7 +110,7 @@ function deadLetterCount(app: ApiServer, ports: JobKindPorts): void {
   );
 }
 
-/** Counts stop here: the page says "or more". */
+/** The count stops here, and Overview then says *at least*. */
 const MAX_LEAVING = 500;
 
 async function countLeaving(

@@ -112,7 +112,7 @@ function readRoute(app: ApiServer, ports: RunPorts): void {
       schema: {
         operationId: 'readRun',
         tags: ['Runs'],
-        summary: 'A comparison or verification: how far it is, its counts, and its result in words',
+        summary: 'A run (comparison, verification or search): its progress, its counts, and its result in words',
         params: withId,
         response: { 200: runBody },
       },

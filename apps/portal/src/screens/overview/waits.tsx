@@ -29,13 +29,19 @@ const COUNTED_AFTER = 1_000;
 
 type Leaving = NonNullable<Schemas['DeadLetterCount']['leaving']>;
 
+/** The API counts no further. */
+const MAX_LEAVING = 500;
+
 /** Says how many open dead letters retention removes, and when it begins. */
-const LeavingLetters = ({ leaving: { count, from } }: { readonly leaving: Leaving }): ReactNode => (
-  <>
-    {count === 1 ? '1 open dead letter leaves' : `${count.toLocaleString('en')} open dead letters leave`} the log from{' '}
-    <Time at={from} /> on
-  </>
-);
+const LeavingLetters = ({ leaving: { count, from } }: { readonly leaving: Leaving }): ReactNode =>
+  count >= MAX_LEAVING ? (
+    'At least 500 open dead letters leave the log within seven days'
+  ) : (
+    <>
+      {count === 1 ? '1 open dead letter leaves' : `${count} open dead letters leave`} the log from <Time at={from} />{' '}
+      on
+    </>
+  );
 
 /** What only a person can decide, each with the way there. */
 export function Waits({

@@ -44,7 +44,7 @@ export type Decision = {
   readonly eventId: EventId;
   /** The event of the wait that the record ended or took over. */
   readonly waited?: EventId;
-  /** The form that has the words. Null: `decisionWords` has them. */
+  /** The form that made the decision and has its words. Null if the rule itself made it, as when it fires. */
   readonly form: string | null;
   readonly saw: JsonObject;
 };
@@ -111,7 +111,7 @@ export function nextDueOf({ rules }: Pick<EntityMemory, 'rules'>): Instant | nul
   return earliest;
 }
 
-/** The end of an event id, 65 bits: ids that are derived differ in every part, and those that begin with a time at the end. */
+/** Returns the last 65 bits of an event id. Ids that begin with a time differ only at their end; derived ids differ everywhere. */
 const endOf = (id: EventId): string => id.slice(-13);
 
 /** Returns true if the event is in the memory already, by its record or by another record with the same id. */

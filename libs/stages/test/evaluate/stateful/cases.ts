@@ -131,7 +131,7 @@ const given = fc.oneof(
       kind,
       count: fc.option(fc.nat(3), { nil: undefined, freq: 3 }),
       starts,
-      /** Repeats the event so many events back. */
+      /** Number of events between this event and the earlier event that it repeats. Null: a new event. */
       repeats: fc.option(fc.nat(3), { nil: null, freq: 8 }),
     }),
   },

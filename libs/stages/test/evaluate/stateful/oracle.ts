@@ -14,7 +14,7 @@ export type Firing = {
   /** Index of the record at which it fires, and by whose configuration. */
   readonly record: number;
   readonly deadline: number | null;
-  /** The kind of the event before the event. Undefined if the rule does not ask for it. */
+  /** `previous.kind` at the event. Undefined if no expression of the rule names `previous`. */
   readonly was: string | null | undefined;
 };
 
