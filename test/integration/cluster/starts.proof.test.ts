@@ -148,7 +148,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A start is refused', () => {
     async () => {
       const database = await refused(
         { CARILLON_MONGODB_URL: 'mongodb://127.0.0.1:9/' },
-        'The database cannot do it now: 127.0.0.1:9',
+        'The database is unavailable now: 127.0.0.1:9',
         'ECONNREFUSED',
       );
       expect(database.code).toBe(1);

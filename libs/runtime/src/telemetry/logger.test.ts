@@ -136,7 +136,7 @@ describe('the logger', () => {
     expect(parsed()[0]?.['error']).toMatchObject({
       type: 'CarillonError',
       code: 'log_unavailable',
-      message: 'The log cannot take the event now: The log did not answer.',
+      message: 'The log cannot take events now: The log did not answer.',
       stack: expect.arrayContaining([
         expect.stringMatching(/^libs\/runtime\/src\/telemetry\/logger\.test\.ts:\d+:\d+$/),
       ]) as string[],
