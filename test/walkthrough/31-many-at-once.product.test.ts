@@ -54,7 +54,7 @@ chapter('31. Many at once', (newHome) => {
   it('says how many it would be, and to how many people, before anything is done', async () => {
     const { code, err } = await carillon.command(['deliveries', 'resend', '--all', ...failed]);
     expect(code).toBe(2);
-    expect(err).toContain(`${MANY} deliveries to ${MANY} people (${MANY} FAILED) can be sent again; say --yes`);
+    expect(err).toContain(`${MANY} deliveries to ${MANY} people (${MANY} FAILED) can be sent again; pass --yes`);
     expect((await carillon.command(['jobs', 'list'])).out).toContain('no jobs');
   });
 

@@ -110,7 +110,7 @@ describeWith('postgres', '33. A database changes, on one file', () => {
     expect(stopped.sentence).toContain('the slot was dropped');
     expect((await carillon.command(['doctor'])).out).toContain('source shop/shop-db: Changes since');
     const reset = ['sources', 'reset', 'shop-db', '--reason', 'checked by hand'];
-    expect((await carillon.command(reset)).err).toContain('will never be read; say --yes');
+    expect((await carillon.command(reset)).err).toContain('will never be read; pass --yes');
     expect(await carillon.command([...reset, '--yes'])).toMatchObject({ code: 0 });
     await untilFound('it is read again', async () => ((await source())?.state === 'running' ? true : undefined));
     const { items } = await carillon.ask<{ items: readonly { detail: string | null }[] }>([

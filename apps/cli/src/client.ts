@@ -125,7 +125,7 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
     const init = { method, headers, ...(sent !== undefined && { body: sent.text }) };
     const answer = await fetch(`${url}${path}`, init).catch((error: unknown) => {
       const why = error instanceof Error && error.cause ? messageOf(error.cause) : messageOf(error);
-      throw new CommandError(`nobody answers at ${url} (${why}): is Carillon running?`);
+      throw new CommandError(`no server answers at ${url} (${why}): is Carillon running?`);
     });
     if (answer.ok) return answer;
     const problem = (await readAnswer(answer, url)) as Problem | undefined;
@@ -171,7 +171,7 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
     },
     async download(path, query) {
       const { body } = await ask('GET', withQuery(path, query));
-      if (!body) throw new CommandError(`${url}${path} answered nothing: is this Carillon?`);
+      if (!body) throw new CommandError(`${url}${path} sent an empty response: is this Carillon?`);
       return body;
     },
     status: () => client.get('/v1/status'),
@@ -180,7 +180,8 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
       const { workspaces } = await client.status();
       const [only] = workspaces;
       if (only !== undefined && workspaces.length === 1) return only;
-      if (only === undefined) throw new UsageError('there is no workspace yet: npx carillon apply -f DIR makes one');
+      if (only === undefined)
+        throw new UsageError('there is no workspace yet: create one with npx carillon apply -f DIR');
       throw new UsageError(`name the workspace with --workspace or CARILLON_WORKSPACE: ${workspaces.join(', ')}`);
     },
   };

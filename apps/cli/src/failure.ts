@@ -1,6 +1,6 @@
 import type { Problem } from '@carillon/contracts';
 
-/** The command was called wrongly, or the configuration is wrong: exit code 2. The message says what to do. */
+/** The command or the configuration is wrong (exit code 2). The message says what to do. */
 export class UsageError extends Error {}
 
 /** The command could not do its work: exit code 1. */

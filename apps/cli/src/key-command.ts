@@ -15,7 +15,7 @@ export async function keyFromCommand(setting: string, command: string, within = 
   const refuse = (why: string): never => {
     throw new CarillonError(
       'invalid_configuration',
-      `${setting}: the command ${why}. Run it by hand: it has to print 32 bytes as hex or base64, and nothing else`,
+      `${setting}: the command ${why}. Run it by hand: it must print 32 bytes as hex or base64 and nothing else`,
     );
   };
   // A group of its own, so that what the shell started ends with it.

@@ -29,7 +29,7 @@ import { VERSION } from './version.ts';
 /** Every command of `carillon`. A wrong call throws; `main` gives the exit code. */
 export function buildProgram(): Command {
   const program = new Command('carillon')
-    .description('Carillon: an event in, rules decide, a message out')
+    .description('Carillon: notifications from events, by rules')
     .version(VERSION)
     .exitOverride()
     // Options stand behind the command that they are of.

@@ -23,7 +23,7 @@ describe('A backup', () => {
 
       const again = await shop.run(['backup', file]);
       expect(again.code).toBe(2);
-      expect(again.stderr).toContain('is there already');
+      expect(again.stderr).toContain('exists already');
       const nowhere = await shop.run(['backup', join(shop.folder, 'no', 'where')]);
       expect(nowhere.code).toBe(2);
       expect(nowhere.stderr).toContain('there is no folder');

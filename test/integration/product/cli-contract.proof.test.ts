@@ -169,13 +169,13 @@ describe.concurrent('A wrong call ends with code 2 and the fix', () => {
   it.each([
     [['nope'], /unknown command 'nope'/],
     [['deliveries', 'resnd', 'dlv_1'], /too many arguments/],
-    [['deliveries', 'resend'], /name the deliveries, or say --all with filters/],
+    [['deliveries', 'resend'], /name the deliveries, or pass --all with filters/],
     [['deliveries', '--stat', 'SENT'], /Did you mean --state/],
     [['deliveries', '--state', 'DONE'], /state: .*IN_DOUBT/],
     [['deliveries', '--since', 'tomorrow'], /from: .*yesterday.*RFC 3339/],
     [['deliveries', '--limit', 'many'], /limit: /],
     [['deliveries', '--limit', '0'], /limit: /],
-    [['deliveries', 'dismiss', 'dlv_1', '--as', 'lost', '--reason', 'x'], /--as takes failed or sent/],
+    [['deliveries', 'dismiss', 'dlv_1', '--as', 'lost', '--reason', 'x'], /--as must be failed or sent/],
     [['deliveries', 'dismiss', 'dlv_1', '--as', 'sent'], /--reason/],
     [['apply'], /-f, --file <dir>/],
     [['apply', '-f', 'no-such-folder'], /there is no folder no-such-folder/],
@@ -232,7 +232,7 @@ describe.concurrent('What cannot be done ends with code 1 and why', () => {
     [['rule', 'test', 'order-paid.nope', '--event', '-'], /no rule order-paid\.nope/],
     [
       ['events', '--url', 'http://127.0.0.1:9', '--data-dir', '.'],
-      /nobody answers at http:\/\/127\.0\.0\.1:9 .*is Carillon running\?/,
+      /no server answers at http:\/\/127\.0\.0\.1:9 .*is Carillon running\?/,
     ],
   ])('%j', async (line, says) => {
     const { code, stdout, stderr } = await cli(line, {

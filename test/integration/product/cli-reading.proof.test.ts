@@ -354,7 +354,7 @@ describe('Keys and secrets', () => {
     expect(key).toMatch(/^cln_[0-9A-Za-z]{8}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/);
     const again = await shop.run(['api-key', 'create', 'twice', '--workspace', 'shop']);
     expect(again.code).toBe(1);
-    expect(again.stderr).toMatch(/API key twice is there already; revoke it first/);
+    expect(again.stderr).toMatch(/API key twice exists already; revoke it first/);
     const listed = await shop.run(['api-key', 'list', '--workspace', 'shop']);
     expect(listed.stdout).toContain(key.slice(0, 12));
     expect(listed.stdout).not.toContain(key.slice(13, 45));

@@ -111,7 +111,7 @@ describe('apply', () => {
     expect(await exported()).toHaveProperty([gone]);
     const asked = await shop.run(['apply', '-f', folder, '--prune']);
     expect(asked.code).toBe(2);
-    expect(asked.stderr).toMatch(/--prune would take away:\n[^]* {2}template shop\/spare\n[^]*--yes/);
+    expect(asked.stderr).toMatch(/--prune would remove:\n[^]* {2}template shop\/spare\n[^]*--yes/);
     expect(await exported()).toHaveProperty([gone]);
     const diff = await shop.run(['diff', '-f', folder, '--prune']);
     expect(diff.stdout).toMatch(/- template shop\/spare/);

@@ -21,7 +21,7 @@ async function loadedBy(command: readonly string[]): Promise<readonly string[]> 
   const stderr = await new Promise<string>((settle) => {
     execFile(process.execPath, args, { env, cwd: folder }, (_error, _stdout, said) => settle(said));
   });
-  expect(stderr).toContain('nobody answers at http://127.0.0.1:1');
+  expect(stderr).toContain('no server answers at http://127.0.0.1:1');
   const files = (await readFile(loaded, 'utf8')).split('\n').filter((url) => url.startsWith('file:'));
   await rm(folder, { recursive: true, force: true });
   return files;

@@ -82,7 +82,7 @@ describe('move export', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(existsSync(`${file}.part`)).toBe(false);
     const again = await run('move', 'export', file, '--data-dir', old.dataDir);
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') as string });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('exists already') as string });
     await expect(startProduct({ dataDir: old.dataDir })).rejects.toThrow(/would tell people twice.*moved/s);
   });
 

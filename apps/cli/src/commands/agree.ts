@@ -5,7 +5,7 @@ import { UsageError } from '../failure.ts';
  * UsageError that names the options to give `instead`.
  */
 export async function agree(question: string, otherwise: string, instead = '--yes'): Promise<void> {
-  if (!process.stdin.isTTY) throw new UsageError(`${question}; say ${instead}, for nobody can be asked here`);
+  if (!process.stdin.isTTY) throw new UsageError(`${question}; pass ${instead}, because this terminal cannot ask`);
   const { createInterface } = await import('node:readline/promises');
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   const reply = await prompt.question(`${question}. Go on? [y/N] `);

@@ -12,9 +12,12 @@ export function command(parent: Command, usage: string, description: string): Co
     .command(usage)
     .description(description)
     .option('--json', 'print JSON')
-    .option('--url <url>', 'control role (default: CARILLON_URL, else that of the data folder)')
+    .option('--url <url>', 'URL of the control role (default: CARILLON_URL, else the one in the data folder)')
     .option('--data-dir <dir>', 'data folder (default: CARILLON_DATA_DIR, else ./carillon-data)')
-    .option('--workspace <name>', 'only this workspace (CARILLON_WORKSPACE); to write, where there are several');
+    .option(
+      '--workspace <name>',
+      'workspace (default: CARILLON_WORKSPACE); commands that change something need it if there are several',
+    );
 }
 
 /** Options that commands cannot do without, in the order in which they were added. */

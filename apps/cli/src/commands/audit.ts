@@ -9,7 +9,7 @@ import { answer, command, pageText } from './api-command.ts';
 import { answerNamed } from './person-names.ts';
 
 export function auditCommands(program: Command): void {
-  const audit = program.command('audit').description('who did what: list, verify');
+  const audit = program.command('audit').description('audit log of changes and reads: list, verify');
   listCommand(audit);
   verifyCommand(audit);
 }
@@ -36,14 +36,14 @@ const row = (entry: AuditEntryBody): readonly string[] => [
 ];
 
 function listCommand(audit: Command): void {
-  command(audit, 'list', 'list who did what, newest first')
-    .option('--actor <id>', 'by its author: owner, per_…, tok_…')
-    .option('--action <action>', 'by what was done: delivery.resend')
-    .option('--target <target>', 'by what it was done to')
-    .option('--from <time>', 'from this time on (RFC 3339)')
-    .option('--to <time>', 'before this time (RFC 3339)')
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'the page after')
+  command(audit, 'list', 'list changes and reads with their author, newest first')
+    .option('--actor <id>', 'only by this author: owner, per_… or tok_…')
+    .option('--action <action>', 'only this action, such as delivery.resend')
+    .option('--target <target>', 'only about this target')
+    .option('--from <time>', 'only at or after this time (RFC 3339)')
+    .option('--to <time>', 'only before this time (RFC 3339)')
+    .option('--limit <n>', 'maximum number of entries', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
     .action(async (options: ListOptions) => {
       const { actor, action, target, from, to, limit, cursor } = options;
       await answerNamed(
@@ -81,12 +81,8 @@ function verdictText({ begins, records, seals, sealed_through: through, fault }:
 }
 
 function verifyCommand(audit: Command): void {
-  command(
-    audit,
-    'verify',
-    'follow the chain from its start; names what was changed, is missing, was inserted or cut off',
-  )
-    .option('--seals <file>', 'seals that were kept elsewhere: lines of the log of the control role')
+  command(audit, 'verify', 'verify the audit log from its start: names changed, missing, inserted and cut-off records')
+    .option('--seals <file>', 'file with seals that you stored elsewhere: log lines of the control role')
     .action(async (options: CommonOptions & { readonly seals?: string }) => {
       const seals = options.seals === undefined ? undefined : await readSeals(options.seals);
       let whole = true;
@@ -125,6 +121,6 @@ async function readSeals(file: string): Promise<readonly object[]> {
       return [];
     }
   });
-  if (seals.length === 0) throw new UsageError(`${file} holds no seal of the audit`);
+  if (seals.length === 0) throw new UsageError(`${file} has no seal of the audit log`);
   return seals.slice(-1_000);
 }

@@ -40,7 +40,7 @@ const EVERY = 500;
 
 /** Begins a job over ids, or over all that match once somebody said yes to their number, and follows it to its end. */
 export async function actOnMany(options: BulkOptions, ids: readonly string[], bulk: BulkAction): Promise<void> {
-  if (options.all && ids.length > 0) throw new UsageError('name them, or say --all; not both');
+  if (options.all && ids.length > 0) throw new UsageError('name the items or pass --all, not both');
   const client = connect(options);
   const path = `/v1/workspaces/${seg(await client.workspace())}/${bulk.things}`;
   const chosen = ids.length > 0 ? { ids } : await countedAndAgreed(client, path, options, bulk);
@@ -63,7 +63,10 @@ async function countedAndAgreed(
 ): Promise<{ readonly filter: object; readonly expected: number } | null> {
   const asked = things === 'deliveries' ? { ...filter, action } : filter;
   const { count, more, ceiling, people, by_state: byState = {} } = await client.get<Counted>(`${path}/count`, asked);
-  if (more) throw new UsageError(`more than ${ceiling} match, and one job takes no more: say --since, for example`);
+  if (more)
+    throw new UsageError(
+      `more than ${ceiling} match, which is the limit of one job: narrow the selection, for example with --since`,
+    );
   const states = Object.entries(byState).map(([state, number]) => `${number} ${state}`);
   const to = people === undefined ? '' : ` to ${people} ${people === 1 ? 'person' : 'people'}`;
   const what = `${count} ${things}${to}${states.length === 0 ? '' : ` (${states.join(', ')})`}`;

@@ -7,14 +7,14 @@ import { answer, command } from './api-command.ts';
 type ExplainOptions = CommonOptions & { readonly at?: string; readonly timeZone?: string };
 
 export function cadenceCommands(program: Command): void {
-  const cadence = program.command('cadence').description('how often people are told, and when');
+  const cadence = program.command('cadence').description('quiet hours, limits and digests: explain');
   command(
     cadence,
     'explain <notification> <person>',
-    'which quiet hours or limits would meet a message, and until when',
+    'show which quiet hours or limits would hold a message, and until when',
   )
-    .option('--at <time>', 'at this time, such as 2026-11-22T21:00:00Z, instead of now')
-    .option('--time-zone <zone>', 'by the clock of the person, such as Europe/Vienna, instead of the workspace’s')
+    .option('--at <time>', 'time to explain, such as 2026-11-22T21:00:00Z (default: now)')
+    .option('--time-zone <zone>', 'time zone of the person, such as Europe/Vienna (default: that of the workspace)')
     .action(async (notification: string, person: string, options: ExplainOptions) => {
       const asked = {
         notification,

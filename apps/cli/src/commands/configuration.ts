@@ -80,9 +80,9 @@ const finish = (plan: PlanBody): void => {
   if (plan.faults.length > 0) process.exitCode = 2;
 };
 export function configurationCommands(program: Command): void {
-  command(program, 'diff', 'what apply would change; changes nothing')
+  command(program, 'diff', 'show what apply would change; changes nothing')
     .requiredOption('-f, --file <dir>', 'configuration folder')
-    .option('--prune', 'show what is not in the folder as taken away')
+    .option('--prune', 'treat resources that are not in the folder as removed')
     .action(async (options: FolderOptions) => {
       const plan = await answer(
         options,
@@ -92,10 +92,10 @@ export function configurationCommands(program: Command): void {
       finish(plan);
     });
 
-  command(program, 'apply', 'make the configuration what the folder says; deletes nothing without --prune')
+  command(program, 'apply', 'apply a configuration folder; removes nothing without --prune')
     .requiredOption('-f, --file <dir>', 'configuration folder')
-    .option('--prune', 'take away what is not in the folder (asks, unless --yes)')
-    .option('--yes', 'do not ask')
+    .option('--prune', 'remove resources that are not in the folder (asks first, unless --yes)')
+    .option('--yes', 'do not ask for confirmation')
     .action(async (options: FolderOptions) => {
       const client = connect(options);
       const request = folderRequest(options);
@@ -110,7 +110,7 @@ export function configurationCommands(program: Command): void {
     });
 
   command(program, 'export <dir>', 'write the configuration as files')
-    .option('--force', 'also into a folder that is not empty; comments and order of its files stay')
+    .option('--force', 'write into a folder that is not empty; comments and key order of its files stay')
     .action(async (folder: string, options: CommonOptions & { readonly force?: boolean }) => {
       if (!options.force && existsSync(folder) && readdirSync(folder).length > 0) {
         throw new UsageError(`${folder} is not empty: name a new folder, or use --force`);
@@ -135,7 +135,7 @@ async function confirmPrune(asked: Promise<PlanBody>): Promise<number> {
   const gone = plan.changes.filter((change) => change.action === 'delete');
   if (gone.length === 0) return plan.number;
   const names = gone.map((change) => `  ${clean(change.resource)}${toldWords(change)}`).join('\n');
-  if (!process.stdin.isTTY) throw new UsageError(`--prune would take away:\n${names}\nTo do that, repeat with --yes`);
+  if (!process.stdin.isTTY) throw new UsageError(`--prune would remove:\n${names}\nTo do that, repeat with --yes`);
   const { createInterface } = await import('node:readline/promises');
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   const reply = await prompt.question(`--prune takes away:\n${names}\nGo on? [y/N] `);

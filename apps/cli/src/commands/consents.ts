@@ -41,7 +41,7 @@ export function leftText(words: readonly Word[]): string {
 }
 
 export function consentCommands(program: Command): void {
-  const consents = program.command('consents').description('what people want no more: list, show, set, import, export');
+  const consents = program.command('consents').description('opt-outs of people: list, show, set, import, export');
   listCommand(consents);
   showCommand(consents);
   setCommand(consents);
@@ -49,9 +49,9 @@ export function consentCommands(program: Command): void {
 }
 
 function listCommand(consents: Command): void {
-  command(consents, 'list', 'list what people said, those who said it first last')
-    .option('--limit <n>', 'at most so many people', '50')
-    .option('--cursor <cursor>', 'the page after')
+  command(consents, 'list', 'list people with opt-outs, newest first')
+    .option('--limit <n>', 'maximum number of people', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
     .action(async (options: CommonOptions & { limit: string; cursor?: string }) => {
       let isWide = false;
       await answerNamed(
@@ -78,7 +78,7 @@ function listCommand(consents: Command): void {
 }
 
 function showCommand(consents: Command): void {
-  command(consents, 'show <person>', 'what one person said: an id, or an address').action(
+  command(consents, 'show <person>', 'show the choices of one person, named by id or address').action(
     async (person: string, options: CommonOptions) => {
       await answerNamed(
         options,
@@ -107,19 +107,19 @@ function targetOf({ all, category, notification }: SetOptions): { readonly targe
   ];
   const [target] = chosen;
   if (target && chosen.length === 1) return target;
-  throw new UsageError('say what: one of --all, --category NAME and --notification NAME');
+  throw new UsageError('name what the choice is about: --all, --category NAME or --notification NAME');
 }
 
 function setCommand(consents: Command): void {
-  command(consents, 'set <person>', 'stop something for a person (an id, or an address), or allow it again')
-    .option('--stop', 'they want it no more')
-    .option('--allow', 'they want it again')
-    .option('--all', 'everything that can be stopped')
-    .option('--category <name>', 'what a category holds')
+  command(consents, 'set <person>', 'record an opt-out or opt-in of a person, named by id or address')
+    .option('--stop', 'the person opts out')
+    .option('--allow', 'the person opts in again')
+    .option('--all', 'all notifications that people can opt out of')
+    .option('--category <name>', 'all notifications of this category')
     .option('--notification <name>', 'one notification')
-    .option('--channel <channel>', 'email, sms or push (default: all of them)')
+    .option('--channel <channel>', 'email, sms or push (default: all three)')
     .action(async (person: string, options: SetOptions) => {
-      if ((options.stop === true) === (options.allow === true)) throw new UsageError('say one of --stop and --allow');
+      if ((options.stop === true) === (options.allow === true)) throw new UsageError('pass --stop or --allow');
       const body = {
         person,
         ...targetOf(options),
@@ -135,9 +135,9 @@ function setCommand(consents: Command): void {
 }
 
 function fileCommands(consents: Command): void {
-  command(consents, 'import <file>', 'take opt-outs of a CSV file (- for standard input)')
-    .option('--channel <channel>', 'of rows that name none (default: all of them)')
-    .option('--category <name>', 'of rows that name no target (default: everything)')
+  command(consents, 'import <file>', 'import opt-outs from a CSV file (- for standard input)')
+    .option('--channel <channel>', 'channel of rows without one (default: all three)')
+    .option('--category <name>', 'category of rows without a target (default: all notifications)')
     .action(async (file: string, options: CommonOptions & { channel?: string; category?: string }) => {
       await answer(
         options,
@@ -152,7 +152,7 @@ function fileCommands(consents: Command): void {
         importWords,
       );
     });
-  command(consents, 'export <file>', 'write what people said to a new CSV file (- for standard output)').action(
+  command(consents, 'export <file>', 'write all choices to a new CSV file (- for standard output)').action(
     async (file: string, options: CommonOptions) => {
       await answer(
         options,

@@ -101,13 +101,13 @@ describe('A file of many rows', () => {
     let calls = 0;
     const send = async (csv: string): Promise<ImportedBody> => {
       calls += 1;
-      if (calls === 2) throw new CommandError('Too much is under way', problem(503));
+      if (calls === 2) throw new CommandError('The server is overloaded', problem(503));
       return taking(csv);
     };
     const file = fileOf(`address\n${'a\n'.repeat(2500)}`);
     const failed = importFile(file, send, deaf);
     await expect(failed).rejects.toThrow(
-      `${file} broke off: Too much is under way. Before it 1000 of 1000 rows were taken (0 new), and 0 refused. ` +
+      `${file} broke off: The server is overloaded. Before it 1000 of 1000 rows were taken (0 new), and 0 refused. ` +
         'Rows from line 1002 to 2001 may have been taken. Run it again: what was taken stays as it is.',
     );
     await expect(failed).rejects.toMatchObject({ problem: { code: 'overloaded' } });
@@ -141,7 +141,7 @@ describe('A list that is written to a file', () => {
     await exportFile(file, async () => pieces('a\r\n', 'b\r\n'));
     expect(readFileSync(file, 'utf8')).toBe('a\r\nb\r\n');
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    await expect(exportFile(file, async () => pieces('c'))).rejects.toThrow('is there already');
+    await expect(exportFile(file, async () => pieces('c'))).rejects.toThrow('exists already');
     expect(readFileSync(file, 'utf8')).toBe('a\r\nb\r\n');
   });
 
@@ -151,7 +151,7 @@ describe('A list that is written to a file', () => {
       yield Buffer.from('a\r\n');
       throw new Error('terminated');
     };
-    await expect(exportFile(file, async () => breaking())).rejects.toThrow('broke off before its end: terminated');
+    await expect(exportFile(file, async () => breaking())).rejects.toThrow('the list is incomplete: terminated');
     expect([existsSync(file), existsSync(`${file}.part`)]).toEqual([false, false]);
   });
 });

@@ -174,11 +174,11 @@ export async function exportFile(
   asJson = false,
 ): Promise<{ readonly file: string }> {
   if (file === '-') {
-    if (asJson) throw new UsageError('standard output cannot be the list and JSON: name a file');
+    if (asJson) throw new UsageError('--json uses standard output, so the list needs a file: name one');
     await pipeline(await download(), process.stdout, { end: false }).catch(brokeOff);
     return { file };
   }
-  if (existsSync(file)) throw new UsageError(`${file} is there already: name another file, or move it away`);
+  if (existsSync(file)) throw new UsageError(`${file} exists already: name another file, or move it away`);
   const pieces = await download();
   const unfinished = `${file}.part`;
   rmSync(unfinished, { force: true });
@@ -194,5 +194,5 @@ export async function exportFile(
 }
 
 function brokeOff(error: unknown): never {
-  throw new CommandError(`the list broke off before its end: ${messageOf(error)}; run it again`);
+  throw new CommandError(`the list is incomplete: ${messageOf(error)}. Run the command again`);
 }

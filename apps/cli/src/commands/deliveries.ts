@@ -90,7 +90,7 @@ const DROPPED_OPTIONS: ReadonlySet<string> = new Set([
 /** Who has no delivery because a rule dropped him: each with the event whose story names the cause. */
 async function listDropped(options: ListOptions): Promise<void> {
   const others = Object.keys(options).filter((name) => !DROPPED_OPTIONS.has(name));
-  if (others.length > 0) throw new UsageError('--dropped goes with --since, --limit and --cursor alone');
+  if (others.length > 0) throw new UsageError('--dropped can be combined only with --since, --limit and --cursor');
   let isWide = false;
   await answer(
     options,
@@ -127,9 +127,9 @@ async function act(
   { name, body = {}, done, words }: Action,
 ): Promise<void> {
   const [id] = ids;
-  if (id === undefined && !options.all) throw new UsageError('name the deliveries, or say --all with filters');
+  if (id === undefined && !options.all) throw new UsageError('name the deliveries, or pass --all with filters');
   if (options.dropped || options.follow || options.cursor)
-    throw new UsageError('--dropped, --follow and --cursor are of the list');
+    throw new UsageError('--dropped, --follow and --cursor work only for deliveries list');
   if (id === undefined || ids.length > 1 || options.all) {
     return actOnMany(options, ids, {
       things: 'deliveries',
@@ -150,22 +150,22 @@ async function act(
 /** Options of an action on one or many. */
 const manyOptions = (one: Command, what: string): Command =>
   one
-    .option('--all', `all that match the filters: ${what}`)
-    .option('--yes', 'do not ask')
-    .option('--no-wait', 'begin it, and do not wait for its end');
+    .option('--all', `all items that match the filters: ${what}`)
+    .option('--yes', 'do not ask for confirmation')
+    .option('--no-wait', 'start the job and do not wait for its end');
 
 const filterOptions = (one: Command): Command =>
   one
-    .option('--recipient <address>', 'only to this address, or those that begin so')
-    .option('--person <person>', 'only to this person')
+    .option('--recipient <address>', 'only addresses that start with this text')
+    .option('--person <person>', 'only this person')
     .option('--state <state>', 'only in this state, such as IN_DOUBT')
-    .option('--channel <channel>', 'only on email, sms or push')
-    .option('--rule <rule>', 'only of this rule (notification.rule)')
-    .option('--unique-id <id>', 'only of this unique_id')
-    .option('--event <id>', 'only caused by this event')
-    .option('--notification <name>', 'only of this notification')
+    .option('--channel <channel>', 'only this channel: email, sms or push')
+    .option('--rule <rule>', 'only this rule (notification.rule)')
+    .option('--unique-id <id>', 'only this unique_id')
+    .option('--event <id>', 'only messages of this event')
+    .option('--notification <name>', 'only this notification')
     .option('--test', 'only test messages')
-    .option('--since <time>', 'only since: 2h, yesterday, a date, or an RFC 3339 time');
+    .option('--since <time>', 'only at or after this time: 2h, yesterday, a date, or RFC 3339');
 
 const withReason = (one: Command): Command =>
   one.option('--reason <reason>', 'only for this reason, such as opted_out');
@@ -174,12 +174,12 @@ export function deliveryCommands(program: Command): void {
   const deliveries = withReason(filterOptions(command(program, 'deliveries', 'list deliveries, newest first')))
     // The filters stand before the name of an action or behind it; `--reason` after `dismiss` is the reason of that.
     .enablePositionalOptions()
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'the page after')
-    .option('--follow', 'go on printing what changes')
+    .option('--limit <n>', 'maximum number of entries', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
+    .option('--follow', 'keep printing changes until Ctrl+C')
     .option(
       '--dropped',
-      'whom rules did not tell for an error, a limit or an invalid item; of the last day, or --since',
+      'people dropped by a rule because of an error, a limit or an invalid item (last day, or --since)',
     )
     .action(async (options: ListOptions) => {
       if (options.dropped) return listDropped(options);
@@ -210,7 +210,9 @@ export function deliveryCommands(program: Command): void {
 
   manyOptions(
     withReason(
-      filterOptions(command(deliveries, 'resend [ids...]', 'send them again (FAILED, EXPIRED, CANCELLED or IN_DOUBT)')),
+      filterOptions(
+        command(deliveries, 'resend [ids...]', 'send deliveries again that are FAILED, EXPIRED, CANCELLED or IN_DOUBT'),
+      ),
     ),
     'deliveries resend --all --state FAILED --since 1h',
   ).action((ids: string[], _local: unknown, self: Command) =>
@@ -221,18 +223,20 @@ export function deliveryCommands(program: Command): void {
     }),
   );
   manyOptions(
-    withReason(filterOptions(command(deliveries, 'cancel [ids...]', 'call them off while they wait'))),
+    withReason(filterOptions(command(deliveries, 'cancel [ids...]', 'cancel deliveries that still wait'))),
     'deliveries cancel --all --notification order-paid',
   ).action((ids: string[], _local: unknown, self: Command) =>
     act(self.optsWithGlobals(), ids, { name: 'cancel', done: 'called off', words: 'can be called off' }),
   );
-  const dismiss = filterOptions(command(deliveries, 'dismiss [ids...]', 'end doubts by what you know'));
-  needs(dismiss, '--as <failed|sent>', 'what it turned out to be');
-  needs(dismiss, '--reason <text>', 'how you know');
+  const dismiss = filterOptions(
+    command(deliveries, 'dismiss [ids...]', 'end deliveries in doubt with the result that you know'),
+  );
+  needs(dismiss, '--as <failed|sent>', 'the real result');
+  needs(dismiss, '--reason <text>', 'how you know the result');
   manyOptions(dismiss, 'deliveries dismiss --all --since 1h --as sent --reason …').action(
     (ids: string[], local: { as: string; reason: string }, self: Command) => {
       const { as, reason } = local;
-      if (as !== 'failed' && as !== 'sent') throw new UsageError('--as takes failed or sent');
+      if (as !== 'failed' && as !== 'sent') throw new UsageError('--as must be failed or sent');
       const { reason: _own, ...options } = self.optsWithGlobals<ActOptions>();
       // The reason of a filter stands before the action.
       const filtered = self.parent?.opts<ListOptions>().reason;
@@ -258,11 +262,11 @@ export function eventCommands(program: Command): void {
   const row = (one: EventBody): string[] => [shortTime(one.at), one.id, one.stream, `${one.bytes} B`, one.position];
 
   const events = command(program, 'events', 'list events received, newest first')
-    .option('--stream <path>', 'only of this EVENT_PATH')
-    .option('--since <time>', 'only since: 2h, yesterday, a date, or an RFC 3339 time')
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'the page after')
-    .option('--follow', 'go on printing what comes')
+    .option('--stream <path>', 'only this stream (EVENT_PATH)')
+    .option('--since <time>', 'only at or after this time: 2h, yesterday, a date, or RFC 3339')
+    .option('--limit <n>', 'maximum number of entries', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
+    .option('--follow', 'keep printing new entries until Ctrl+C')
     .action(async (options: ListOptions) => {
       if (options.follow) {
         const client = connect(options);
@@ -299,8 +303,8 @@ export function aboutLetter({ partner, rule, person, people, stage }: DeadLetter
 
 export function deadLetterCommands(program: Command): void {
   const letters = command(program, 'dead-letters', 'list records that could not be processed')
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'the page after')
+    .option('--limit <n>', 'maximum number of entries', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
     .action(async (options: ListOptions) => {
       let isWide = false;
       await answerNamed(
@@ -329,15 +333,15 @@ export function deadLetterCommands(program: Command): void {
       );
     });
   manyOptions(
-    command(letters, 'redrive [ids...]', 'append their records again, with their own ids').option(
+    command(letters, 'redrive [ids...]', 'process dead letters again, with their old ids').option(
       '--since <time>',
-      'with --all: only since 2h, yesterday, a date, or an RFC 3339 time',
+      'with --all: only at or after this time: 2h, yesterday, a date, or RFC 3339',
     ),
     'dead-letters redrive --all --since 1h',
   ).action(async (ids: string[], _local: unknown, self: Command) => {
     const options: ActOptions = self.optsWithGlobals();
     const [id] = ids;
-    if (id === undefined && !options.all) throw new UsageError('name the dead letters, or say --all');
+    if (id === undefined && !options.all) throw new UsageError('name the dead letters, or pass --all');
     if (id === undefined || ids.length > 1 || options.all) {
       const filter = { from: options.since };
       return actOnMany(options, ids, { things: 'dead-letters', action: 'redrive', words: 'can be redriven', filter });
@@ -355,8 +359,8 @@ export function deadLetterCommands(program: Command): void {
 
 /** Dismisses parked receipts and refused records of sources. Other dead letters are redriven. */
 function dismissLettersCommand(letters: Command): void {
-  command(letters, 'dismiss <ids...>', 'nothing is to be done about records of sources and receipts; notifies nobody')
-    .option('--no-wait', 'of several: begin the job and return')
+  command(letters, 'dismiss <ids...>', 'close dead letters of sources and receipts without processing them')
+    .option('--no-wait', 'start the job and do not wait for its end')
     .action(async (ids: string[], _local: unknown, self: Command) => {
       const options: ActOptions = self.optsWithGlobals();
       const [id] = ids;

@@ -15,10 +15,10 @@ const NAMES = 'drafts as the list shows them, such as notification/order-paid; w
 
 /** `carillon drafts`: what people prepare and have not published. */
 export function draftCommands(program: Command): void {
-  const drafts = program.command('drafts').description('what is being edited: list, review, publish, discard');
-  command(drafts, 'list', 'what is being edited, by whom, in conflict or not')
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'the page after')
+  const drafts = program.command('drafts').description('unpublished edits: list, review, publish, discard');
+  command(drafts, 'list', 'list drafts with their author and conflicts')
+    .option('--limit <n>', 'maximum number of entries', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
     .action(async ({ limit, cursor, ...options }: ListOptions) => {
       await answer(
         options,
@@ -27,8 +27,8 @@ export function draftCommands(program: Command): void {
       );
     });
 
-  command(drafts, 'review [drafts...]', 'what publishing them would change, and which are in conflict')
-    .addHelpText('after', `\n${NAMES}; left out: all of the workspace`)
+  command(drafts, 'review [drafts...]', 'show what publishing would change, and conflicts')
+    .addHelpText('after', `\n${NAMES}; default: all drafts of the workspace`)
     .action(async (names: string[], options: CommonOptions) => {
       const named = names.map(namedDraft);
       const plan = await answer(
@@ -43,12 +43,12 @@ export function draftCommands(program: Command): void {
       else if (plan.conflicts.length > 0) process.exitCode = 1;
     });
 
-  command(drafts, 'publish [drafts...]', 'publish them as one change of the configuration, or nothing')
+  command(drafts, 'publish [drafts...]', 'publish drafts as one change: all of them or none')
     .option('--all', 'all drafts of the workspace')
-    .option('--message <text>', 'what it is about, for the history')
+    .option('--message <text>', 'reason of the change, shown in the version history')
     .addHelpText('after', `\n${NAMES}`)
     .action(async (names: string[], { all, message, ...options }: PublishOptions) => {
-      if (names.length === 0 && !all) throw new UsageError('name the drafts to publish, or say --all');
+      if (names.length === 0 && !all) throw new UsageError('name the drafts to publish, or pass --all');
       await answer(
         options,
         async (client) => {
@@ -64,7 +64,7 @@ export function draftCommands(program: Command): void {
       );
     });
 
-  command(drafts, 'discard <draft>', 'throw a draft away; what counts stays as it is')
+  command(drafts, 'discard <draft>', 'delete a draft; the published version stays')
     .addHelpText('after', `\n${NAMES}`)
     .action(async (name: string, options: CommonOptions) => {
       const { kind, name: of } = namedDraft(name);
@@ -101,7 +101,7 @@ function namedDraft(text: string): Named {
   const known = kind.replace('-', '_');
   if (Object.hasOwn(SEGMENTS, known) && name !== '' && more.length === 0) return { kind: known, name };
   throw new UsageError(
-    `${text} names no draft: write kind/name, such as notification/order-paid (${Object.keys(SEGMENTS).join(', ')}), or workspace`,
+    `${text} is not the name of a draft: write kind/name, such as notification/order-paid (${Object.keys(SEGMENTS).join(', ')}), or workspace`,
   );
 }
 

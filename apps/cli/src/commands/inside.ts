@@ -13,5 +13,7 @@ export function refuseOutside(folder: string, path: string): void {
   while (lstatSync(place, { throwIfNoEntry: false }) === undefined) place = dirname(place);
   const target = existsSync(place) ? realpathSync(place) : '';
   if (target === home || target.startsWith(`${home}${home.endsWith(sep) ? '' : sep}`)) return;
-  throw new UsageError(`${clean(path)} is a link that leaves ${folder}; put there what it leads to`);
+  throw new UsageError(
+    `${clean(path)} is a symbolic link to a file outside ${folder}: put a copy of that file in its place`,
+  );
 }

@@ -21,13 +21,13 @@ type ShownPartner = Integration & { readonly waiting: WaitingPartnerBody | null 
 export function integrationCommands(program: Command): void {
   const integration = program
     .command('integration')
-    .description('partners, platforms and databases that Carillon asks, hears or reads');
+    .description('partners, cohort platforms, databases and Kafka clusters: check, show, waiting');
   command(
     integration,
     'check <name>',
-    'call a partner with both schemes, or look at a database, and explain the answer; nothing is sent to anybody',
+    'test the connection to a partner or database and explain the result; notifies nobody',
   )
-    .option('--user-id <id...>', 'ids to ask about (default: one that nobody has)')
+    .option('--user-id <id...>', 'user ids to ask about (default: an id that does not exist)')
     .action(async (name: string, options: CommonOptions & { userId?: string[] }) => {
       const body = await answer(
         options,
@@ -41,18 +41,22 @@ export function integrationCommands(program: Command): void {
       failIfAny(body);
     });
 
-  command(integration, 'show <name>', 'settings of a partner and what waits for it; the cohorts of a platform')
-    .option('--limit <n>', 'at most so many cohorts', '50')
-    .option('--cursor <cursor>', 'go on after the page before')
+  command(
+    integration,
+    'show <name>',
+    'show the settings of a partner and the events that wait for it, or the cohorts of a platform',
+  )
+    .option('--limit <n>', 'maximum number of cohorts', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
     .action(async (name: string, options: CohortOptions) => {
       const partner = await findPartner(connect(options), name);
       if (partner) await answer(options, () => Promise.resolve(partner), showPartner);
       else await printCohorts(name, options);
     });
 
-  command(integration, 'waiting <name>', 'events that wait for an answer of a partner, the longest first')
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'go on after the page before')
+  command(integration, 'waiting <name>', 'list events that wait for a partner’s answer, oldest first')
+    .option('--limit <n>', 'maximum number of entries', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
     .action(async (name: string, options: CohortOptions) => {
       await answer(
         options,

@@ -15,12 +15,12 @@ type ShowOptions = CommonOptions & { readonly follow?: boolean };
 
 /** `carillon jobs`: long actions that go on by themselves. */
 export function jobCommands(program: Command): void {
-  const jobs = program.command('jobs').description('long actions: list, show, cancel, undo');
-  command(jobs, 'list', 'newest first')
+  const jobs = program.command('jobs').description('jobs that act on many items: list, show, cancel, undo');
+  command(jobs, 'list', 'list jobs, newest first')
     .option('--state <state>', 'only waiting, running, done, cancelled or failed; several with commas')
     .option('--action <action>', 'only this action, such as resend_deliveries')
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'the page after')
+    .option('--limit <n>', 'maximum number of entries', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
     .action(async ({ state, action, limit, cursor, ...options }: ListOptions) => {
       await answer(
         options,
@@ -44,8 +44,8 @@ export function jobCommands(program: Command): void {
       );
     });
 
-  command(jobs, 'show <id>', 'how far it is, and what of it could not be done')
-    .option('--follow', 'draw its progress until it ends')
+  command(jobs, 'show <id>', 'show the progress of a job, and items that failed')
+    .option('--follow', 'show progress until it ends')
     .action(async (id: string, { follow, ...options }: ShowOptions) => {
       const path = `jobs/${seg(id)}`;
       if (!follow) {
@@ -60,7 +60,7 @@ export function jobCommands(program: Command): void {
       await followJob(client, await client.get<JobBody>(`/v1/workspaces/${seg(client.anywhere)}/${path}`), options);
     });
 
-  command(jobs, 'undo <id>', 'take back what it did, as another job; what was changed since stays').action(
+  command(jobs, 'undo <id>', 'undo a job by another job; later changes stay').action(
     async (id: string, options: CommonOptions) => {
       const client = connect(options);
       const undo = await client.post<JobBody>(`/v1/workspaces/${seg(client.anywhere)}/jobs/${seg(id)}/undo`);
@@ -68,7 +68,7 @@ export function jobCommands(program: Command): void {
     },
   );
 
-  command(jobs, 'cancel <id>', 'end it after what is under way; what is done stays done').action(
+  command(jobs, 'cancel <id>', 'stop a job after its current item; finished items stay as they are').action(
     async (id: string, options: CommonOptions) => {
       await answer(
         options,

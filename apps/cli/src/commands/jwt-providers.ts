@@ -40,10 +40,10 @@ export function jwtProviderCommands(program: Command): void {
     );
   });
 
-  command(providers, 'check <name>', 'fetch the keys of a JWT provider and try a token, explaining each step')
+  command(providers, 'check <name>', 'fetch the keys of a JWT provider and verify a token, explaining each step')
     .option(
       '--token-file <file>',
-      'file with a token; - or a pipe: standard input. Without one, only the keys are tried',
+      'file with a token to verify; - is standard input. Without a token, only the keys are fetched',
     )
     .action(async (name: string, options: CommonOptions & { tokenFile?: string }) => {
       const token = readToken(options.tokenFile);

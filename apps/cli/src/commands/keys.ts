@@ -9,9 +9,9 @@ import { answer, command, readWhole } from './api-command.ts';
 export function keyCommands(program: Command): void {
   const keys = program.command('api-key').description('API keys of event streams: create, list, revoke');
 
-  command(keys, 'create <name>', 'make a key; it is shown this once')
-    .option('--new-workspace', 'make the workspace too; without it, one that is not there is refused')
-    .option('--expires <when>', 'refused after this duration (90d) or RFC 3339 time; left out: never')
+  command(keys, 'create <name>', 'create a key; it is shown only once')
+    .option('--new-workspace', 'create the workspace if it does not exist')
+    .option('--expires <when>', 'expiry: a duration such as 90d, or an RFC 3339 time (default: never)')
     .action(async (name: string, options: CommonOptions & { expires?: string; newWorkspace?: boolean }) => {
       await answer(
         options,
@@ -28,7 +28,7 @@ export function keyCommands(program: Command): void {
       );
     });
 
-  command(keys, 'list', 'list keys, never their secrets').action(async (options: CommonOptions) => {
+  command(keys, 'list', 'list keys, without their secrets').action(async (options: CommonOptions) => {
     let isWide = false;
     await answer(
       options,
@@ -54,7 +54,7 @@ export function keyCommands(program: Command): void {
     );
   });
 
-  command(keys, 'revoke <name>', 'refuse the key everywhere within two seconds').action(
+  command(keys, 'revoke <name>', 'revoke a key, within two seconds everywhere').action(
     async (name: string, options: CommonOptions) => {
       await answer(
         options,

@@ -10,12 +10,12 @@ type MendFlags = CommonOptions & { readonly dropDamaged?: boolean };
 export function mendCommand(program: Command): void {
   program
     .command('mend')
-    .description('look for damage in a data folder that no process works on; needs no server')
+    .description('check a data folder for damage while Carillon is stopped; needs no server')
     .option('--json', 'print JSON')
     .option('--data-dir <dir>', 'data folder (default: CARILLON_DATA_DIR, else ./carillon-data)')
     .option(
       '--drop-damaged',
-      'cut a damaged write-ahead log where the damage begins: what was written behind that place is gone (copies are kept); a log that the data file has all of is put aside',
+      'cut a damaged write-ahead log at the damage: later writes are lost, copies are kept. A log that the data file contains already is moved aside',
     )
     .action(async (flags: MendFlags) => {
       const folder = dataFolder(flags);

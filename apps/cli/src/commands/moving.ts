@@ -11,12 +11,14 @@ type MoveFlags = { readonly dataDir?: string; readonly config?: string; readonly
 
 /** `carillon move`: from one data folder to a cluster, or to another folder. Both commands open log and stores themselves. */
 export function moveCommands(program: Command): void {
-  const move = program.command('move').description('take a deployment elsewhere, so that nobody is told twice');
+  const move = program
+    .command('move')
+    .description('move a deployment from a data folder to a cluster, without notifying anybody twice');
 
   move
     .command('export <file>')
     .description(
-      'write ledger, suppressions, consents, limits, people, secrets, configuration and drafts of a data folder that nobody runs on (mode 0600)',
+      'write ledger, suppressions, consents, limits, people, secrets, configuration and drafts of a stopped data folder to a file (mode 0600)',
     )
     .option('--data-dir <dir>', 'data folder (CARILLON_DATA_DIR, ./carillon-data)')
     .option('--json', 'print JSON')
@@ -24,7 +26,7 @@ export function moveCommands(program: Command): void {
       const { readGround } = await import('../process/settings.ts');
       const { settings, env } = readGround(flags, environment);
       if (settings.cluster) {
-        throw new UsageError('move export takes what is in a data folder: name it with --data-dir, and no brokers');
+        throw new UsageError('move export reads a data folder. Pass --data-dir and leave out the Kafka settings');
       }
       if (!existsSync(settings.dataDir)) throw new UsageError(`there is no data folder ${settings.dataDir}`);
       const { withDeployment } = await import('../move/deployment.ts');
@@ -41,9 +43,9 @@ export function moveCommands(program: Command): void {
 
   move
     .command('import <file>')
-    .description('take in what `move export` wrote; changes nothing that is there, and may be repeated')
-    .option('--data-dir <dir>', 'folder with the keys of the old one (CARILLON_DATA_DIR, ./carillon-data)')
-    .option('--config <file>', 'carillon.yaml that says where log and stores are (CARILLON_CONFIG)')
+    .description('import a file of `move export`; changes no existing data, and can be repeated')
+    .option('--data-dir <dir>', 'folder with the keys of the old deployment (CARILLON_DATA_DIR, ./carillon-data)')
+    .option('--config <file>', 'carillon.yaml with the addresses of log and stores (CARILLON_CONFIG)')
     .option('--json', 'print JSON')
     .action(async (file: string, flags: MoveFlags) => {
       const { readGround } = await import('../process/settings.ts');

@@ -10,7 +10,7 @@ import { mendCommand } from './mend.ts';
 import { restoreCommand } from './restore.ts';
 
 export function operationCommands(program: Command): void {
-  const account = program.command('account').description('provider accounts');
+  const account = program.command('account').description('provider accounts: check');
   command(
     account,
     'check <name>',

@@ -6,8 +6,8 @@ import { answer, command } from './api-command.ts';
 
 /** `carillon owner-link`: for whoever has the data folder, or the owner token. */
 export function ownerLinkCommand(program: Command): void {
-  command(program, 'owner-link', 'make a link that signs in to the portal as owner, once and within 15 minutes')
-    .option('--email <address>', 'the owner of the deployment whom it signs in; may be left out where there is one')
+  command(program, 'owner-link', 'create a link that signs an owner in to the portal, once, within 15 minutes')
+    .option('--email <address>', 'address of the owner who signs in; needed if there are several')
     .action(async (options: CommonOptions & { email?: string }) => {
       await answer(
         options,

@@ -28,7 +28,7 @@ async function personIn<One>(
 ): Promise<string> {
   if (!who.includes('@')) return who;
   const found = list.find((one) => emailOf(one)?.toLowerCase() === who.trim().toLowerCase());
-  if (!found) throw new UsageError(`nobody here has the address ${who}; npx carillon people list shows everybody`);
+  if (!found) throw new UsageError(`no person has the address ${who}; npx carillon people list shows all people`);
   return idOf(found);
 }
 
@@ -62,7 +62,7 @@ export function peopleCommands(program: Command): void {
 }
 
 function listCommand(all: Command): void {
-  command(all, 'list', 'list everybody, with roles and how they sign in').action(async (options: CommonOptions) => {
+  command(all, 'list', 'list people with their roles and sign-in methods').action(async (options: CommonOptions) => {
     await answer(options, people, ({ items }) =>
       table(
         items.map((one) => [
@@ -83,14 +83,14 @@ function invitationCommands(all: Command): void {
   command(
     all,
     'invite <email>',
-    'invite somebody: a link for one use within 7 days, mailed where the deployment has an email account',
+    'invite a person: creates a link for one use within 7 days, and mails it if the deployment has an email account',
   )
-    .option('--role <role>', `in the workspace: ${ROLES}; several with commas`, many)
-    .option('--owner', 'makes an owner of the whole deployment')
+    .option('--role <role>', `roles in the workspace, separated by commas: ${ROLES}`, many)
+    .option('--owner', 'owner of the whole deployment')
     .action(async (email: string, options: CommonOptions & Roles) => {
       const { role = [], owner = false } = options;
       if (role.length === 0 && !owner)
-        throw new UsageError(`say --role (${ROLES}), or --owner for the whole deployment`);
+        throw new UsageError(`pass --role (${ROLES}), or --owner for the whole deployment`);
       await answer(
         options,
         async (client) => {
@@ -121,15 +121,13 @@ function invitationCommands(all: Command): void {
     );
   });
 
-  command(all, 'uninvite <id>', 'end an invitation: its link opens nothing any more').action(
-    async (id: string, options: CommonOptions) => {
-      await answer(
-        options,
-        (client) => client.delete(`/v1/invitations/${seg(id)}`),
-        () => `${clean(id)} has ended`,
-      );
-    },
-  );
+  command(all, 'uninvite <id>', 'revoke an invitation').action(async (id: string, options: CommonOptions) => {
+    await answer(
+      options,
+      (client) => client.delete(`/v1/invitations/${seg(id)}`),
+      () => `${clean(id)} has ended`,
+    );
+  });
 }
 
 /** Commands that change one field of a person. */
@@ -164,7 +162,7 @@ function removalCommands(all: Command): void {
   command(
     all,
     'reset <person>',
-    'take password and authenticator from somebody who lost them, and end their sessions',
+    'remove password and authenticator of a person who lost them, and end the sessions',
   ).action(async (who: string, options: CommonOptions) => {
     await answer(
       options,
@@ -177,7 +175,7 @@ function removalCommands(all: Command): void {
   command(
     all,
     'remove <person>',
-    'remove somebody with name, address and sessions; their id stays in the history',
+    'remove a person with name, address and sessions; the id stays in the history',
   ).action(async (who: string, options: CommonOptions) => {
     await answer(
       options,
@@ -226,29 +224,29 @@ export function memberCommands(program: Command): void {
     one.roles.join(', '),
   ];
 
-  command(members, 'list', 'list who has a role; owners of the deployment have all of them everywhere').action(
-    async (options: CommonOptions) => {
-      await answer(options, list, ({ items }) =>
-        items.length === 0
-          ? paint('dim', 'nobody has a role here; owners of the deployment may do everything')
-          : table(items.map(shown), ['id', 'name', 'address', 'roles']),
+  command(
+    members,
+    'list',
+    'list people with a role in the workspace; owners of the deployment have every role everywhere',
+  ).action(async (options: CommonOptions) => {
+    await answer(options, list, ({ items }) =>
+      items.length === 0
+        ? paint('dim', 'nobody has a role here; owners of the deployment may do everything')
+        : table(items.map(shown), ['id', 'name', 'address', 'roles']),
+    );
+  });
+
+  command(members, 'set <person> <roles>', `set the roles of a person, separated by commas: ${ROLES}`).action(
+    async (who: string, roles: string, options: CommonOptions) => {
+      await answer(
+        options,
+        async (client) => client.put<MemberShown>(await memberPath(client, who), { roles: many(roles) }),
+        (one) => `${clean(one.name)} is ${one.roles.join(', ')}; it counts from their next request`,
       );
     },
   );
 
-  command(
-    members,
-    'set <person> <roles>',
-    `give somebody these roles and no other (${ROLES}; several with commas)`,
-  ).action(async (who: string, roles: string, options: CommonOptions) => {
-    await answer(
-      options,
-      async (client) => client.put<MemberShown>(await memberPath(client, who), { roles: many(roles) }),
-      (one) => `${clean(one.name)} is ${one.roles.join(', ')}; it counts from their next request`,
-    );
-  });
-
-  command(members, 'remove <person>', 'take all roles in the workspace from somebody').action(
+  command(members, 'remove <person>', 'remove all roles of a person in the workspace').action(
     async (who: string, options: CommonOptions) => {
       await answer(
         options,
@@ -263,10 +261,10 @@ export function memberCommands(program: Command): void {
 export function tokenCommands(program: Command): void {
   const tokens = program.command('tokens').description('service tokens of programs: create, list, revoke');
 
-  command(tokens, 'create <name>', 'make a token; it is shown this once')
-    .requiredOption('--scope <scope>', 'read, configure, operate or people; several with commas', many)
-    .option('--expires <duration>', 'ends after it, such as 90d; left out: never')
-    .option('--everywhere', 'good in all workspaces, and for what belongs to none')
+  command(tokens, 'create <name>', 'create a token; it is shown only once')
+    .requiredOption('--scope <scope>', 'read, configure, operate or people, separated by commas', many)
+    .option('--expires <duration>', 'lifetime, such as 90d (default: no end)')
+    .option('--everywhere', 'valid in all workspaces and for the deployment itself')
     .action(
       async (
         name: string,
@@ -290,7 +288,7 @@ export function tokenCommands(program: Command): void {
       },
     );
 
-  command(tokens, 'list', 'list tokens, never their secrets').action(async (options: CommonOptions) => {
+  command(tokens, 'list', 'list tokens, without their secrets').action(async (options: CommonOptions) => {
     await answer(
       options,
       (client) => readWhole<TokenShown>(client, '/v1/tokens'),
@@ -311,7 +309,7 @@ export function tokenCommands(program: Command): void {
     );
   });
 
-  command(tokens, 'revoke <id>', 'end a token at once').action(async (id: string, options: CommonOptions) => {
+  command(tokens, 'revoke <id>', 'revoke a token at once').action(async (id: string, options: CommonOptions) => {
     await answer(
       options,
       (client) => client.delete(`/v1/tokens/${seg(id)}`),

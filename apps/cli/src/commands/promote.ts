@@ -14,18 +14,18 @@ export function promoteCommand(program: Command): void {
   command(
     program,
     'promote <test> [resources...]',
-    'make drafts in the live workspace of what a test environment has otherwise',
+    'create drafts in the live workspace from the differences of its test environment',
   )
-    .option('--check', 'only say what would be written')
+    .option('--check', 'only show the changes')
     .addHelpText(
       'after',
-      '\nresources: kind/name, such as notification/order-paid; left out: all notifications, templates, layouts, partials and streams',
+      '\nresources: kind/name, such as notification/order-paid; default: all notifications, templates, layouts, partials and streams',
     )
     .action(async (test: string, names: string[], { check, ...options }: PromoteOptions) => {
       const resources = names.map((text) => {
         const [kind = '', name = '', ...more] = text.split('/');
         if (kind !== '' && name !== '' && more.length === 0) return { kind: kind.replace('-', '_'), name };
-        throw new UsageError(`${text} names no resource: write kind/name, such as notification/order-paid`);
+        throw new UsageError(`${text} is not the name of a resource: write kind/name, such as notification/order-paid`);
       });
       const asked = { check_only: check === true, ...(resources.length > 0 && { resources }) };
       await answer(

@@ -20,19 +20,19 @@ type ListOptions = CommonOptions & {
 export function receiptCommands(program: Command): void {
   const receipts = program
     .command('receipts')
-    .description('reports of providers that fit no attempt: list, show, dismiss');
+    .description('delivery reports that match no attempt: list, show, dismiss');
 
-  command(receipts, 'list', 'list reports that nobody could place, newest first')
-    .option('--parked', 'only those that nobody has dismissed')
-    .option('--dismissed', 'only those that somebody has dismissed')
-    .option('--source <source>', 'only of this source, such as twilio, ses or dsn')
-    .option('--account <key>', 'only over this account, such as shop/mail or default')
-    .option('--since <time>', 'only since: 2h, yesterday, a date, or an RFC 3339 time')
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'the page after')
+  command(receipts, 'list', 'list reports that match no attempt, newest first')
+    .option('--parked', 'only reports that are not dismissed')
+    .option('--dismissed', 'only dismissed reports')
+    .option('--source <source>', 'only from this source, such as twilio, ses or dsn')
+    .option('--account <key>', 'only from this account, such as shop/mail or default')
+    .option('--since <time>', 'only at or after this time: 2h, yesterday, a date, or RFC 3339')
+    .option('--limit <n>', 'maximum number of entries', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
     .action(async (options: ListOptions) => {
       const { parked, dismissed, source, account, since, limit, cursor } = options;
-      if (parked && dismissed) throw new UsageError('--parked and --dismissed leave nothing: give one of them');
+      if (parked && dismissed) throw new UsageError('pass --parked or --dismissed, not both');
       let isWide = false;
       await answerNamed(
         options,
@@ -67,7 +67,7 @@ export function receiptCommands(program: Command): void {
       );
     });
 
-  command(receipts, 'show <id>', 'all that a report says').action(async (id: string, options: CommonOptions) => {
+  command(receipts, 'show <id>', 'show a report in full').action(async (id: string, options: CommonOptions) => {
     await answer(
       options,
       (client) => client.get<ParkedReceiptBody>(`/v1/workspaces/${seg(client.anywhere)}/receipts/${seg(id)}`),
@@ -79,7 +79,7 @@ export function receiptCommands(program: Command): void {
     );
   });
 
-  command(receipts, 'dismiss <id>', 'nothing is to be done about it; moves no delivery').action(
+  command(receipts, 'dismiss <id>', 'dismiss a report; changes no delivery').action(
     async (id: string, options: CommonOptions) => {
       await answer(
         options,

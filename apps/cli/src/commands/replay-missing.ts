@@ -31,7 +31,7 @@ export const selectionOptions = (to: Command): Command =>
     )
     .option('--rule <notification.rule...>', 'only these rules')
     .option('--max-age <span>', 'maximum age of an event, such as 24h (default: 7d)')
-    .option('--since <time>', 'instead of --max-age: only events that came at or after this time');
+    .option('--since <time>', 'instead of --max-age: only events received at or after this time');
 
 /** Returns the selection as the API takes it. */
 export const selectionOf = ({ difference, slot, rule, maxAge, since }: SelectionOptions) => ({
@@ -52,11 +52,7 @@ type MissingOptions = CommonOptions & SelectionOptions;
 
 /** `carillon replay missing`: what can be sent after publishing. */
 export function missingCommand(replay: Command, pathOf: (client: Client) => Promise<string>): void {
-  const missing = command(
-    replay,
-    'missing <run>',
-    'messages of a published edit that nobody has received, and how to send them; sends nothing',
-  );
+  const missing = command(replay, 'missing <run>', 'show the missing messages of a published edit; sends nothing');
   selectionOptions(missing).action(async (id: string, options: MissingOptions) => {
     await answer(
       options,

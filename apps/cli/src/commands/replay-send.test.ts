@@ -76,19 +76,19 @@ describe('carillon replay send', () => {
   });
 
   it('sends nothing if nobody can be asked, and if no message is missing', async () => {
-    expect(await send()).toContain('2 messages will be sent; say --count 2 --checksum ab12');
+    expect(await send()).toContain('2 messages will be sent; pass --count 2 --checksum ab12');
     looked = { ...LOOK, count: 3 };
-    expect(await send()).toContain('2 messages and 1 question to a partner will be sent; say --count 3');
+    expect(await send()).toContain('2 messages and 1 question to a partner will be sent; pass --count 3');
     looked = { ...LOOK, count: 1, messages: 0 };
-    expect(await send()).toContain('1 question to a partner will be sent; say --count 1');
+    expect(await send()).toContain('1 question to a partner will be sent; pass --count 1');
     looked = { ...LOOK, count: 0, messages: 0 };
     expect(await send()).toBe('');
     expect(posted).toEqual([]);
   });
 
   it.each([
-    ['--count belongs to --checksum', ['--count', '2'], '--count and --checksum belong together'],
-    ['a number of messages', ['--count', 'all', '--checksum', 'ab12'], '--count takes the count'],
+    ['--count belongs to --checksum', ['--count', '2'], '--count and --checksum need each other'],
+    ['a number of messages', ['--count', 'all', '--checksum', 'ab12'], '--count must be the number'],
     ['messages per second', ['--rate', 'fast'], '--rate takes messages per second'],
   ])('refuses wrong options: %s', async (_what, options, message) => {
     expect(await send(...options)).toContain(message);

@@ -33,14 +33,14 @@ export function sendCommand(replay: Command, pathOf: PathOf): void {
   const send = command(
     replay,
     'send <run>',
-    'send the missing messages of a published edit; shows them and asks first',
+    'send the missing messages of a published edit; shows their number and asks first',
   );
   selectionOptions(send)
-    .option('--count <n>', 'the count of a look, instead of a question')
-    .option('--checksum <text>', 'the checksum of the same look')
-    .option('--expires <span>', 'how long a message is of use (default: 24h)')
+    .option('--count <n>', 'number of messages as replay missing showed it; confirms without asking')
+    .option('--checksum <text>', 'checksum as replay missing showed it')
+    .option('--expires <span>', 'messages are given up after this time (default: 24h)')
     .option('--rate <n>', 'messages per second (default: 10)')
-    .option('--no-wait', 'do not wait for the end')
+    .option('--no-wait', 'do not wait for the end of the job')
     .action(async (id: string, options: SendOptions) => {
       const settings = settingsOf(options);
       const client = connect(options);
@@ -68,10 +68,11 @@ type Confirmed = ReturnType<typeof selectionOf> & { readonly count: number; read
 function confirmedBy(options: SendOptions): Confirmed | null {
   const { count, checksum } = options;
   if ((count === undefined) !== (checksum === undefined)) {
-    throw new UsageError('--count and --checksum belong together: give both, as replay missing shows them');
+    throw new UsageError('--count and --checksum need each other: pass both as replay missing shows them');
   }
   if (count === undefined || checksum === undefined) return null;
-  if (!/^\d{1,5}$/.test(count)) throw new UsageError(`--count takes the count of a look; found ${count}`);
+  if (!/^\d{1,5}$/.test(count))
+    throw new UsageError(`--count must be the number that replay missing shows; found ${count}`);
   return { ...selectionOf(options), count: Number(count), checksum };
 }
 
@@ -90,17 +91,15 @@ async function lookAndAgree(client: Client, path: string, options: SendOptions):
 
 /** `carillon replay stop`: ends sending and cancels what still waits. */
 export function stopCommand(replay: Command, pathOf: PathOf): void {
-  command(
-    replay,
-    'stop <run>',
-    'end sending the missing messages of a comparison, and cancel those that still wait',
-  ).action(async (id: string, options: CommonOptions) => {
-    await answer(
-      options,
-      async (client) => client.post<RunStopBody>(`${await pathOf(client)}/${seg(id)}/stop`, {}),
-      (body) => runnable(stopText(body), options),
-    );
-  });
+  command(replay, 'stop <run>', 'stop sending the missing messages, and cancel those that still wait').action(
+    async (id: string, options: CommonOptions) => {
+      await answer(
+        options,
+        async (client) => client.post<RunStopBody>(`${await pathOf(client)}/${seg(id)}/stop`, {}),
+        (body) => runnable(stopText(body), options),
+      );
+    },
+  );
 }
 
 /** A release before this one does not say how many questions it has not looked at. */

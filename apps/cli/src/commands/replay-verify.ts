@@ -21,16 +21,16 @@ const FIRST_FINDINGS = '20';
 /** Adds the options of a time range. */
 export const rangeOptions = (added: Command): Command =>
   added
-    .option('--last <span>', 'events of this span, such as 7d (default: 30d)')
-    .option('--from <time>', 'instead of --last: events received at or after; a date or a time')
-    .option('--to <time>', 'with --from: events received before');
+    .option('--last <span>', 'events of the last 7d, for example (default: 30d)')
+    .option('--from <time>', 'instead of --last: events received at or after this date or time')
+    .option('--to <time>', 'with --from: events received before this date or time');
 
 /** The time range of a request. Throws if options contradict each other. */
 export function rangeRequestOf({ last, from, to }: RangeOptions): RangeOptions {
   if (last !== undefined && (from !== undefined || to !== undefined)) {
     throw new UsageError('name the time range with --last, or with --from and --to, not both');
   }
-  if ((from === undefined) !== (to === undefined)) throw new UsageError('--from and --to belong together: give both');
+  if ((from === undefined) !== (to === undefined)) throw new UsageError('--from and --to need each other: pass both');
   if (last !== undefined) return { last };
   return from !== undefined && to !== undefined ? { from, to } : {};
 }
@@ -38,7 +38,7 @@ export function rangeRequestOf({ last, from, to }: RangeOptions): RangeOptions {
 /** `carillon replay verify`. */
 export function verifyCommand(replay: Command, pathOf: PathOf): void {
   rangeOptions(
-    command(replay, 'verify', 'evaluate past events again, and compare with what the log has; sends nothing'),
+    command(replay, 'verify', 'evaluate past events again and compare the results with the log; sends nothing'),
   )
     .option('--no-wait', 'do not wait for the result')
     .action(async ({ wait, ...options }: VerifyOptions) => {
@@ -61,9 +61,9 @@ export function verifyCommand(replay: Command, pathOf: PathOf): void {
 
 /** `carillon replay findings`. */
 export function findingsCommand(replay: Command, pathOf: PathOf): void {
-  command(replay, 'findings <run>', 'outputs that a verification found missing, without cause, or different')
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'the page after')
+  command(replay, 'findings <run>', 'list outputs that a verification found missing, without cause or different')
+    .option('--limit <n>', 'maximum number of entries', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
     .action(async (id: string, { limit, cursor, ...options }: CommonOptions & { limit: string; cursor?: string }) => {
       await answer(
         options,

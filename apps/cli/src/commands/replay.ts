@@ -58,7 +58,7 @@ export function replayCommands(program: Command): void {
 }
 
 function diffCommand(replay: Command): void {
-  rangeOptions(command(replay, 'diff', 'who would have been notified with an edit, and who not; sends nothing'))
+  rangeOptions(command(replay, 'diff', 'show who would have been notified with an edit, and who not; sends nothing'))
     .option('-f, --file <dir>', 'the edit is this configuration folder')
     .option('--prune', 'with -f: resources that are not in the folder are removed by the edit')
     .option('--drafts', 'the edit is the drafts of the workspace')
@@ -99,9 +99,9 @@ export function runRequestOf(options: DiffOptions): object {
 }
 
 function listCommand(replay: Command): void {
-  command(replay, 'list', 'comparisons, verifications and searches of a workspace, newest first')
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'the page after')
+  command(replay, 'list', 'list comparisons, verifications and searches of a workspace, newest first')
+    .option('--limit <n>', 'maximum number of entries', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
     .action(async ({ limit, cursor, ...options }: ListOptions) => {
       await answer(
         options,
@@ -112,8 +112,8 @@ function listCommand(replay: Command): void {
 }
 
 function showCommand(replay: Command): void {
-  command(replay, 'show <run>', 'the result of a comparison, verification or search, or how far it is')
-    .option('--follow', 'draw its progress until it ends')
+  command(replay, 'show <run>', 'show the result or the progress of a comparison, verification or search')
+    .option('--follow', 'show progress until it ends')
     .action(async (id: string, { follow, ...options }: ShowOptions) => {
       const client = connect(options);
       const run = await client.get<RunBody>(`${await pathOf(client)}/${seg(id)}`);
@@ -124,14 +124,14 @@ function showCommand(replay: Command): void {
 }
 
 function rowsCommand(replay: Command): void {
-  command(replay, 'rows <run>', 'the messages on which the sides differ; audited')
+  command(replay, 'rows <run>', 'list the messages that differ; recorded in the audit log')
     .addOption(new Option('--difference <difference>', 'only this difference').choices([...DIFFERENCES]))
     .addOption(new Option('--slot <state>', 'only messages of which the ledger knows this').choices([...SLOT_STATES]))
     .option('--rule <notification.rule>', 'only this rule')
     .option('--day <day>', 'only events of this day in UTC, such as 2026-11-29')
-    .option('--csv <file>', 'write all of them as CSV to a file that only you can read; - is standard output')
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'the page after')
+    .option('--csv <file>', 'write all rows as CSV to a file that only you can read; - is standard output')
+    .option('--limit <n>', 'maximum number of entries', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
     .action(async (id: string, { csv, cursor, day, difference, limit, rule, slot, ...options }: RowsOptions) => {
       const filters = { difference, slot, rule, day };
       if (csv !== undefined) {
@@ -155,7 +155,7 @@ function rowsCommand(replay: Command): void {
 }
 
 function cancelCommand(replay: Command): void {
-  command(replay, 'cancel <run>', 'end a comparison, verification or search before it is done').action(
+  command(replay, 'cancel <run>', 'cancel a comparison, verification or search').action(
     async (id: string, options: CommonOptions) => {
       await answer(
         options,

@@ -12,16 +12,14 @@ type RestoreFlags = CommonOptions & { readonly newer?: string; readonly cancelUn
 export function restoreCommand(program: Command): void {
   program
     .command('restore <file>')
-    .description(
-      'unpack a backup into a data folder that is empty or not there, and say what it will do; needs no server',
-    )
+    .description('unpack a backup into a new or empty data folder, and show what it will send; needs no server')
     .option('--json', 'print JSON')
     .option('--data-dir <dir>', 'data folder (default: CARILLON_DATA_DIR, else ./carillon-data)')
-    .option('--newer <dir>', 'the data folder that it replaces, stopped: what was sent from there is not sent again')
     .option(
-      '--cancel-unsent',
-      'send nothing that the backup had not sent: it becomes CANCELLED, for a person to resend',
+      '--newer <dir>',
+      'stopped data folder that the backup replaces: messages sent from there are not sent again',
     )
+    .option('--cancel-unsent', 'cancel messages that the backup had not sent; you can resend them')
     .action(async (file: string, flags: RestoreFlags) => {
       const folder = dataFolder(flags);
       const { restoreBackup } = await import('@carillon/adapter-embedded');

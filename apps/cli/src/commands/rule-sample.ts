@@ -8,7 +8,7 @@ const LANGUAGES = ['curl', 'javascript', 'python', 'go'] as const;
 type Language = (typeof LANGUAGES)[number];
 
 export function sampleCommand(rule: Command): void {
-  command(rule, 'sample <rule>', 'the smallest event of a rule (notification.rule), and code that sends it')
+  command(rule, 'sample <rule>', 'print the minimum event of a rule (notification.rule), and code that sends it')
     .addOption(new Option('--language <language>', 'print only the code, ready for a file').choices(LANGUAGES))
     .action(async (name: string, options: CommonOptions & { language?: Language }) => {
       const { language } = options;

@@ -21,15 +21,15 @@ export function readText(file: string): string {
 }
 
 export function ruleCommands(program: Command): void {
-  const rule = program.command('rule').description('try rules out');
+  const rule = program.command('rule').description('rules: test with an event, sample event');
   sampleCommand(rule);
-  command(rule, 'test <rule>', 'what a rule (notification.rule) would do with an event; sends nothing')
+  command(rule, 'test <rule>', 'show what a rule (notification.rule) would do with an event; sends nothing')
     .requiredOption('--event <event>', 'file with the event as JSON, - for standard input, or the id of one (evt_…)')
-    .option('-f, --file <dir>', 'judge by this configuration folder, which is not published')
+    .option('-f, --file <dir>', 'use the rule of this configuration folder instead of the published one')
     .addOption(new Option('--expect <outcome>', 'end with code 1 if it does otherwise').choices(['fires', 'nothing']))
-    .option('--answer <file>', 'of a rule that asks a partner: file with its answer as JSON')
+    .option('--answer <file>', 'file with the partner’s answer as JSON, for a rule that asks a partner')
     .option('--html', 'print HTML bodies too')
-    .option('--full', 'print long bodies and values whole')
+    .option('--full', 'print long bodies and values in full')
     .action(async (name: string, options: TestOptions) => {
       const { event, file, answer: pasted, expect } = options;
       const request = {
@@ -98,14 +98,14 @@ function showTest(body: RuleTestBody, options: TestOptions): string {
 }
 
 export function sendCommand(program: Command): void {
-  command(program, 'send <stream>', 'post an event as a client would')
+  command(program, 'send <stream>', 'send an event as a client does')
     .option('--file <file>', 'file with the event as JSON; - for standard input', '-')
     .option(
       '--key <where>',
-      'where the API key is: - for standard input, or the name of a variable',
+      'source of the API key: - for standard input, or the name of a variable',
       'CARILLON_API_KEY',
     )
-    .option('--idempotency-key <key>', 'makes the event id; the same again is the same event')
+    .option('--idempotency-key <key>', 'repeated calls with this key send one event')
     .action(async (stream: string, options: CommonOptions & { file: string; key: string; idempotencyKey?: string }) => {
       const key = readKey(options);
       const body = readText(options.file);
@@ -147,14 +147,17 @@ async function explained(client: Client, path: string, error: unknown): Promise<
 /** Never the key itself: arguments are seen in process lists and histories. */
 function readKey({ key: where, file }: { readonly key: string; readonly file: string }): string {
   if (where === '-') {
-    if (file === '-') throw new UsageError('standard input cannot be key and event: name a file with --file');
+    if (file === '-')
+      throw new UsageError(
+        'standard input can be the key or the event, not both: read the event from a file with --file',
+      );
     const key = readText('-').trim();
     if (key === '') throw new UsageError('standard input is empty: pipe the API key in');
     return key;
   }
   if (!/^[A-Z_][A-Z0-9_]*$/.test(where)) {
     throw new UsageError(
-      '--key does not take the key, which everybody on this machine could see: set CARILLON_API_KEY, name another variable, or pipe it in with --key -',
+      '--key takes the name of a variable, because a key on the command line is visible to all users of this machine: set CARILLON_API_KEY, name another variable, or pipe the key in with --key -',
     );
   }
   const key = environment[where];
@@ -172,7 +175,7 @@ async function postEvent(url: string, key: string, body: string, idempotencyKey?
     },
     body,
   }).catch(() => {
-    throw new CommandError(`nobody answers at ${url}`);
+    throw new CommandError(`no server answers at ${url}`);
   });
   const parsed = (await readAnswer(answered, url)) as { id: string } & Partial<Problem>;
   if (answered.status === 202) return parsed;

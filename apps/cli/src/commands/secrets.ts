@@ -20,10 +20,10 @@ async function pathOf(client: Client, { deployment }: Where, name: string): Prom
 export function secretCommands(program: Command): void {
   const secrets = program
     .command('secret')
-    .description('secrets that files name by { secret: NAME }: set, list, remove; and the key that seals them: rotate');
+    .description('stored secrets, which files use as { secret: NAME }: set, list, remove, and rotate their master key');
 
   command(secrets, 'set <name>', 'store a secret, read from standard input')
-    .option(DEPLOYMENT, "for the deployment's own accounts (carillon.yaml)")
+    .option(DEPLOYMENT, 'for accounts of the deployment (carillon.yaml)')
     .action(async (name: string, options: Where) => {
       const value = await readSecret(name);
       await answerNamed(
@@ -39,7 +39,7 @@ export function secretCommands(program: Command): void {
     });
 
   command(secrets, 'list', 'list names and fingerprints, never values')
-    .option(DEPLOYMENT, "the deployment's own alone")
+    .option(DEPLOYMENT, 'only secrets of the deployment')
     .action(async (options: Where) => {
       await answer(
         options,
@@ -67,8 +67,8 @@ export function secretCommands(program: Command): void {
       );
     });
 
-  command(secrets, 'remove <name>', 'forget a stored secret')
-    .option(DEPLOYMENT, "one of the deployment's own")
+  command(secrets, 'remove <name>', 'delete a stored secret')
+    .option(DEPLOYMENT, 'a secret of the deployment')
     .action(async (name: string, options: Where) => {
       await answer(
         options,
@@ -101,21 +101,23 @@ function rotateCommand(secrets: Command): void {
   command(
     secrets,
     'rotate',
-    `exchange the master key while everything runs; the new one comes from ${VARIABLE}, a file or a command, or is made`,
+    `replace the master key while Carillon runs; the new key comes from ${VARIABLE}, a file or a command, or is generated`,
   )
-    .option('--key-file <file>', 'file that holds the new key: 32 bytes as hex or base64')
-    .option('--key-command <command>', 'command that prints it, such as one that asks a key service')
-    .option('--values', 'encrypt every stored secret anew, under new data keys')
+    .option('--key-file <file>', 'file with the new key: 32 bytes as hex or base64')
+    .option('--key-command <command>', 'command that prints the new key, such as a call of a key service')
+    .option('--values', 'encrypt every stored secret again, with new data keys')
     .option('--finish', 'refuse the old key from now on')
-    .option('--cancel', 'refuse the new key, as if nothing had begun')
-    .option('--status', 'only say which keys count')
+    .option('--cancel', 'cancel the rotation: refuse the new key')
+    .option('--status', 'only show which keys are valid')
     .action(async (options: RotateOptions) => {
       const given = [options.values, options.finish, options.cancel, options.status].filter(Boolean);
-      if (given.length > 1) throw new UsageError('give one of --values, --finish, --cancel and --status');
+      if (given.length > 1) throw new UsageError('pass only one of --values, --finish, --cancel and --status');
       const isStep = given.length === 1;
       const key = isStep ? undefined : await newKey(options);
       if (isStep && (options.keyFile !== undefined || options.keyCommand !== undefined)) {
-        throw new UsageError('--key-file and --key-command go without --values, --finish, --cancel and --status');
+        throw new UsageError(
+          '--key-file and --key-command cannot be combined with --values, --finish, --cancel and --status',
+        );
       }
       const body = await answer(
         options,
@@ -142,7 +144,7 @@ async function ask(
 async function newKey({ keyFile, keyCommand }: RotateOptions): Promise<string | undefined> {
   const variable = environment[VARIABLE] || undefined;
   if ([variable, keyFile, keyCommand].filter((one) => one !== undefined).length > 1) {
-    throw new UsageError(`the new key comes from one place: ${VARIABLE}, --key-file or --key-command`);
+    throw new UsageError(`name one source of the new key: ${VARIABLE}, --key-file or --key-command`);
   }
   if (keyFile !== undefined) {
     const { readFile } = await import('node:fs/promises');

@@ -122,7 +122,7 @@ describe('carillon sources reset', () => {
 
   it('shows the span and resets nothing if nobody can confirm it', async () => {
     const { client, posted } = clientOf(STOPPED);
-    await expect(resetSource(client, 'shop-db', options)).rejects.toThrow(`${SPAN.slice(0, -1)}; say --yes`);
+    await expect(resetSource(client, 'shop-db', options)).rejects.toThrow(`${SPAN.slice(0, -1)}; pass --yes`);
     expect(posted).toEqual([]);
   });
 
@@ -130,7 +130,9 @@ describe('carillon sources reset', () => {
     const { client, posted } = clientOf(BUS);
     await expect(resetSource(client, 'bus', options)).rejects.toThrow('All of them will be read');
     await expect(resetSource(client, 'bus', { ...options, from: 'end' })).rejects.toThrow('None of them will be read');
-    await expect(resetSource(client, 'bus', { ...options, from: 'noon' })).rejects.toThrow('--from is end or oldest');
+    await expect(resetSource(client, 'bus', { ...options, from: 'noon' })).rejects.toThrow(
+      '--from must be end or oldest',
+    );
     await resetSource(client, 'bus', { ...options, from: 'end', yes: true });
     expect(posted).toEqual([
       ['/v1/workspaces/shop/sources/bus/reset', { reason: options.reason, from: BUS.read_until, at: 'end' }],

@@ -18,7 +18,7 @@ export function sourceCommands(program: Command): void {
   const sources = command(
     program,
     'sources',
-    'databases and Kafka clusters that are read: state, lag, last change, and what to do',
+    'list databases and Kafka clusters with state, lag, last change and what to do',
   ).action(async (options: CommonOptions) => {
     let isWide = false;
     await answer(
@@ -33,12 +33,12 @@ export function sourceCommands(program: Command): void {
   const reset = command(
     sources,
     'reset <name>',
-    'let a stopped source begin again; shows what will not be read, and asks',
+    'restart a stopped source; shows which changes are skipped, and asks first',
   );
-  needs(reset, '--reason <text>', 'why changes may be passed over; the audit log keeps it')
-    .option('--from <end|oldest>', 'of Kafka: begin at the end of the topics, or at their oldest record (oldest)')
-    .option('--gone', 'of a source that leaves: its slot is dropped, or its database is gone')
-    .option('--yes', 'do not ask')
+  needs(reset, '--reason <text>', 'why changes may be skipped; recorded in the audit log')
+    .option('--from <end|oldest>', 'Kafka: start at the end of the topics or at their oldest record (default: oldest)')
+    .option('--gone', 'for a source that is being removed: its slot is dropped or its database no longer exists')
+    .option('--yes', 'do not ask for confirmation')
     .action(async (name: string, _local: unknown, self: Command) => {
       const options = self.optsWithGlobals<ResetOptions>();
       await answer(
@@ -56,7 +56,7 @@ export async function resetSource(
   { reason, from: start, gone, yes }: ResetOptions,
 ): Promise<SourceBody> {
   if (start !== undefined && start !== 'end' && start !== 'oldest') {
-    throw new UsageError('--from is end or oldest');
+    throw new UsageError('--from must be end or oldest');
   }
   const path = `/v1/workspaces/${seg(client.reach)}/sources/${seg(name)}`;
   const source = await client.get<SourceBody>(path);

@@ -22,12 +22,12 @@ type WhyOptions = CommonOptions & { readonly limit: string };
 const TRACE = /^(?:[0-9a-f]{2}-)?[0-9a-f]{32}(?:-[0-9a-f]{16}-[0-9a-f]{2})?$/i;
 
 export function storyCommands(program: Command): void {
-  command(program, 'trace <id>', 'the whole story of an event or a delivery, or of the event of a W3C trace')
-    .option('--to <address>', 'of an event: only people whose address, person or unique_id begins with this')
-    .option('--limit <n>', 'of an event: at most so many people (100)')
-    .option('--cursor <cursor>', 'of an event: the people after')
-    .option('--content', 'also what came in and what went out: bodies, variables, the message rendered again')
-    .option('--whole', 'with --content: bodies without folding')
+  command(program, 'trace <id>', 'show what happened to an event, a delivery, or the event of a W3C trace')
+    .option('--to <address>', 'for an event: only people whose address, person or unique_id starts with this text')
+    .option('--limit <n>', 'for an event: maximum number of people (default: 100)')
+    .option('--cursor <cursor>', 'for an event: next page of people')
+    .option('--content', 'also show contents: event body, variables, the message rendered again')
+    .option('--whole', 'with --content: print bodies in full')
     .action(async (id: string, options: TraceOptions) => {
       const kind = id.startsWith('dlv_')
         ? 'deliveries'
@@ -40,10 +40,12 @@ export function storyCommands(program: Command): void {
       }
       const { to, limit, cursor } = options;
       if (kind === 'deliveries' && [to, limit, cursor].some((one) => one !== undefined)) {
-        throw new UsageError('--to, --limit and --cursor choose among the people of an event: a delivery has one');
+        throw new UsageError(
+          '--to, --limit and --cursor select people of an event: leave them out for a delivery, which has one person',
+        );
       }
       const isWhole = options.whole === true;
-      if (isWhole && !options.content) throw new UsageError('--whole goes with --content');
+      if (isWhole && !options.content) throw new UsageError('--whole needs --content');
       await answerNamed(
         options,
         async (client) => {
@@ -64,8 +66,8 @@ export function storyCommands(program: Command): void {
       );
     });
 
-  command(program, 'why <address> [notification]', 'why somebody was told, or not, by each event that is on the log')
-    .option('--limit <n>', 'at most so many lines, newest first', '50')
+  command(program, 'why <address> [notification]', 'show for each event why a person was notified or not')
+    .option('--limit <n>', 'maximum number of lines, newest first', '50')
     .action(async (address: string, notification: string | undefined, options: WhyOptions) => {
       const limit = Number(options.limit);
       if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit takes a number from 1');
@@ -87,7 +89,7 @@ async function eventOfTrace(client: Client, trace: string, options: CommonOption
   const { items } = await client.get<EventPage>(path, { trace_id: trace, limit: '20' });
   const [only, ...others] = [...new Set(items.map(({ id }) => id))];
   if (only === undefined) {
-    throw new CommandError(`no event that is still listed belongs to trace ${trace}; a new one shows within a second`);
+    throw new CommandError(`no listed event belongs to trace ${trace}; a new event is listed within a second`);
   }
   if (others.length === 0) return only;
   const commands = [only, ...others].map((id) => runnable(`  npx carillon trace ${id}`, options));

@@ -16,15 +16,17 @@ type StreamFields = {
 
 /** `events fields STREAM`: what events of the stream were seen to hold. */
 export function fieldsCommand(events: Command): void {
-  command(events, 'fields <stream>', 'fields seen on a stream (its EVENT_PATH), with types and samples').action(
-    async (stream: string, _local: unknown, self: Command) => {
-      await answer(
-        self.optsWithGlobals<CommonOptions>(),
-        (client) => readFields(client, stream),
-        (fields) => showFields(fields),
-      );
-    },
-  );
+  command(
+    events,
+    'fields <stream>',
+    'list the fields seen on a stream (its EVENT_PATH), with types and samples',
+  ).action(async (stream: string, _local: unknown, self: Command) => {
+    await answer(
+      self.optsWithGlobals<CommonOptions>(),
+      (client) => readFields(client, stream),
+      (fields) => showFields(fields),
+    );
+  });
 }
 
 /** Reads the fields of a stream, and the columns of its tables before its first change. */

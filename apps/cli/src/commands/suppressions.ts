@@ -15,7 +15,7 @@ const SOURCES = 'hard_bounce, complaint, stop, dead_token, operator or import';
 const withFilters = (one: Command): Command =>
   one
     .option('--channel <channel>', 'email, sms or push')
-    .option('--address <address>', 'this address, whatever its case')
+    .option('--address <address>', 'only this address (case does not matter)')
     .option('--source <source>', SOURCES);
 
 /**
@@ -27,7 +27,7 @@ function channelFor(address: string, channel: string | undefined): string {
   if (address.includes('@')) return 'email';
   if (/^\s*\+/.test(address)) return 'sms';
   throw new UsageError(
-    'this is no email address, and a phone number begins with + and the country; of a device token say --channel push',
+    'this is not an email address, and a phone number begins with + and the country code. For a device token, pass --channel push',
   );
 }
 
@@ -37,7 +37,7 @@ const whoAndWhy = ({ source, by, detail }: SuppressionBody): string =>
 export function suppressionCommands(program: Command): void {
   const suppressions = program
     .command('suppressions')
-    .description('addresses that nothing is sent to: list, add, remove, import, export');
+    .description('addresses that get no messages: list, add, remove, import, export');
   listCommand(suppressions);
   addCommand(suppressions);
   removeCommand(suppressions);
@@ -45,9 +45,9 @@ export function suppressionCommands(program: Command): void {
 }
 
 function listCommand(suppressions: Command): void {
-  withFilters(command(suppressions, 'list', 'list suppressed addresses, a line for each source'))
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'the page after')
+  withFilters(command(suppressions, 'list', 'list suppressed addresses, one line per source'))
+    .option('--limit <n>', 'maximum number of entries', '50')
+    .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
     .action(async (options: ListOptions) => {
       let isWide = false;
       await answerNamed(
@@ -78,9 +78,9 @@ function listCommand(suppressions: Command): void {
 }
 
 function addCommand(suppressions: Command): void {
-  command(suppressions, 'add <address>', 'send nothing more to an address')
-    .option('--channel <channel>', 'email, sms or push (default: by the form of the address)')
-    .option('--detail <words>', 'why, for people')
+  command(suppressions, 'add <address>', 'suppress an address: it gets no more messages')
+    .option('--channel <channel>', 'email, sms or push (default: guessed from the address)')
+    .option('--detail <words>', 'reason, as people read it')
     .action(async (address: string, options: CommonOptions & { channel?: string; detail?: string }) => {
       const body = { channel: channelFor(address, options.channel), address, detail: options.detail };
       await answer(
@@ -94,9 +94,9 @@ function addCommand(suppressions: Command): void {
 }
 
 function removeCommand(suppressions: Command): void {
-  command(suppressions, 'remove <address>', 'allow an address again')
-    .option('--channel <channel>', 'email, sms or push (default: by the form of the address)')
-    .option('--source <source>', `take back this one alone: ${SOURCES}`)
+  command(suppressions, 'remove <address>', 'remove the suppression of an address')
+    .option('--channel <channel>', 'email, sms or push (default: guessed from the address)')
+    .option('--source <source>', `remove only the entry of this source: ${SOURCES}`)
     .action(async (address: string, options: CommonOptions & { channel?: string; source?: string }) => {
       const body = { channel: channelFor(address, options.channel), address, source: options.source };
       await answer(
@@ -113,7 +113,7 @@ function removeCommand(suppressions: Command): void {
 
 function fileCommands(suppressions: Command): void {
   command(suppressions, 'import <file>', 'suppress the addresses of a CSV file (- for standard input)')
-    .option('--channel <channel>', 'of rows that name none (default: by the form of the address)')
+    .option('--channel <channel>', 'channel of rows without one (default: guessed from the address)')
     .action(async (file: string, options: CommonOptions & { channel?: string }) => {
       await answer(
         options,

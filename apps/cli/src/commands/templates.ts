@@ -28,8 +28,8 @@ type TestSendOptions = RenderingOptions & {
 /** With what a template is rendered that no event on the log and no recipient says. */
 const renderedWith = (named: Command): Command =>
   needs(named, '--event <file>', 'file with the event as JSON; - for standard input')
-    .option('--locale <locale>', 'in this language, such as de-AT, instead of what the event or the workspace says')
-    .option('--time-zone <zone>', 'by this clock, such as Europe/Vienna');
+    .option('--locale <locale>', 'language, such as de-AT (default: that of the event or the workspace)')
+    .option('--time-zone <zone>', 'time zone, such as Europe/Vienna');
 const wordsOf = ({ event, locale, timeZone }: RenderingOptions) => ({
   event: readText(event),
   ...(locale !== undefined && { locale }),
@@ -37,14 +37,12 @@ const wordsOf = ({ event, locale, timeZone }: RenderingOptions) => ({
 });
 
 export function templateCommands(program: Command): void {
-  const template = program.command('template').description('look at what templates make, and send one to yourself');
-  renderedWith(
-    command(template, 'preview <template>', 'what a template makes of an event, exactly as it would be sent'),
-  )
-    .option('--channel <channel>', 'only on this channel: email, sms or push')
-    .option('--items <number>', 'as a digest of so many items, each as the event; 0: as one message')
+  const template = program.command('template').description('templates: preview, test-send');
+  renderedWith(command(template, 'preview <template>', 'render a template with an event, exactly as it would be sent'))
+    .option('--channel <channel>', 'only this channel: email, sms or push')
+    .option('--items <number>', 'render a digest with this number of copies of the event; 0: a single message')
     .option('--html', 'print HTML bodies too')
-    .option('--full', 'print long texts whole')
+    .option('--full', 'print long texts in full')
     .action(async (name: string, options: PreviewOptions) => {
       const items = options.items === undefined ? undefined : Number(options.items);
       if (items !== undefined && !(Number.isInteger(items) && items >= 0 && items <= 500)) {
@@ -69,12 +67,12 @@ export function templateCommands(program: Command): void {
     command(
       template,
       'test-send <notification>',
-      'one message, marked as a test, over the account that would be taken',
+      'send one message, marked as a test, with the account that real messages use',
     ),
   );
   needs(testSend, '--channel <channel>', 'email, sms or push');
-  needs(testSend, '--to <address>', 'who gets it: an address of the channel')
-    .option('--wait <seconds>', 'how long to wait for what comes of it', '30')
+  needs(testSend, '--to <address>', 'recipient: an address of the channel')
+    .option('--wait <seconds>', 'seconds to wait for the result', '30')
     .action(async (name: string, options: TestSendOptions) => {
       const wait = Number(options.wait);
       if (!(wait >= 0 && wait <= 3600)) throw new UsageError('--wait takes seconds, from 0 to 3600');

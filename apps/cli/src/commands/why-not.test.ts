@@ -21,6 +21,6 @@ describe('why-not with a search that is done', () => {
   });
 
   it('refuses an event', async () => {
-    await expect(ask('--search', 'run_1', '--event', 'evt_1')).rejects.toThrow('--event names one event');
+    await expect(ask('--search', 'run_1', '--event', 'evt_1')).rejects.toThrow('pass --event or --search, not both');
   });
 });

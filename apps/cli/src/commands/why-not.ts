@@ -32,20 +32,22 @@ export function whyNotCommands(program: Command): void {
   command(
     program,
     'why-not <who> <notification>',
-    'why a notification did not tell somebody: what stands between an event and them, in order',
+    'show why a person did not get a notification: the checks between event and message, in order',
   )
-    .option('--from <time>', 'events received at or after: 2h, today, a date or a time')
-    .option('--to <time>', 'events received before')
-    .option('--last <span>', 'instead of both, such as 7d (24h where nothing is said)')
+    .option('--from <time>', 'events received at or after this time: 2h, today, a date or a time')
+    .option('--to <time>', 'events received before this time')
+    .option('--last <span>', 'instead of --from and --to: a span such as 7d (default: 24h)')
     .option('--event <id>', 'only this event')
-    .option('--drafts', 'says of each event too what it comes to with the drafts of the workspace')
-    .option('--search [run]', 'searches the whole log first, or the span; with the id of a search, takes what it found')
-    .option('--cursor <cursor>', 'looks further back, where the answer before says so')
+    .option('--drafts', 'also show the result of each event with the drafts of the workspace')
+    .option(
+      '--search [run]',
+      'first search the whole log, or the time range, for the person; with the id of a search, reuse its result',
+    )
+    .option('--cursor <cursor>', 'look further back: the cursor that the previous answer printed')
     .action(async (who: string, notification: string, options: Options) => {
       const { from, to, last, event, cursor, drafts, search } = options;
       const span = { from, to, last };
-      if (search && event !== undefined)
-        throw new UsageError('--event names one event, and --search looks for events: give one');
+      if (search && event !== undefined) throw new UsageError('pass --event or --search, not both');
       if (typeof search === 'string' && (from ?? to ?? last) !== undefined)
         throw new UsageError(`${search} has a time range of its own: leave out --from, --to and --last`);
       const client = connect(options);

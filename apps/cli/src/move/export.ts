@@ -87,7 +87,7 @@ async function refuseUnfinished(backend: Backend): Promise<void> {
   if (asked.length > 0) open.push(`questions to partners are open (${asked.join(', ')})`);
   if (open.length === 0) return;
   throw new CommandError(
-    `${open.join('; ')}. Start it once more where no client reaches it (carillon up --gateway-port 0), wait until \`carillon doctor\` says 0 records behind and partners have answered, stop it, then export`,
+    `${open.join('; ')}. Start Carillon once more where no client reaches it (carillon up --gateway-port 0), wait until \`carillon doctor\` says 0 records behind and partners have answered, stop it, then export`,
   );
 }
 
@@ -111,7 +111,7 @@ async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
   );
   if (telling.length === 0) return;
   throw new CommandError(
-    `${telling.join(', ')}: with first_sync: notify everybody in the cohort would be told again when it is first synchronised elsewhere. Write first_sync: silent and apply it here; change it back there, after that`,
+    `${telling.join(', ')}: with first_sync: notify, all members of the cohort would be notified again at its first synchronisation in the new place. Write first_sync: silent and apply it here; change it back in the new place afterwards`,
   );
 }
 

@@ -110,7 +110,7 @@ async function shiftOf(header: MoveHeader, { log }: Backend, codecs: Codecs): Pr
   const decoded = codecs.configuration.decode(first.value);
   if (decoded.ok && decoded.value.id === header.first_configuration) return first.offset;
   throw new CommandError(
-    'there is a configuration here already: import before anything is applied and before an API key is made, into log and stores that are empty',
+    'a configuration exists here already: import into an empty log and empty stores, before you apply a configuration or create an API key',
   );
 }
 
@@ -162,7 +162,7 @@ async function writeRest(line: MoveLine, backend: Backend): Promise<boolean> {
     return !isKnown;
   }
   throw new CommandError(
-    `the file holds ${kindOf(line)}, which this Carillon does not know: import it with a newer one`,
+    `the file holds ${kindOf(line)}, which this version does not know: import it with a newer Carillon`,
   );
 }
 
@@ -189,7 +189,7 @@ async function appendConfiguration(
   const after = await idsThere();
   if (records.some(({ id }, at) => after[at] !== id)) {
     throw new CommandError(
-      `configuration ${number} and those after it did not get their numbers: somebody else applied one meanwhile. Empty log and stores, and import again before anybody applies`,
+      `configuration ${number} and those after it did not get their numbers, because another configuration was applied meanwhile. Empty the log and the stores, and import again before you apply`,
     );
   }
   await repeatMarkers(log, number + records.length - 1);

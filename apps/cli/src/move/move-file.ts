@@ -64,7 +64,7 @@ export async function writeMoveFile(
   header: MoveHeader,
   lines: AsyncIterable<MoveLine>,
 ): Promise<MoveCounts> {
-  if (existsSync(file)) throw new UsageError(`${file} is there already; give a new name`);
+  if (existsSync(file)) throw new UsageError(`${file} exists already: choose a new name`);
   let counts = NOTHING_YET;
   async function* texts(): AsyncGenerator<string> {
     yield textOf(header);
@@ -105,9 +105,10 @@ export async function openMoveFile(file: string): Promise<{ readonly header: Mov
       const header = readLine(first) as MoveHeader | undefined;
       if (header?.format !== 'carillon move') break;
       if (header.version !== 1)
-        throw new CommandError(`${file} was written by a newer Carillon: import it with that one`);
+        throw new CommandError(`${file} was written by a newer Carillon: import it with that version`);
       const end = last === undefined ? undefined : (readLine(last) as MoveEnd | undefined)?.end;
-      if (!end) throw new CommandError(`${file} is cut off: its last line is missing. Copy it again, or export again`);
+      if (!end)
+        throw new CommandError(`${file} is incomplete: its last line is missing. Copy it again, or export again`);
       return { header, end };
     }
   } finally {

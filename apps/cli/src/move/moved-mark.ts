@@ -17,6 +17,6 @@ export function refuseMoved(dataDir: string): void {
   const file = fileIn(dataDir);
   if (!existsSync(file)) return;
   throw new CommandError(
-    `the deliveries of ${dataDir} were ${readFileSync(file, 'utf8').trim()}. Started here as well, they would tell people twice. To go on here, and never import that file, remove ${file}`,
+    `the deliveries of ${dataDir} were ${readFileSync(file, 'utf8').trim()}. If Carillon also starts here, people are notified twice. To continue here and never import that file, remove ${file}`,
   );
 }

@@ -16,9 +16,10 @@ const NO_PLACE: ReadonlySet<unknown> = new Set([
 ]);
 
 export async function backupTo(file: string, backend: Backend): Promise<{ bytes: number }> {
-  if (file.includes('\0')) throw new CarillonError('invalid_request', 'file: no name of a file has a NUL character');
+  if (file.includes('\0'))
+    throw new CarillonError('invalid_request', 'file: a file name cannot contain a NUL character');
   // Over another file it would take away an older backup, or whatever the caller mistook for a free name.
-  if (existsSync(file)) throw new CarillonError('invalid_request', `file: ${file} is there already; give a new name`);
+  if (existsSync(file)) throw new CarillonError('invalid_request', `file: ${file} exists already: choose a new name`);
   if (!existsSync(dirname(file))) {
     throw new CarillonError('invalid_request', `file: there is no folder ${dirname(file)} on the server`);
   }

@@ -13,7 +13,7 @@ export async function readKeys(dataDir: string, env: Environment): Promise<Keys>
   const command = env[COMMAND];
   if (!command) return loadKeys(dataDir, env);
   if (env['CARILLON_MASTER_KEY']) {
-    throw new CarillonError('wrong_usage', `CARILLON_MASTER_KEY and ${COMMAND} are both set: give one of them`);
+    throw new CarillonError('wrong_usage', `CARILLON_MASTER_KEY and ${COMMAND} are both set: unset one of them`);
   }
   return loadKeys(dataDir, env, await keyFromCommand(COMMAND, command));
 }

@@ -46,7 +46,7 @@ it('a file that is missing or empty, or stands beside the value, is named with a
       [
         `CARILLON_HEALTH_TOKEN_FILE: \\S+nowhere cannot be read: ENOENT.*`,
         `CARILLON_LEDGER_KEY_FILE: \\S+empty is empty`,
-        `CARILLON_MASTER_KEY and CARILLON_MASTER_KEY_FILE are both set: give one of them`,
+        `CARILLON_MASTER_KEY and CARILLON_MASTER_KEY_FILE are both set: unset one of them`,
         `CARILLON_TRACE_RATIO: .*`,
       ].join('\\n'),
     ),

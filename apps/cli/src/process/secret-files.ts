@@ -27,7 +27,7 @@ export function withSecretFiles(env: Environment, faults: string[]): Environment
     if (!variable.endsWith(SUFFIX) || !path) continue;
     const name = variable.slice(0, -SUFFIX.length);
     if (!SECRETS_OF_A_PROCESS.has(name)) continue;
-    if (env[name]) faults.push(`${name} and ${variable} are both set: give one of them`);
+    if (env[name]) faults.push(`${name} and ${variable} are both set: unset one of them`);
     else found[name] = textOf(variable, path, faults);
   }
   return Object.keys(found).length === 0 ? env : { ...env, ...found };

@@ -29,9 +29,9 @@ const FOR_ONE_PROCESS =
 export function runCommand(program: Command): void {
   program
     .command('run')
-    .description('run one role on Kafka, MongoDB and a schema registry; any number of processes may')
+    .description('run one role on Kafka, MongoDB and a schema registry; start as many processes as you need')
     .addArgument(new Argument('<role>', 'what this process does').choices([...ROLES]))
-    .option('--config <file>', 'carillon.yaml that says where log and stores are (CARILLON_CONFIG)')
+    .option('--config <file>', 'carillon.yaml with the addresses of log and stores (CARILLON_CONFIG)')
     .option('--data-dir <dir>', 'folder with keys and owner token (CARILLON_DATA_DIR, ./carillon-data)')
     .option('--host <address>', 'address to listen on (CARILLON_HOST, 127.0.0.1)')
     .option('--gateway-port <port>', 'event intake, for gateway (CARILLON_GATEWAY_PORT, 7400)')

@@ -11,8 +11,8 @@ type UpFlags = ProcessFlags & { readonly demo?: boolean; readonly json?: boolean
 export function upCommand(program: Command): void {
   program
     .command('up')
-    .description('run every role in one process: on one file, or on Kafka and MongoDB')
-    .option('--config <file>', 'carillon.yaml that says where log and stores are (CARILLON_CONFIG)')
+    .description('run all roles in one process, with an embedded data file or on Kafka and MongoDB')
+    .option('--config <file>', 'carillon.yaml with the addresses of log and stores (CARILLON_CONFIG)')
     .option('--data-dir <dir>', 'data folder (CARILLON_DATA_DIR, ./carillon-data)')
     .option('--host <address>', 'address to listen on (CARILLON_HOST, 127.0.0.1)')
     .option('--gateway-port <port>', 'event intake (CARILLON_GATEWAY_PORT, 7400)')
