@@ -135,7 +135,7 @@ function demandWorkspace(firsts: ReadonlyMap<string, string>, workspace: string)
   if (firsts.has(workspace)) return;
   throw new CarillonError(
     'invalid_request',
-    `workspace: the folder holds no workspace ${workspace}; ${insteadOf(workspace, [...firsts.keys()])}`,
+    `workspace: the folder has no workspace ${workspace}; ${insteadOf(workspace, [...firsts.keys()])}`,
   );
 }
 
@@ -171,7 +171,7 @@ function demandSeen(seen: number | undefined, changes: readonly ResourceChange[]
   const more = moved.length > MAX_NAMED ? ` and ${moved.length - MAX_NAMED} more` : '';
   throw new CarillonError(
     'conflict',
-    `after number ${seen} somebody else changed ${moved.slice(0, MAX_NAMED).join(', ')}${more}; export again, or look at the plan and apply with its number`,
+    `after number ${seen} another person changed ${moved.slice(0, MAX_NAMED).join(', ')}${more}; export again, or review the plan and apply with its number`,
   );
 }
 

@@ -52,7 +52,7 @@ export function createCursors(
 const notOurs = (): CarillonError =>
   new CarillonError(
     'invalid_request',
-    'cursor: this is not the `next` of a page of this list with these filters; begin without one',
+    'cursor: not the `next` of a page of this list with these filters; start without a cursor',
     { pointer: '/cursor' },
   );
 

@@ -21,7 +21,7 @@ export function createRate(of: { readonly what: string; readonly most: number; r
         taken.set(key, recent);
         const limit = `${of.most} ${of.what} in ${of.span / 1000} seconds`;
         const retryAfter = oldest + of.span - now;
-        throw new CarillonError('rate_limited', `there are at most ${limit}; send later`, { limit, retryAfter });
+        throw new CarillonError('rate_limited', `the limit is ${limit}; send later`, { limit, retryAfter });
       }
       taken.set(key, [...recent, now]);
       const [longestAgo] = taken.keys();

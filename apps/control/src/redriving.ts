@@ -50,7 +50,7 @@ export async function redriveLetter(
   const { log, codecs, clock, readModels } = ports;
   const [record] = await log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
   const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
-  if (!letter?.ok) throw new CarillonError('wrong_state', 'its bytes have left the log (retention)');
+  if (!letter?.ok) throw new CarillonError('wrong_state', 'retention has removed the report from the log');
   await log.append([await redrivenRecord(letter.value, redrive, ports)]);
   const redriven = { redrivenAt: clock.now(), redrivenBy: by };
   await readModels.markRedriven(row.id, redriven.redrivenAt, redriven.redrivenBy);
@@ -68,11 +68,11 @@ export async function redrivenRecord(letter: DeadLetter, redrive: Redrive, ports
     throw new CarillonError('wrong_state', `${why}: npx carillon dead-letters dismiss ${letter.id}`);
   }
   if (!isRedriven(topic)) {
-    throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
+    throw new CarillonError('wrong_state', `records of ${topic} cannot be redriven: repair the cause and rebuild`);
   }
   const [standing] = isLeftOut(letter) ? await ports.log.read(topic, partition, offset, 1) : [];
   if (isLeftOut(letter) && standing?.offset !== offset) {
-    throw new CarillonError('wrong_state', 'the record has left the log (retention)');
+    throw new CarillonError('wrong_state', 'retention has removed the record from the log');
   }
   const { key, value, headers } = standing ?? letter;
   if (topic === 'carillon.receipts') await mustFitBetter({ ...letter, value }, ports);
@@ -100,7 +100,7 @@ async function mustFitBetter({ id, reason, value }: DeadLetter, { codecs }: Redr
     throw new CarillonError('wrong_state', `${why}: npx carillon dead-letters dismiss ${id}`);
   }
   if (inbound === null && reason === UNKNOWN_RECEIPT) {
-    throw new CarillonError('wrong_state', `it would fit no better: npx carillon dead-letters dismiss ${id}`);
+    throw new CarillonError('wrong_state', `it would be refused again: npx carillon dead-letters dismiss ${id}`);
   }
 }
 
@@ -113,7 +113,7 @@ async function askAgain(value: Uint8Array, redrive: Redrive, ports: RedrivePorts
   if (trigger.ok && !task) mustBeRemembered(trigger.value, 'carillon.triggers', ports);
   const asking = task && readAsking(task);
   if (asking?.verdict?.kind === 'parked') {
-    throw new CarillonError('wrong_state', 'it is being given up at this moment; try again in a second');
+    throw new CarillonError('wrong_state', 'it is just becoming a dead letter; try again in a second');
   }
   if (asking && asking.ended?.kind !== 'parked') {
     const why = asking.trigger ? 'its partner is being asked again already' : 'its partner has answered since';
@@ -179,5 +179,5 @@ function mustBeRemembered(
   const { retention } = TOPIC_DEFINITIONS[topic];
   if (clock.now() - causedAt < durationOr(retention, Number.POSITIVE_INFINITY)) return;
   const why = `its event is older than the ${retention} for which it is kept what became of it`;
-  throw new CarillonError('wrong_state', `${why}: people may have been told since; send the event again`);
+  throw new CarillonError('wrong_state', `${why}: people may have been notified since; send the event again`);
 }

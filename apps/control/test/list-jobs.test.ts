@@ -304,14 +304,14 @@ describe('A job of a list', () => {
     const one = { channel: 'email', address: 'p1@example.com', source: 'hard_bounce' };
     const refusals: readonly [string, object, number, string][] = [
       ['suppressions/remove-many', { filter, expected: 2 }, 409, '3 match now, and 2 were expected'],
-      ['suppressions/remove-many', { filter: { source: 'stop' }, expected: 0 }, 409, 'nothing that can be taken back'],
+      ['suppressions/remove-many', { filter: { source: 'stop' }, expected: 0 }, 409, 'no match can be taken back'],
       ['suppressions/remove-many', { filter }, 400, 'expected'],
       ['suppressions/remove-many', {}, 400, 'entries'],
       ['suppressions/remove-many', { entries: [one], filter, expected: 3 }, 400, 'entries'],
       ['suppressions/count', {}, 400, 'entries'],
       ['suppressions/count', { entries: [one], filter }, 400, 'entries'],
       ['consents/allow-many', { filter, expected: 0 }, 409, '1 match now, and 0 were expected'],
-      ['consents/allow-many', { people: ['bob'] }, 409, 'nothing that can be allowed again'],
+      ['consents/allow-many', { people: ['bob'] }, 409, 'no match can be allowed again'],
       ['consents/allow-many', { people: ['ada'], expected: 1 }, 400, 'people'],
       ['consents/allow-many', { filter: { name: 'orders' }, expected: 1 }, 400, 'target'],
       ['consents/count', {}, 400, 'people'],
@@ -348,7 +348,7 @@ describe('A job of a list', () => {
     const tooMany = await owner.ask('POST', 'suppressions/remove-many', { filter, expected: 10_000 });
     expect([tooMany.status, String(tooMany.body['detail'])]).toEqual([
       409,
-      'more than 10000 match, and one job takes no more: narrow the filter, by a span of time for example',
+      'more than 10000 match, which is the limit of one job: narrow the filter, for example by time',
     ]);
     await fixture.suppressions.remove('shop', 'email', 'p1@example.com');
     const tooLong = await owner.ask('POST', 'suppressions/remove-many', { filter, expected: 10_000 });
@@ -363,7 +363,7 @@ describe('A job of a list', () => {
     const filter = {};
     const begun = await owner.ask('POST', 'suppressions/remove-many', { filter, expected: 2 });
     const early = await owner.ask('POST', `jobs/${idOf(begun)}/undo`, {});
-    expect(early).toMatchObject({ status: 409, body: { detail: 'it has not ended: cancel it first' } });
+    expect(early).toMatchObject({ status: 409, body: { detail: 'the job has not ended: cancel it first' } });
     await run();
     const setter = await fixture.as(personWith('ann', ['read', 'configure']), owner);
     expect((await setter.ask('POST', `jobs/${idOf(begun)}/undo`, {})).status).toBe(403);

@@ -56,7 +56,7 @@ describe('What was parked because it could not be read, or because nobody could 
   });
 
   it.each([
-    ['a report of no attempt of ours', () => bytesOf(report), UNKNOWN_RECEIPT, 'it would fit no better'],
+    ['a report of no attempt of ours', () => bytesOf(report), UNKNOWN_RECEIPT, 'it would be refused again'],
     ['a START, which might undo a later STOP', () => bytesOf(written('start')), UNKNOWN_RECEIPT, 'a START is not'],
     ['a START that could not be read', () => bytesOf(written('start')), 'unknown_schema', 'a START is not'],
     ['what is unreadable still', () => new Uint8Array([1, 2]), 'not_framed', 'cannot read it either'],

@@ -148,7 +148,7 @@ describe('A request with an Idempotency-Key', () => {
     clock.pass(60_000);
     const again = await make('k-1');
     expect(again).toMatchObject({ status: 409, body: { code: 'request_begun' } });
-    expect(String(again.body['detail'])).toContain('nobody saw how it ended');
+    expect(String(again.body['detail'])).toContain('its outcome is unknown');
     expect(await tokens()).toBe(1);
     expect((await make('k-2')).status).toBeLessThan(300);
   });

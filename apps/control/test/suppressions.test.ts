@@ -205,7 +205,7 @@ describe('A file of addresses', () => {
     const large = await importing(`address\n${'ada@example.com\n'.repeat(70_000)}`);
     expect(large).toMatchObject({
       status: 413,
-      body: { detail: 'The body may have at most 1 MiB. Send less in one request.' },
+      body: { detail: 'The body can have at most 1 MiB. Send less in one request.' },
     });
     const json = await post('/import', { address: 'ada@example.com' });
     expect(json).toMatchObject({ status: 400, body: { detail: 'send the file with Content-Type: text/csv' } });

@@ -264,8 +264,14 @@ describe('A test message', () => {
     ['an address that is none', 'order-paid', { to: 'ada at example' }, 400, 'to: this is no email address'],
     ['an address of another channel', 'order-paid', { channel: 'sms' }, 400, 'to: this is no phone number'],
     ['an event that is none', 'order-paid', { event: '[1]' }, 400, 'event:'],
-    ['a locale that is none', 'order-paid', { locale: 'klingon!' }, 400, 'locale: klingon! names none'],
-    ['a zone that is none', 'order-paid', { time_zone: 'Mars/Base' }, 400, 'time_zone: Mars/Base names none'],
+    ['a locale that is none', 'order-paid', { locale: 'klingon!' }, 400, 'locale: klingon! is not a known language'],
+    [
+      'a zone that is none',
+      'order-paid',
+      { time_zone: 'Mars/Base' },
+      400,
+      'time_zone: Mars/Base is not a known time zone',
+    ],
     ['a channel that is none', 'order-paid', { channel: 'mail' }, 400, 'there is no channel mail; did you mean email?'],
   ])('of %s is refused, with what to do, and nothing is on the log', async (_what, name, more, status, words) => {
     const before = (await topology.records('carillon.intents')).length;

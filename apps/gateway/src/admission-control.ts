@@ -319,13 +319,16 @@ function mostOf<One extends Share>(some: Iterable<One>, measure: Measure): One |
 
 const LATER = 'Nothing was appended; send it again.';
 const tooSlow = (): CarillonError =>
-  new CarillonError('request_timeout', 'After 2 s a body has to have come with at least 1 KB/s. Send it again.', {
+  new CarillonError('request_timeout', 'After 2 s, a body must arrive at 1 KB/s or faster. Send it again.', {
     limit: '1 KB/s',
   });
 /** One each for all: under a flood the stack of each took longer than all else that refusing does of its own. */
 const REFUSALS: Readonly<Record<AdmissionRefusal, CarillonError>> = {
-  full: new CarillonError('overloaded', `The gateway holds as many events as it may. ${LATER}`),
-  others_need: new CarillonError('overloaded', `The body had not come, and others need its place. ${LATER}`),
+  full: new CarillonError('overloaded', `The gateway is full of events. ${LATER}`),
+  others_need: new CarillonError(
+    'overloaded',
+    `The body was still incomplete while other requests were waiting. ${LATER}`,
+  ),
   slow: tooSlow(),
-  too_many_slow: new CarillonError('overloaded', `Too many bodies of this sender come slowly. ${LATER}`),
+  too_many_slow: new CarillonError('overloaded', `This sender has too many slow requests. ${LATER}`),
 };

@@ -210,7 +210,7 @@ const nameOf = ({ params: { workspace, integration } }: CohortRequest): string =
 const unauthorized = (): CarillonError =>
   new CarillonError(
     'unauthorized',
-    'No integration takes this request. Look at the address, and at the secret that the platform was given.',
+    'No integration accepts this request. Check the address, and the secret that is set at the platform.',
   );
 
 const shownBy = (request: FastifyRequest): ShownCredentials => ({

@@ -129,5 +129,5 @@ const singleHeaders = (request: FastifyRequest): Record<string, string | undefin
 const unauthorized = (): CarillonError =>
   new CarillonError(
     'unauthorized',
-    'No account takes this report. Look at the address, and at what the provider was told to sign with.',
+    'No account accepts this report. Check the address, and the signing secret that is set at the provider.',
   );

@@ -40,7 +40,7 @@ export async function readSignedRequest(
       alert(stream.path, `requests were refused: ${secret} is neither in the environment nor stored`);
       throw new CarillonError(
         'secret_missing',
-        'The webhook secret of this stream is not set. Its owner has to store it.',
+        'The webhook secret of this stream is not set. An editor or owner must set it.',
       );
     }
     checkSignature(request.headers, bytes, value, clock.now());

@@ -77,7 +77,7 @@ function signedButBad(fault: string): CarillonError {
 }
 
 const keysUnavailable = (retryAfter: Duration): CarillonError =>
-  new CarillonError('keys_unavailable', 'Nobody can say now whether this token is good. Send it again later.', {
+  new CarillonError('keys_unavailable', 'The token cannot be verified now. Send the request again later.', {
     retryAfter,
   });
 
@@ -93,7 +93,7 @@ export function checkClaims({ security }: EventStream, claims: JsonObject | null
   }[unmet.why];
   throw new CarillonError(
     'claim_mismatch',
-    `The claim ${unmet.claim} of the token has to be the same as ${unmet.path}: ${why}.`,
+    `The claim ${unmet.claim} of the token must equal ${unmet.path}: ${why}.`,
     pointer === undefined ? {} : { pointer },
   );
 }

@@ -19,7 +19,7 @@ export const isWholeSignature = (headers: IncomingHttpHeaders): boolean =>
 export const wrongSignature = (): CarillonError =>
   new CarillonError(
     'unauthorized',
-    'No stream takes this signature. Compare the address, and the secret of the sender with the one that `webhook_secret` of the stream names.',
+    'No stream accepts this signature. Check the address, and compare the secret of the sender with the secret named by `webhook_secret` of the stream.',
   );
 
 /**
@@ -32,7 +32,7 @@ export function checkSignature(headers: IncomingHttpHeaders, body: Uint8Array, s
   if (key.length < MIN_SECRET_BYTES) {
     throw new CarillonError(
       'secret_missing',
-      `The webhook secret of this stream cannot be used. Its owner has to store whsec_ and base64 of at least ${MIN_SECRET_BYTES} bytes.`,
+      `The webhook secret of this stream cannot be used. An editor or owner must set whsec_ and base64 of at least ${MIN_SECRET_BYTES} bytes.`,
     );
   }
   const expected = createHmac('sha256', key)
@@ -48,7 +48,7 @@ export function checkSignature(headers: IncomingHttpHeaders, body: Uint8Array, s
   if (!(Math.abs(Number(timestamp) * 1000 - now) <= TOLERANCE)) {
     throw new CarillonError(
       'unauthorized',
-      'The signature is older than 5 minutes, or its time is that far ahead. Set the clock of the sender, or sign each attempt anew.',
+      'The signature is older than 5 minutes, or dated more than 5 minutes ahead. Correct the clock of the sender, or sign each attempt again.',
     );
   }
 }

@@ -79,9 +79,9 @@ describe('a claim that the stream binds', () => {
     expect(answer.status).toBe(403);
     expect(answer.body).toMatchObject({
       type: 'urn:carillon:problem:claim_mismatch',
-      title: 'The token does not speak for this event',
+      title: 'The token does not match the event',
       code: 'claim_mismatch',
-      detail: `The claim sub of the token has to be the same as event.user_id: ${why}.`,
+      detail: `The claim sub of the token must equal event.user_id: ${why}.`,
       pointer: '/user_id',
     });
     expect(await fixture.records()).toEqual([]);

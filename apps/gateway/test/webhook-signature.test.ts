@@ -36,7 +36,7 @@ describe('checkSignature', () => {
     ],
     ['no signature', { headers: headers({ 'webhook-signature': '' }) }],
   ])('refuses %s', (_title, changed) => {
-    expect(() => check(changed)).toThrow('No stream takes this signature');
+    expect(() => check(changed)).toThrow('No stream accepts this signature');
   });
 
   it('refuses a signature that is more than 5 minutes from now, before or after', () => {

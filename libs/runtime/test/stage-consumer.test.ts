@@ -282,7 +282,7 @@ describe('the interpreter of stages', () => {
       [1, undefined],
       [2, undefined],
     ]);
-    expect(failures).toEqual([expect.stringContaining('another worker of g is further on')]);
+    expect(failures).toEqual([expect.stringContaining('another worker of g has already read further')]);
   });
 
   it('of a partition that went elsewhere is refused by the fence, and begins again from what is stored', async () => {
@@ -296,7 +296,7 @@ describe('the interpreter of stages', () => {
         zombie = false;
       }),
     );
-    expect(await failed()).toContain('another worker of g is further on in carillon.triggers/0');
+    expect(await failed()).toContain('another worker of g has already read further in carillon.triggers/0');
     await append('f');
     expect((await reached(6)).configNumber).toBe(6);
     expect(seen).toEqual(['0:a', '1:b', '2:c', '3:d', '5:f']);

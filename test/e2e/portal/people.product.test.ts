@@ -273,7 +273,7 @@ accounts:
       await press('Confirm', reader);
       const refusal = reader.getByRole('alert').getByRole('paragraph');
       expect(await refusal.textContent()).toBe(
-        'This link was used, has ended or is not valid. Ask for another one in the portal.',
+        'This link was used, has ended or is not valid. Ask for a new link in the portal.',
       );
       expect(await reader.getByRole('button', { name: 'Confirm' }).count()).toBe(0);
       await expectAccessible(reader, 'a used link');

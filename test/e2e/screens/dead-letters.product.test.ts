@@ -14,7 +14,11 @@ const REDRIVE_MANY = 'POST /v1/workspaces/{workspace}/dead-letters/redrive';
 const DISMISS = 'POST /v1/workspaces/{workspace}/receipts/{id}/dismiss';
 const REOPEN = 'POST /v1/workspaces/{workspace}/receipts/{id}/reopen';
 const AT = '/workspaces/shop/deliveries/dead-letters';
-const LOST = { item: 'ddl_00000000000000000000000003', code: 'gone', detail: 'its bytes have left the log' };
+const LOST = {
+  item: 'ddl_00000000000000000000000003',
+  code: 'gone',
+  detail: 'retention has removed the report from the log',
+};
 
 testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
   const rows = (page: Page) => page.locator('main [data-key]');

@@ -45,8 +45,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster that asks who comes', 
   }, TIMEOUT);
 
   it.each([
-    ['Kafka password', { CARILLON_KAFKA_PASSWORD: 'wrong-word' }, /Kafka refuses: .*[Aa]uthentication/],
-    ['SCRAM password', { ...SCRAM, CARILLON_KAFKA_PASSWORD: 'wrong-word' }, /Kafka refuses: .*[Aa]uthentication/],
+    ['Kafka password', { CARILLON_KAFKA_PASSWORD: 'wrong-word' }, /Kafka refused: .*[Aa]uthentication/],
+    ['SCRAM password', { ...SCRAM, CARILLON_KAFKA_PASSWORD: 'wrong-word' }, /Kafka refused: .*[Aa]uthentication/],
     ['certificate authority', { CARILLON_KAFKA_CA_FILE: '', CARILLON_KAFKA_TLS: 'true' }, /self-signed certificate/],
     [
       'certificate authority of the registry',

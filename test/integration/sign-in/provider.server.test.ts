@@ -146,7 +146,7 @@ describe('Nobody comes in', () => {
     await publish({ email_is_verified: true });
     expect((await one.signIn('ada')).statusCode).toBe(200);
     account('bob', { email: 'bob@example.com', email_verified: false });
-    await refused(browser(), await one.visit('bob'), 401, 'began no sign-in');
+    await refused(browser(), await one.visit('bob'), 401, 'started no sign-in');
     expect((await browser().signIn('bob')).statusCode).toBe(403);
   });
 
@@ -169,13 +169,13 @@ describe('Nobody comes in', () => {
   it('whom neither a domain nor a group lets in', async () => {
     await publish({ allowed_domains: undefined, roles: [] });
     const one = browser();
-    await refused(one, await one.visit('ada'), 403, 'Nobody has let you in');
+    await refused(one, await one.visit('ada'), 403, 'You have no access yet');
   });
 
   it('in another browser than the one that began', async () => {
     const [ada, eve] = [browser(), browser()];
     const back = await ada.visit('ada');
-    await refused(eve, back, 401, 'began no sign-in');
+    await refused(eve, back, 401, 'started no sign-in');
     await eve.visit('ada');
     await refused(eve, back, 401, 'state');
   });
@@ -199,7 +199,7 @@ describe('Nobody comes in', () => {
     const back = await one.visit('ada');
     const moved = new URL(back);
     moved.pathname = '/sign-in/other/callback';
-    await refused(one, moved, 401, 'began no sign-in');
+    await refused(one, moved, 401, 'started no sign-in');
     const again = browser();
     const mixed = await again.visit('ada');
     mixed.searchParams.set('iss', 'https://evil.example');

@@ -129,7 +129,7 @@ export function createAccess(
       return id === null ? null : { id, epoch: found?.body.epoch ?? 0 };
     });
     if (personId === null) {
-      throw new CarillonError('unauthorized', 'address, password or code is wrong');
+      throw new CarillonError('unauthorized', 'the address, the password or the code is wrong');
     }
     // The epoch is the one of the password that was looked at: a new one that came meanwhile ends this session.
     return opened(personId.id, personId.epoch, 'password', request);

@@ -109,7 +109,7 @@ async function mustBeThere(
   if (known.includes(workspace)) return;
   const named = known.filter(may);
   if (workspace === EVERY_WORKSPACE) {
-    throw new CarillonError('invalid_request', `this is done in one workspace: name it (${named.join(', ')})`);
+    throw new CarillonError('invalid_request', `this works in one workspace: name it (${named.join(', ')})`);
   }
   const hint = known.length === 0 ? 'npx carillon apply -f DIR makes one' : insteadOf(workspace, named);
   throw new CarillonError('not_found', `there is no workspace ${workspace}; ${hint}`);

@@ -21,7 +21,7 @@ export const isReading = ({ method }: Pick<FastifyRequest, 'method'>): boolean =
 /** Throws `cross_site` where a browser asks and not a page of ours: a sign-in that somebody else presses is theirs. */
 export function refuseForeign(request: FastifyRequest): void {
   if (isForeign(request)) {
-    throw new CarillonError('cross_site', 'a page of another address asked for this; use the portal itself');
+    throw new CarillonError('cross_site', 'a page at another address sent this request; use the portal itself');
   }
 }
 
@@ -33,5 +33,5 @@ export const isForged = (request: FastifyRequest): boolean =>
 export function refuseForgery(request: FastifyRequest, { session }: Pick<Principal, 'session'>): void {
   if (session === undefined || !isForged(request)) return;
   refuseForeign(request);
-  throw new CarillonError('cross_site', 'send the header X-Carillon: 1 with everything that changes something');
+  throw new CarillonError('cross_site', 'send the header X-Carillon: 1 with every request that changes data');
 }

@@ -43,7 +43,7 @@ export function createOwnerLinks(
     const [oldest = now] = wrong;
     if (wrong.length >= WRONG_WORDS.most) {
       const retryAfter = oldest + WRONG_WORDS.span - now;
-      return new CarillonError('rate_limited', 'too many wrong words at the sign-in; wait a minute', { retryAfter });
+      return new CarillonError('rate_limited', 'too many wrong tokens or passwords; wait a minute', { retryAfter });
     }
     wrong.push(now);
     return new CarillonError(
@@ -63,7 +63,7 @@ export function createOwnerLinks(
     if (others.length > 0) {
       throw new CarillonError(
         'forbidden',
-        `there are ${others.length + 1} owners, and this does not say which of them signs in: npx carillon owner-link --email ADDRESS makes a link for one`,
+        `there are ${others.length + 1} owners, and the link does not name one: make a link for one owner with npx carillon owner-link --email ADDRESS`,
       );
     }
     if (first !== undefined) return first;

@@ -46,7 +46,7 @@ function createAccounts({ msPerSecond, savedMs, of }: Budget, clock: Pick<Clock,
       if (balanceMs > 0) return;
       const limit = `${msPerSecond} ms of processor time per second for ${of}`;
       const retryAfter = Math.ceil(((1 - balanceMs) * 1_000) / msPerSecond);
-      throw new CarillonError('rate_limited', `there are ${limit}, and more was used; send later`, {
+      throw new CarillonError('rate_limited', `the limit is ${limit}; send later`, {
         limit,
         retryAfter,
       });

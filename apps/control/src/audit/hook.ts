@@ -205,7 +205,7 @@ function createEntryWriter(ports: HookPorts) {
     } catch (error) {
       throw new CarillonError(
         'audit_unavailable',
-        `the log takes no record of the audit: ${otherwise}; look before you send it again`,
+        `the audit record could not be written: ${otherwise}; check the result before you send the request again`,
         { retryAfter: 1000 },
         { cause: error },
       );

@@ -59,10 +59,7 @@ export function liveOf(current: Configuration, workspace: string): string {
   const fix = isTest(body)
     ? 'write of: with the live workspace'
     : 'write environment: test, and of: with the live workspace,';
-  throw new CarillonError(
-    'wrong_state',
-    `${workspace} is no test environment of another workspace; ${fix} into its workspace.yaml`,
-  );
+  throw new CarillonError('wrong_state', `${workspace} is not a test environment; ${fix} into its workspace.yaml`);
 }
 
 export type NamedResource = { readonly kind: string; readonly name: string };

@@ -54,9 +54,13 @@ export async function publishDrafts(
     const lost = drafts.filter((draft) => stateOf(draft, current) === 'conflict');
     if (lost.length > 0) {
       const names = lost.map(({ ref }) => `${ref.kind.replace('_', ' ')} ${ref.name}`.trim()).join(', ');
-      throw new CarillonError('draft_conflict', `${names} changed since the draft began: choose, and publish again`, {
-        conflicts: lost.map((draft) => conflictOf(draft, current, history)),
-      });
+      throw new CarillonError(
+        'draft_conflict',
+        `${names} changed since the draft was started: choose a version, then publish again`,
+        {
+          conflicts: lost.map((draft) => conflictOf(draft, current, history)),
+        },
+      );
     }
     const open = drafts.filter((draft) => stateOf(draft, current) === 'open');
     const plan = await planDraftsOver(current, open, ports);

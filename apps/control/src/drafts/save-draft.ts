@@ -134,7 +134,7 @@ async function baseOf({ ref, basedOn }: DraftWish, before: Draft | null, { confi
   if (basedOn === undefined) {
     if (before) return before.basedOn;
     const fix = 'send based_on with the number of the resource that you began from, or null where there is none';
-    throw new CarillonError('invalid_request', `based_on: the first saving of a draft has to say it; ${fix}`);
+    throw new CarillonError('invalid_request', `based_on: required when a draft is saved for the first time; ${fix}`);
   }
   if (basedOn === null || basedOn === before?.basedOn) return basedOn;
   await configuration.refresh();

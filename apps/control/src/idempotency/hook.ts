@@ -38,12 +38,12 @@ const underWay = (since: Duration): CarillonError =>
   since < UNDER_WAY
     ? new CarillonError(
         'request_begun',
-        'the same request, by its Idempotency-Key, is being carried out: send it again in a second for its answer',
+        'a request with this Idempotency-Key is in progress: send it again in a second to get its response',
         { retryAfter: 1_000 },
       )
     : new CarillonError(
         'request_begun',
-        'a request with this Idempotency-Key was begun, and nobody saw how it ended: look whether it was done, and send it under another key if not',
+        'a request with this Idempotency-Key was started and its outcome is unknown: check whether it took effect, and if not, send it with a new key',
       );
 
 /**
@@ -99,7 +99,7 @@ export function answerRepeats(app: FastifyInstance, ports: Ports): void {
       if (first.fingerprint !== mine.fingerprint) {
         throw new CarillonError(
           'idempotency_mismatch',
-          'this Idempotency-Key was sent with another address, body or precondition within 24 hours: take a new one for a new request',
+          'this Idempotency-Key was used with another path, body or precondition within 24 hours: use a new key for a new request',
         );
       }
       const settled = await settledRequest(first);
@@ -118,7 +118,10 @@ export function answerRepeats(app: FastifyInstance, ports: Ports): void {
     const text = answerSealer.open([id], sealed);
     const answer = text === null ? null : (JSON.parse(text) as Answer);
     if (answer?.body === undefined || answer.body === null) {
-      throw new CarillonError('request_begun', 'it was done, and its answer was not kept: read what it made');
+      throw new CarillonError(
+        'request_begun',
+        'the request took effect, and its response was not stored: read the result',
+      );
     }
     return reply
       .code(answer.status)

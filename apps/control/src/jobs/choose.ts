@@ -158,14 +158,17 @@ export function requireExpected(
   expected: number,
   what: string,
 ): void {
-  if (ids.length === 0) throw new CarillonError('wrong_state', `nothing that can be ${what} matches`);
+  if (ids.length === 0) throw new CarillonError('wrong_state', `no match can be ${what}`);
   if (more) {
     throw new CarillonError(
       'wrong_state',
-      `more than ${MAX_JOB_ITEMS} match, and one job takes no more: narrow the filter, by a span of time for example`,
+      `more than ${MAX_JOB_ITEMS} match, which is the limit of one job: narrow the filter, for example by time`,
     );
   }
   if (ids.length > expected) {
-    throw new CarillonError('conflict', `${ids.length} match now, and ${expected} were expected: look, and ask again`);
+    throw new CarillonError(
+      'conflict',
+      `${ids.length} match now, and ${expected} were expected: review the list, then confirm again`,
+    );
   }
 }

@@ -31,10 +31,7 @@ export async function startJob(
   const { actor, name } = principalOf(request);
   const unique = [...new Set(items)];
   if (unique.length > MAX_JOB_ITEMS) {
-    throw new CarillonError(
-      'invalid_request',
-      `a job takes at most ${MAX_JOB_ITEMS} items; these are ${unique.length}`,
-    );
+    throw new CarillonError('invalid_request', `a job takes at most ${MAX_JOB_ITEMS} items, found ${unique.length}`);
   }
   if (unique.reduce((sum, item) => sum + item.length, 0) > MAX_ITEMS_LENGTH) {
     throw new CarillonError('wrong_state', 'these items are too long for one job: choose fewer');

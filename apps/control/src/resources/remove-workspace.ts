@@ -57,7 +57,7 @@ export async function removeWorkspace(
   }
   const newest = Math.max(...heldBy(workspace, current).map(({ number }) => number));
   if (newest > counted) {
-    throw new CarillonError('conflict', `${workspace} was changed since it was counted: look, and ask again`);
+    throw new CarillonError('conflict', `${workspace} has changed since you reviewed it: review it and confirm again`);
   }
   const plan = await planRemoval(workspace, current, ports);
   if (plan.faults.length > 0) throw refusedPlan({ faults: plan.faults.map(resourceFault) });

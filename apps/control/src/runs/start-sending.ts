@@ -33,7 +33,7 @@ export async function startSending(
   refuseChanged(missing, asked);
   refuseTooSlow(missing, asked);
   if (ports.configuration.current().number !== number) {
-    throw new CarillonError('conflict', 'somebody published meanwhile: look at the missing messages again');
+    throw new CarillonError('conflict', 'another publication happened meanwhile: review the missing messages again');
   }
   const work = {
     action: sendMissing.action,

@@ -72,7 +72,7 @@ export async function takeBatch(
 const faultOf = (error: unknown): CarillonError =>
   isCarillonError(error)
     ? error
-    : new CarillonError('internal', 'The log of the server says more under this request id.', {}, { cause: error });
+    : new CarillonError('internal', 'The server log has details under this request id.', {}, { cause: error });
 
 /** Returns the refusal of a batch of which nothing was appended, if it may be sent again as it is or has no items at all. */
 const refusalOf = (failures: readonly CarillonError[], fault: CarillonError | null): CarillonError | null =>
@@ -238,12 +238,16 @@ const lateEvents = (span: Duration): CarillonError => {
 const slowLog = (span: Duration): CarillonError =>
   new CarillonError(
     'log_unavailable',
-    `The log took no more of them within ${span / 1000} s. The events behind them were not read: send those again.`,
+    `The log stored no more events within ${span / 1000} s. The later events were not read: send them again.`,
   );
 
 function itemTooLarge(maxBytes: number): CarillonError {
   const limit = formatBytes(maxBytes);
-  return new CarillonError('body_too_large', `An event may have at most ${limit}. Send a reference instead.`, {
-    limit,
-  });
+  return new CarillonError(
+    'body_too_large',
+    `An event can have at most ${limit}. Send a reference to large content instead.`,
+    {
+      limit,
+    },
+  );
 }

@@ -51,7 +51,7 @@ export function readCohortBody(
   const values = countJsonValues(bytes);
   if (values > MAX_COHORT_VALUES) return tooLarge(`${MAX_COHORT_VALUES} fields and items of lists`);
   if (!room(values * JSON_VALUE_BYTES)) {
-    return err(new CarillonError('overloaded', 'Too much is being read just now. Send it again.'));
+    return err(new CarillonError('overloaded', 'The server is reading too many requests now. Send this one again.'));
   }
   const read = readJson(bytes, LIMITS);
   if (read.ok) return read;

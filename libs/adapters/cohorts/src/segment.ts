@@ -56,14 +56,18 @@ function segmentTimeFault(json: Json, now: Instant): CarillonError | null {
     const pointer = Array.isArray(json) ? `/${at}/timestamp` : '/timestamp';
     const time = timeAt(call, 'timestamp');
     if (time !== null && time > now + MAX_AHEAD) {
-      return new CarillonError('invalid_request', 'The time of the call is more than a day ahead. Set the clock.', {
-        pointer,
-      });
+      return new CarillonError(
+        'invalid_request',
+        'The time of the call is more than a day ahead. Correct the clock of the sender.',
+        {
+          pointer,
+        },
+      );
     }
     if (times.length > 0 && Math.max(...times) < now - OLDEST) {
       return new CarillonError(
         'invalid_request',
-        'The call is older than 24 hours, and its signature no longer proves anything. Send a new one.',
+        'The call is older than 24 hours, so its signature is no longer accepted. Send a new call.',
         { pointer },
       );
     }

@@ -58,7 +58,7 @@ describe('a page of persons', () => {
     posthog.once(answer(`{"results":[{}${',{}'.repeat(3000)}]}`));
     expect(await ask(pages)).toMatchObject({
       kind: 'unavailable',
-      detail: expect.stringContaining('oo much') as string,
+      detail: expect.stringContaining('too many requests') as string,
     });
     expect(await ask(pages)).toMatchObject({ kind: 'page', userIds: ['ada'] });
   });

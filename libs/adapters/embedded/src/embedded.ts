@@ -240,7 +240,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
 const damage = (dataDir: string, what: string): CarillonError =>
   new CarillonError(
     'data_damaged',
-    `the data file in ${dataDir} is damaged (${what}). Nothing is taken, sent or changed any more. Look at the disk, keep the folder, and restore a ` +
+    `the data file in ${dataDir} is damaged (${what}). Carillon no longer takes, sends or changes anything. Check the disk, keep the folder, and restore a ` +
       'backup into a new one: npx carillon restore FILE --data-dir NEW',
   );
 

@@ -121,7 +121,7 @@ function locked(dataDir: string): CarillonError {
   if (found?.pid === process.pid && found.host === hostname()) {
     return new CarillonError(
       'data_locked',
-      `this process (pid ${found.pid}) has ${dataDir} open already; close it first`,
+      `this process (pid ${found.pid}) has opened ${dataDir} already; close it first`,
     );
   }
   const who = found
@@ -141,8 +141,8 @@ const copied = (
 ): CarillonError =>
   new CarillonError(
     'data_copied',
-    `${dataDir} is a copy of a data folder that was in use: ${what}, pid ${pid} on ${host}, had it since ${startedAt}. What was ` +
-      'written meanwhile may be half in it, so nothing was started. Make a copy with `carillon backup` and unpack it with ' +
+    `${dataDir} is a copy of a data folder that was in use: ${what}, pid ${pid} on ${host}, had it since ${startedAt}. Writes ` +
+      'during the copy may be incomplete in it, so Carillon did not start. Make a copy with `carillon backup` and unpack it with ' +
       `\`carillon restore\`. Only if that process had already ended when the folder was copied: delete ${holder} and start again`,
   );
 

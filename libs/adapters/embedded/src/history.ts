@@ -15,7 +15,7 @@ const BUSY_TIMEOUT = 5000;
  */
 export function openHistory(dataDir: string, logId: LogId): EventHistory {
   const { database } = dataFiles(dataDir);
-  if (!existsSync(database)) throw new CarillonError('log_unavailable', `${dataDir} holds no data file`);
+  if (!existsSync(database)) throw new CarillonError('log_unavailable', `${dataDir} has no data file`);
   const reader = openReader(database, BUSY_TIMEOUT, { known: () => null, found: (what) => `${database}: ${what}` });
   try {
     const log = createLogReading(reader);

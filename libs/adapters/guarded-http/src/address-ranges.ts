@@ -18,7 +18,7 @@ export function readRanges(texts: readonly string[]): readonly AddressRange[] {
     if (ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text)) return ipaddr.parseCIDR(text);
     throw new CarillonError(
       'wrong_usage',
-      `CARILLON_ALLOWED_PRIVATE_ADDRESSES (allowed_private_addresses): ${JSON.stringify(text)} is no range of addresses; ` +
+      `CARILLON_ALLOWED_PRIVATE_ADDRESSES (allowed_private_addresses): ${JSON.stringify(text)} is not an address range; ` +
         'write it as 10.0.0.0/8 or fd00::/8, or a single address',
     );
   });

@@ -23,7 +23,7 @@ export function createWatermarks(fatal: (error: CarillonError) => void): Waterma
       const error = new CarillonError(
         'wrong_log',
         `${place} held records up to ${(ends.get(place) ?? 0) - 1} and now ends at ${found}: the topic was deleted and ` +
-          'made again, or a broker lost what it had confirmed. Stop all roles; restore the topic, or begin a new log',
+          'created again, or a broker lost confirmed records. Stop all roles; restore the topic, or begin a new log',
       );
       fatal(error);
       return error;

@@ -50,7 +50,7 @@ function valuesOf(cursor: string, order: Order): readonly (number | string)[] {
   } catch {
     // Falls through to the one refusal.
   }
-  throw new CarillonError('invalid_request', 'the cursor is not one that this list gave out; begin without one');
+  throw new CarillonError('invalid_request', 'the cursor does not belong to this list; start without a cursor');
 }
 
 /** Equality on each field that was asked for. Values come from outside and are values, never operators. */

@@ -66,7 +66,7 @@ export function createSecretVault(
         await values.renew(secret);
         return secret;
       }
-      throw new CarillonError('conflict', `${name} is being set by many at once: try again`);
+      throw new CarillonError('conflict', `several requests set ${name} at once: try again`);
     },
     remove: (workspace, name) => store.removeSecret(workspace, name),
     list: (workspace) => store.secrets(workspace),

@@ -107,7 +107,7 @@ async function beginPartition<Output>(
   let assigned = true;
 
   const furtherOn = (): CarillonError =>
-    new CarillonError('wrong_state', `another worker of ${group} is further on in ${topic}/${partition}`);
+    new CarillonError('wrong_state', `another worker of ${group} has already read further in ${topic}/${partition}`);
 
   async function savePosition(next: number, { watermark, configNumber }: PartitionState): Promise<void> {
     const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, watermark, configNumber });

@@ -63,7 +63,7 @@ export function serveHealth(
 
 const NOT_FOR_STRANGERS = new CarillonError(
   'unauthorized',
-  'Metrics are for this machine, and for whoever sends Authorization: Bearer with the value of CARILLON_HEALTH_TOKEN.',
+  'Read metrics from this machine, or send Authorization: Bearer with the value of CARILLON_HEALTH_TOKEN.',
 );
 
 /** Asks again only after `span`; what failed is asked again at once. */

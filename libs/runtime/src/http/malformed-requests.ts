@@ -35,7 +35,7 @@ const DETAILS: ReadonlyMap<string | undefined, string> = new Map([
 
 function malformedRequest(code: string | undefined): CarillonError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new CarillonError('request_timeout', 'The request has to arrive whole within seconds. Send it again.');
+    return new CarillonError('request_timeout', 'The request did not arrive completely in time. Send it again.');
   }
   return new CarillonError('invalid_request', DETAILS.get(code) ?? 'This is not a valid HTTP/1.1 request.');
 }

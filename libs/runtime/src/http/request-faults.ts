@@ -28,7 +28,7 @@ export function requestFault(error: unknown, limits: HttpLimits): CarillonError 
         'The body is not valid JSON, or a field in it is named __proto__ or constructor. Send one JSON value without these.',
       );
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new CarillonError('invalid_request', 'The body is not as long as Content-Length says.');
+      return new CarillonError('invalid_request', 'The length of the body differs from Content-Length.');
     case 'FST_ERR_BAD_URL':
       return new CarillonError('invalid_request', 'The path is not valid percent-encoded UTF-8.');
     default:
@@ -37,7 +37,7 @@ export function requestFault(error: unknown, limits: HttpLimits): CarillonError 
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     return new CarillonError('invalid_request', 'The request could not be read.', {}, { cause: error });
   }
-  return new CarillonError('internal', 'The log of the server says more under this request id.', {}, { cause: error });
+  return new CarillonError('internal', 'The server log has details under this request id.', {}, { cause: error });
 }
 
 /**
@@ -55,7 +55,7 @@ export function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolea
 
 export function bodyTooLarge(bytes: number): CarillonError {
   const limit = formatBytes(bytes);
-  return new CarillonError('body_too_large', `The body may have at most ${limit}. Send less in one request.`, {
+  return new CarillonError('body_too_large', `The body can have at most ${limit}. Send less in one request.`, {
     limit,
   });
 }
@@ -66,7 +66,7 @@ export const lateRequest = (request: FastifyRequest, span: Duration): CarillonEr
 
 function lateBody(span: Duration): CarillonError {
   const limit = `${span / 1000} s`;
-  return new CarillonError('request_timeout', `The body has to arrive within ${limit}. Send it again.`, { limit });
+  return new CarillonError('request_timeout', `The body must arrive within ${limit}. Send it again.`, { limit });
 }
 
 function unfinished(span: Duration): CarillonError {

@@ -94,13 +94,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const stopping = closing !== undefined && !HEALTH_PATHS.has(request.url);
     if (stopping) {
       reply.header('connection', 'close');
-      throw new CarillonError(
-        'stopping',
-        'Send it again: another process, or this one after its restart, will take it.',
-      );
+      throw new CarillonError('stopping', 'Send it again: another process takes it, or this one after its restart.');
     }
     if (!hasOneHost(request.raw)) {
-      throw new CarillonError('invalid_request', 'A request of HTTP/1.1 needs one Host header.');
+      throw new CarillonError('invalid_request', 'An HTTP/1.1 request needs exactly one Host header.');
     }
     if (request.is404) throw unrouted(request, reply, methodsOf);
     done();
@@ -184,7 +181,7 @@ function openServer(handler: RequestListener, limits: HttpLimits, connections: C
 }
 
 /** One for all: the stack of each would be most of what refusing costs. */
-const NOWHERE = new CarillonError('not_found', 'Nothing is served at this address. Look at its path.');
+const NOWHERE = new CarillonError('not_found', 'There is nothing at this path. Check the URL.');
 
 /** The path is there but not with this method, or it is not there at all. */
 function unrouted(
@@ -196,7 +193,7 @@ function unrouted(
   const methods = methodsOf(path);
   if (methods.length === 0) return NOWHERE;
   reply.header('allow', methods.join(', '));
-  return new CarillonError('method_not_allowed', `This address takes ${methods.join(', ')}.`);
+  return new CarillonError('method_not_allowed', `This path supports ${methods.join(', ')}.`);
 }
 
 function logFault(log: HttpLog, refusals: RefusalLog, fault: CarillonError, request: FastifyRequest): void {

@@ -36,12 +36,12 @@ export async function publishConfiguration(
     { topic: 'carillon.config', partition: 0, key: 'configuration', value: codec.encode(record), headers: {} },
   ]);
   const appendedAt = clock.now();
-  if (number === undefined) throw new CarillonError('log_unavailable', 'the log gave no position');
+  if (number === undefined) throw new CarillonError('log_unavailable', 'the log returned no position');
   await view.refresh();
   const voided = view.voided(number);
   if (voided.length > 0) {
     const names = voided.map((ref) => `${ref.kind} ${ref.workspace}/${ref.name}`).join(', ');
-    throw new CarillonError('conflict', `${names} was changed by somebody else meanwhile; read it again and repeat`);
+    throw new CarillonError('conflict', `${names} changed meanwhile; read it again and repeat the change`);
   }
   await repeatMarkers(log, number);
   await ports.readEverywhere(appendedAt);

@@ -90,7 +90,7 @@ export function createConfigurationView(
     if (number >= next) await refresh();
     const known = byNumber[number];
     if (known) return known;
-    throw new CarillonError('log_unavailable', `carillon.config holds no record ${number}`);
+    throw new CarillonError('log_unavailable', `carillon.config has no record ${number}`);
   }
 
   return {

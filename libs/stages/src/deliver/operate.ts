@@ -28,5 +28,5 @@ export async function decideOnDelivery(
     await moved.published.catch(ports.untold);
     return moved.delivery;
   }
-  throw new CarillonError('conflict', 'it keeps changing; try again');
+  throw new CarillonError('conflict', 'it changed several times meanwhile; try again');
 }

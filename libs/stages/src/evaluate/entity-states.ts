@@ -87,10 +87,7 @@ export class EntityStates {
     for (const { id, offset } of due) {
       const known = this.#held.get(id);
       if (!known || known.memory.offset >= offset) continue;
-      throw new CarillonError(
-        'wrong_state',
-        `another worker has saved newer states of partition ${this.#ports.partition}`,
-      );
+      throw new CarillonError('wrong_state', `another worker saved newer states of partition ${this.#ports.partition}`);
     }
   }
 

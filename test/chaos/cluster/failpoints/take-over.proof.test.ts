@@ -36,7 +36,7 @@ describeOnCluster('Of two that do the same work one is held still, and', startCl
         [true, 'SENT accepted', 1],
         [true, 'SENT accepted', 1],
       ]);
-      expect(stderr).toMatch(/another worker of engine is further on/);
+      expect(stderr).toMatch(/another worker of engine has already read further/);
     },
     TAKES,
   );

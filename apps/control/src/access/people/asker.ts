@@ -27,7 +27,7 @@ export function createAsker(access: Pick<Access, 'guessing' | 'passwords'>, peop
     const { password: stored } = person;
     if (stored === null) return;
     if (password === undefined) {
-      throw new CarillonError('invalid_request', 'current_password: send the password that you have now', {
+      throw new CarillonError('invalid_request', 'current_password: send your current password', {
         pointer: '/current_password',
       });
     }

@@ -20,7 +20,7 @@ const PAGE = 500;
 type Change<Kind extends PeopleKind> = (before: PeopleBodies[Kind]) => PeopleBodies[Kind] | null;
 
 export const addressTaken = (): CarillonError =>
-  new CarillonError('conflict', 'email: somebody else has this address already', { pointer: '/email' });
+  new CarillonError('conflict', 'email: another person has this address already', { pointer: '/email' });
 
 const EMPTY_ROSTER: PeopleRecord<'roster'> = {
   kind: 'roster',
@@ -51,7 +51,7 @@ export function createDirectory({ people, ids, clock }: Ports) {
   async function changePerson(id: string, change: Change<'person'>): Promise<Person> {
     for (;;) {
       const before = await people.find('person', id);
-      if (!before) throw new CarillonError('not_found', 'there is no person of this id');
+      if (!before) throw new CarillonError('not_found', 'there is no person with this id');
       const body = change(before.body);
       if (body === null) return before.body;
       const key = body.email === null ? null : emailKey(body.email);
@@ -84,7 +84,7 @@ export function createDirectory({ people, ids, clock }: Ports) {
     const key = email === null ? null : emailKey(email);
     const done = await people.replace({ kind: 'person', id, version: 1, key, of: null, endsAt: null, body });
     if (done === 'taken') throw addressTaken();
-    if (done === 'stale') throw new CarillonError('conflict', 'there is a person of this id already');
+    if (done === 'stale') throw new CarillonError('conflict', 'a person with this id exists already');
     return { id, body };
   }
 
@@ -114,7 +114,7 @@ export function createDirectory({ people, ids, clock }: Ports) {
       if (owners.some((one) => active.includes(one))) return { ...roster, owners };
       throw new CarillonError(
         'wrong_state',
-        'this is the last owner of the deployment: make somebody else an owner first',
+        'this is the last owner of the deployment: make another person an owner first',
       );
     });
   }
@@ -141,7 +141,7 @@ export function createDirectory({ people, ids, clock }: Ports) {
     async removePerson(id: string): Promise<void> {
       await dismissOwner(id);
       // First the person, so that nobody signs in again meanwhile.
-      if (!(await people.remove('person', id))) throw new CarillonError('not_found', 'there is no person of this id');
+      if (!(await people.remove('person', id))) throw new CarillonError('not_found', 'there is no person with this id');
       await people.removeOf('session', id);
       await people.removeOf('identity', id);
       await people.removeOf('mailed_link', id);

@@ -65,7 +65,7 @@ export function createGuessing(
     const lane = lanes.get(name) ?? { waiting: 0, last: Promise.resolve() };
     if (lane.waiting >= MAX_WAITING || lanes.size >= MAX_LANES) {
       const retryAfter = wait * (lane.waiting + 1);
-      throw new CarillonError('rate_limited', 'too many sign-ins at this account are waiting; come again later', {
+      throw new CarillonError('rate_limited', 'too many sign-ins to this account are waiting; try again later', {
         retryAfter,
       });
     }

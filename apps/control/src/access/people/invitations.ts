@@ -17,7 +17,7 @@ export type Promised = Pick<Invitation, 'email' | 'owner' | 'memberships'>;
 const ended = (): CarillonError =>
   new CarillonError(
     'not_found',
-    'This invitation was used, has ended or is not valid. Ask whoever invited you for another one.',
+    'This invitation was used, has ended or is not valid. Ask the person who invited you for a new invitation.',
   );
 
 /**
@@ -100,7 +100,7 @@ export function createInvitations(ports: Ports) {
       const id = personOf(record);
       const other = await people.findByKey('person', emailKey(email));
       if (other && other.id !== id) {
-        throw new CarillonError('conflict', 'somebody has this address already: sign in, then open the link again');
+        throw new CarillonError('conflict', 'this address has an account already: sign in, then open the link again');
       }
       const claimed = await claim(record, id);
       // The one write that only one of two can do. Of one that was cut off behind it, the rest is done here.
@@ -108,7 +108,7 @@ export function createInvitations(ports: Ports) {
       if (owner) await directory.appointOwner(id);
       await finish(claimed);
       if (other !== null) {
-        throw new CarillonError('conflict', 'this invitation was opened before, and you were made: sign in');
+        throw new CarillonError('conflict', 'this invitation was accepted before and your account exists: sign in');
       }
       return id;
     },
@@ -121,7 +121,7 @@ export function createInvitations(ports: Ports) {
       if (!found || found.body.email === null || emailKey(found.body.email) !== emailKey(promised.email)) {
         throw new CarillonError(
           'conflict',
-          'this invitation is for another address than yours: sign out first, or ask for one to your address',
+          'this invitation is for another address: sign out first, or ask for an invitation to your address',
         );
       }
       const claimed = await claim(record, id);

@@ -12,7 +12,7 @@ type LinkRecord = PeopleRecord<'mailed_link'>;
 type Words = { readonly subject: string; readonly text: (link: string, endsAt: string) => string };
 
 const ended = (): CarillonError =>
-  new CarillonError('not_found', 'This link was used, has ended or is not valid. Ask for another one in the portal.');
+  new CarillonError('not_found', 'This link was used, has ended or is not valid. Ask for a new link in the portal.');
 
 /** Links that prove that a person reads the mail of an address. One at a time for each person and purpose; a new one ends the one before. */
 export function createMailedLinks({ people, clock }: Ports, mail: PersonMail) {

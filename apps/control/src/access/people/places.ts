@@ -30,7 +30,7 @@ export function createPlaces(bounds: { readonly atOnce: number; readonly waiting
   const sources = new Map<string, Line>();
 
   const refusal = (): CarillonError =>
-    new CarillonError('overloaded', 'too many people sign in at this moment; try again in a few seconds', {
+    new CarillonError('overloaded', 'too many people are signing in; try again in a few seconds', {
       retryAfter: 5000,
     });
 

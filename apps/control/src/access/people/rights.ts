@@ -90,6 +90,6 @@ export function refuseHigherRoles(
   if (refused === undefined) return;
   throw new CarillonError(
     'forbidden_role',
-    `you may not give the role ${refused} in workspace ${workspace}: it allows what you may not do yourself`,
+    `you may not give the role ${refused} in workspace ${workspace}: it allows more than your own roles do`,
   );
 }

@@ -33,12 +33,12 @@ export function admit(
     if (email === null) {
       throw new CarillonError(
         'forbidden',
-        'the provider tells no verified address of yours, and only some may come in',
+        'the provider sent no verified address for you, and only some domains may sign in',
       );
     }
     const domain = email.slice(email.indexOf('@') + 1).toLowerCase();
     if (!domains.includes(domain)) {
-      throw new CarillonError('forbidden', 'addresses of this domain are not let in here; take another account');
+      throw new CarillonError('forbidden', 'addresses of this domain may not sign in here; use another account');
     }
   }
   const groups = groupsIn(claims[provider.groups_claim ?? 'groups']);

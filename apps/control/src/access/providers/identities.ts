@@ -38,7 +38,7 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
   async function change(record: PeopleRecord<'identity'>, body: Identity): Promise<PeopleRecord<'identity'>> {
     const next = { ...record, version: record.version + 1, body };
     if ((await people.replace(next)) === 'done') return next;
-    throw new CarillonError('conflict', 'you signed in twice at once; do it again');
+    throw new CarillonError('conflict', 'two sign-ins of yours ran at once; sign in again');
   }
 
   /**
@@ -50,10 +50,13 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
     if (known && (await people.find('person', known.body.personId))) return known;
     const { email, mayCome, name } = admission;
     if (!mayCome) {
-      throw new CarillonError('forbidden', 'nobody has let you in yet: ask an owner for an invitation or for a role');
+      throw new CarillonError('forbidden', 'you have no access yet: ask an owner for an invitation or a role');
     }
     if (email === null) {
-      throw new CarillonError('forbidden', 'the provider tells no verified address of yours; verify it there first');
+      throw new CarillonError(
+        'forbidden',
+        'the provider sent no verified address for you; verify your address there first',
+      );
     }
     if (await people.findByKey('person', emailKey(email))) throw addressKnown();
     // First the identity, which says who the person will be: of two that come at once both make the same person.
@@ -126,7 +129,7 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
       if (known?.body.personId === personId) return known;
       const isLeft = known !== null && (await people.find('person', known.body.personId)) === null;
       if (known && !isLeft) {
-        throw new CarillonError('conflict', 'this account of the provider belongs to somebody else here');
+        throw new CarillonError('conflict', 'this provider account belongs to another person here');
       }
       const next = { ...made, version: (known?.version ?? 0) + 1 };
       if ((await people.replace(next)) === 'done') return next;
@@ -138,5 +141,5 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
 const addressKnown = (): CarillonError =>
   new CarillonError(
     'conflict',
-    'somebody has your address here already; if it is you, sign in as before, and connect this account in your profile',
+    'your address has an account here already. If it is yours, sign in as before and connect this provider account in your profile',
   );

@@ -9,7 +9,8 @@ type Ports = Pick<ControlPorts, 'configuration' | 'secrets' | 'identityProviders
 /** Carillon as a client of a provider that the deployment names. Throws what keeps it from being one. */
 export async function identityClient(provider: IdentityProviderBody, ports: Ports): Promise<IdentityClient> {
   const portal = portalUrlOf(ports.configuration.current());
-  if (portal === null) throw new CarillonError('not_found', 'the portal has no portal_url to come back to');
+  if (portal === null)
+    throw new CarillonError('not_found', 'portal_url is not set, so the provider cannot send you back to the portal');
   const { client_secret: reference, scopes = ['email', 'profile'] } = provider;
   const clientSecret = reference === undefined ? null : await ports.secrets.resolve('', reference.secret);
   if (reference !== undefined && clientSecret === null) {

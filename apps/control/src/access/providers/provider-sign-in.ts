@@ -78,7 +78,7 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
     if (!begun || Math.abs(clock.now() - begun.at) >= BEGUN_LASTS) {
       throw new CarillonError(
         'unauthorized',
-        'this browser began no sign-in here within the last 10 minutes; begin again',
+        'this browser started no sign-in within the last 10 minutes; start again',
       );
     }
     return begun;
@@ -154,11 +154,11 @@ export type ProviderSignIn = ReturnType<typeof createProviderSignIn>;
 function told({ title, name }: IdentityProviderBody, { reason, detail }: ProofFailure): CarillonError {
   const who = title ?? name;
   if (reason === 'unavailable') {
-    return new CarillonError('provider_unavailable', `${who} gave no answer that can be read: ${detail}`, {
+    return new CarillonError('provider_unavailable', `the response of ${who} cannot be read: ${detail}`, {
       retryAfter: 5000,
     });
   }
-  return new CarillonError('unauthorized', `${who} proved nothing: ${detail}; begin again`);
+  return new CarillonError('unauthorized', `the response of ${who} is not valid: ${detail}; start again`);
 }
 
 const spanOf = (text: string | undefined): Duration | null => {

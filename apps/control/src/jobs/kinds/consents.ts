@@ -126,7 +126,7 @@ const changeEach = ({ job }: JobRun<unknown>, ports: JobKindPorts, change: Chang
         );
       }
       if (changes.some(({ entry }) => entry === 'stays')) {
-        throw new CarillonError('conflict', 'a choice that was made since stays');
+        throw new CarillonError('conflict', 'a newer choice of the person stays');
       }
     },
     (item) => nameOf(item, job, ports.ids),

@@ -49,7 +49,7 @@ async function find(run: FindRun, { runChild, runs, runSealer }: JobKindPorts, s
   const sealed = await runs.text(run.id);
   const text = sealed === null ? null : runSealer.open(boundTo(run), sealed);
   if (text === null) {
-    throw new CarillonError('internal', 'the text of this search is kept no longer: start it again');
+    throw new CarillonError('internal', 'the text of this search is no longer stored: start the search again');
   }
   const result = await runChild?.execute<'find'>(
     run,

@@ -27,7 +27,7 @@ export const promotion = jobKind({
     const live = liveOf(await ports.configuration.refresh(), from);
     if (!principalOf(request).may('configure', live)) throw lacking(['configure']);
     const drafts = await promotedDrafts(from, body.resources, ports);
-    if (drafts.length === 0) throw new CarillonError('wrong_state', `${from} has nothing that ${live} has not`);
+    if (drafts.length === 0) throw new CarillonError('wrong_state', `${from} and ${live} have the same contents`);
     await demandRoomForAll(drafts, ports);
     const items = drafts.map(({ ref: { kind, name } }) => `${kind}/${name}`);
     return { workspace: live, items, parameters: { from } };

@@ -97,7 +97,7 @@ async function remove(entry: Suppression, suppressions: SuppressionList): Promis
   if (await suppressions.remove(workspace, channel, address, source, at)) return;
   const left = await suppressions.sources(workspace, channel, address);
   if (!left.some((other) => other.source === source)) return;
-  throw new CarillonError('conflict', `${source} suppressed it again since the job began; that entry stays`);
+  throw new CarillonError('conflict', `${source} suppressed the address again since the job started; that entry stays`);
 }
 
 export const removeSuppressions = jobKind({

@@ -127,7 +127,7 @@ export async function createApiKey(
   if (known) {
     throw new CarillonError(
       'conflict',
-      `API key ${wanted.name} is there already; revoke it first, or give another name`,
+      `API key ${wanted.name} exists already: revoke it first, or choose another name`,
     );
   }
   const made = ports.apiKeys.make();

@@ -119,7 +119,7 @@ const whileAskedFor = ({ raw }: { readonly raw: ServerResponse }, slice: EventLo
   isExpired: () => slice.isExpired(),
   async yield() {
     await slice.yield();
-    if (raw.destroyed) throw new CarillonError('request_timeout', 'whoever asked is gone');
+    if (raw.destroyed) throw new CarillonError('request_timeout', 'the client has closed the connection');
   },
 });
 

@@ -60,7 +60,7 @@ export function cadenceRoutes(app: ApiServer, ports: CadencePorts): void {
 
 function zoneOf(text: string | undefined): string | undefined {
   if (text === undefined || isTimeZone(text)) return text;
-  throw new CarillonError('invalid_request', `time_zone: ${text} names none that exists`, { pointer: '/time_zone' });
+  throw new CarillonError('invalid_request', `time_zone: ${text} is not a known time zone`, { pointer: '/time_zone' });
 }
 
 function instantOf(text: string | undefined): Instant | undefined {

@@ -72,7 +72,7 @@ function oneWorkspace({ workspace }: VisibleScope): string {
   if (workspace !== undefined) return workspace;
   throw new CarillonError(
     'invalid_request',
-    'settings: name the workspace in the address, since they are in none yet',
+    'settings: name the workspace in the path, because these settings belong to none yet',
     {
       pointer: '/settings',
     },

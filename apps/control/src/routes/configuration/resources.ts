@@ -160,7 +160,7 @@ function writeRoute(app: ApiServer, kind: KindOfResource, { body, resource }: Sc
         number === null
           ? plan.current.resources.get(resourceKey(ref))
           : resourceAt(ports.configuration.history.statesOf(ref), number);
-      if (!written) throw new CarillonError('conflict', 'somebody removed it in the meantime; read it again');
+      if (!written) throw new CarillonError('conflict', 'it was removed in the meantime; read it again');
       void reply.header('etag', etagOf(written.number));
       return showResource(written, showingActors(ports), ports) as never;
     },
@@ -190,7 +190,7 @@ function removeRoute(app: ApiServer, kind: KindOfResource, ports: ResourcePorts)
       const ref = refOf(kind, request.params as Params);
       const precondition = preconditionOf(request.headers);
       if (precondition.kind === 'absent') {
-        throw new CarillonError('invalid_request', 'send If-Match with the ETag of what you read: it is removed');
+        throw new CarillonError('invalid_request', 'send If-Match with the ETag of the version that you read');
       }
       const principal = principalOf(request);
       const write = { ref, precondition, principal, request: () => ({ put: [], remove: [ref] }) };

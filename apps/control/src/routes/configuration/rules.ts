@@ -131,7 +131,7 @@ export function ruleRoutes(
       const placed = ruleInSight(params.name, draft ? sightOver(draft, sight) : sight, judgedBy);
       if (body.files) demandOneOf(DRAFTS, principal, placed.workspace);
       if (body.ask_partner && body.answer !== undefined) {
-        throw new CarillonError('invalid_request', 'ask_partner: leave it out, or answer: not both');
+        throw new CarillonError('invalid_request', 'send ask_partner or answer, not both');
       }
       if (body.ask_partner) demandOneOf(body.files ? PUBLISHES : CHECKS, principal, placed.workspace);
       const event = await eventToTry(placed, body, request, { ...ports, configuration: judgedBy });
@@ -269,7 +269,7 @@ async function partnerItems(
   ports: Pick<RuleTestPorts, 'partners' | 'secrets' | 'ids'>,
 ): Promise<{ readonly items: readonly Json[] | null; readonly answered: string | null; readonly unread?: Unread }> {
   if (!says.asked) return { items: says.pasted === undefined ? null : readPasted(says.pasted), answered: null };
-  if (!partner) throw new CarillonError('invalid_configuration', 'the integration that it asks is not there');
+  if (!partner) throw new CarillonError('invalid_configuration', 'the integration of this rule does not exist');
   if (userIds.length > MAX_ASKED) {
     const most = `this event asks about ${userIds.length} user ids; a try asks about ${MAX_ASKED} at most`;
     throw new CarillonError('invalid_request', `ask_partner: ${most}; take an event with fewer`);

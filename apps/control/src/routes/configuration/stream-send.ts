@@ -66,7 +66,7 @@ export function streamSendRoute(app: ApiServer, ports: SendPorts): void {
       if (takesChanges(stream)) {
         throw new CarillonError(
           'invalid_request',
-          `${name} takes changes as Debezium writes them. Send one to its address instead.`,
+          `${name} takes only change events of Debezium. Send one to the address of the stream.`,
         );
       }
       const { clock, ids, log } = ports;

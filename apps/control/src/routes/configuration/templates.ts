@@ -61,7 +61,11 @@ function localityIn(asked: Omit<RenderedWith, 'event'>): Readonly<Record<string,
   for (const name of LOCALITY_VARIABLES) {
     const said = asked[name];
     if (said === undefined) continue;
-    if (!IS_ONE[name](said)) throw new CarillonError('invalid_request', `${name}: ${said} names none that exists`);
+    if (!IS_ONE[name](said))
+      throw new CarillonError(
+        'invalid_request',
+        `${name}: ${said} is not a known ${name === 'locale' ? 'language' : 'time zone'}`,
+      );
     own[name] = said;
   }
   return own;

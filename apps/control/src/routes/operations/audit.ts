@@ -102,7 +102,7 @@ function timeOf(name: string, text: string | undefined): Instant | undefined {
 function positionOf(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined;
   if (/^a\d{1,15}$/.test(cursor)) return Number(cursor.slice(1));
-  throw new CarillonError('invalid_request', 'the cursor is not one that this list gave out; begin without one', {
+  throw new CarillonError('invalid_request', 'the cursor does not belong to this list; start without a cursor', {
     pointer: '/cursor',
   });
 }

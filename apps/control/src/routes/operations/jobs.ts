@@ -147,7 +147,7 @@ function cancelJobRoute(app: ApiServer, ports: JobRoutePorts): void {
         }
         if ((await jobs.replace(next)) === 'done') return showJob(next, showingActors(ports));
       }
-      throw new CarillonError('conflict', 'it keeps changing; try again');
+      throw new CarillonError('conflict', 'it changed several times meanwhile; try again');
     },
   );
 }
@@ -175,8 +175,8 @@ function undoJobRoute(app: ApiServer, ports: JobRoutePorts): void {
     async (request, reply) => {
       const job = await findJob(visibleScopeOf(request), request.params.id, ports);
       requirePermission(principalOf(request), job);
-      if (!hasEnded(job)) throw new CarillonError('wrong_state', 'it has not ended: cancel it first');
-      if (!canUndo(job)) throw new CarillonError('wrong_state', 'what it did cannot be undone');
+      if (!hasEnded(job)) throw new CarillonError('wrong_state', 'the job has not ended: cancel it first');
+      if (!canUndo(job)) throw new CarillonError('wrong_state', 'a job of this kind cannot be undone');
       const items = await itemsToUndo(job, ports);
       const work = { ...job.work, undoes: job.id };
       return started(await startJob(request, { workspace: job.workspace, work, items }, ports), reply, ports);

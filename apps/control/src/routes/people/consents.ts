@@ -161,7 +161,7 @@ function setConsentRoute(app: ApiServer, context: ConsentContext): void {
       const decisions = isUndo ? [said] : withEachChannel(said).flatMap((one) => underEveryName(one, names));
       const before = await consents.find(workspace, [person]);
       if (isUndo && !before.some(({ words }) => words.some((word) => isUndone(word, said, body.undoes, names)))) {
-        throw new CarillonError('conflict', 'undoes: that word stands no more; what was said since stays', {
+        throw new CarillonError('conflict', 'undoes: that choice is no longer the newest; the newer choice stays', {
           pointer: '/undoes',
         });
       }

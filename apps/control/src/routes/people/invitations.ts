@@ -268,7 +268,7 @@ async function refuseMore(
   if (owner) {
     refuseToken(principal, 'who owns the deployment is invited by a person, or with the owner token');
     if (!principal.may('people', null)) {
-      throw new CarillonError('forbidden_role', 'only owners of the deployment invite one more');
+      throw new CarillonError('forbidden_role', 'only owners of the deployment may invite another owner');
     }
   }
   if (!owner && memberships.length === 0) {

@@ -74,7 +74,7 @@ export function mailedLinkRoutes(
       const pending = await access.links.pending(id, 'address');
       if (!pending) throw notFound('unconfirmed address of this person');
       if (pending.body.email !== request.body.email) {
-        throw new CarillonError('conflict', 'email: the person gave another address meanwhile; read it again', {
+        throw new CarillonError('conflict', 'email: the person changed the address meanwhile; read it again', {
           pointer: '/email',
         });
       }

@@ -156,7 +156,7 @@ function setPasswordRoute(app: ApiServer, context: MeContext): void {
         throw new CarillonError('forbidden', 'passwords are switched off here: sign in with the identity provider');
       }
       if (who.person.email === null) {
-        throw new CarillonError('wrong_state', 'give your address first: it is what you sign in with');
+        throw new CarillonError('wrong_state', 'add your address first: you sign in with it');
       }
       await prove(request, who, current_password);
       refuseWeak(password, who.person);
@@ -164,7 +164,7 @@ function setPasswordRoute(app: ApiServer, context: MeContext): void {
       // The epoch ends what was opened with the old password, also what is opened at this moment.
       const { epoch } = await directory.changePerson(who.id, (person) => {
         if (person.password?.hash !== who.person.password?.hash) {
-          throw new CarillonError('conflict', 'the password was changed at the same time somewhere else');
+          throw new CarillonError('conflict', 'the password was changed elsewhere at the same time');
         }
         return { ...person, password: { hash, setAt: clock.now() }, epoch: person.epoch + 1 };
       });
@@ -235,7 +235,7 @@ function confirmTotpRoute(app: ApiServer, context: MeContext): void {
       await directory.changePerson(id, (person) => {
         const { totp } = person;
         if (totp === null || totp.confirmedAt !== null) {
-          throw new CarillonError('wrong_state', 'no authenticator waits to be confirmed');
+          throw new CarillonError('wrong_state', 'there is no authenticator to confirm');
         }
         const now = clock.now();
         const secret = factorSealer.open([id], totp.sealed);

@@ -140,7 +140,7 @@ function changePersonRoute(app: ApiServer, context: PeopleContext): void {
         after: factsDigest({ state: state ?? before.state, owner: owner ?? (state === 'disabled' ? false : wasOwner) }),
       });
       if (state === 'disabled' && owner === true) {
-        throw new CarillonError('invalid_request', 'owner: nobody who is disabled owns the deployment', {
+        throw new CarillonError('invalid_request', 'owner: a disabled person cannot own the deployment', {
           pointer: '/owner',
         });
       }

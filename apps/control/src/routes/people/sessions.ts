@@ -140,7 +140,7 @@ function createOwnerLinkRoute(app: ApiServer, context: SessionContext): void {
       if (personId === null && others.length > 0) {
         throw new CarillonError(
           'invalid_request',
-          `email: there are ${others.length + 1} owners; say whose link it is (npx carillon owner-link --email ADDRESS; npx carillon people list shows them)`,
+          `email: there are ${others.length + 1} owners; name the owner of the link (npx carillon owner-link --email ADDRESS; npx carillon people list shows them)`,
           { pointer: '/email' },
         );
       }
@@ -233,7 +233,7 @@ function personOfSessions(request: FastifyRequest, wanted: string | undefined): 
   const own = principal.session?.body.personId;
   if (wanted === undefined || wanted === own) {
     if (own !== undefined) return own;
-    throw new CarillonError('invalid_request', 'person: name the person; only somebody who is signed in has sessions');
+    throw new CarillonError('invalid_request', 'person: name the person, because a token has no sessions');
   }
   if (principal.may('people', null)) return wanted;
   throw notFound('person of this id');

@@ -99,7 +99,7 @@ function createTokenRoute(app: ApiServer, context: TokenContext): void {
       if ((await tokensInARow(principal.actor, people)) >= MAX_TOKENS_IN_A_ROW) {
         throw new CarillonError(
           'forbidden_role',
-          `${MAX_TOKENS_IN_A_ROW} tokens made one by the other are enough: a person, or a token that a person made, makes this one`,
+          `${MAX_TOKENS_IN_A_ROW} tokens in a row were created by tokens, which is the limit: create this one as a person, or with a token that a person created`,
         );
       }
       if (strange !== undefined) throw unknownFilter('workspaces', 'workspace', strange, known);

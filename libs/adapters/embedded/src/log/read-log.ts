@@ -28,7 +28,7 @@ export type LogReading = {
 /** Reads the log of a data file. Throws CarillonError `data_version` if the file holds none. */
 export function createLogReading(reader: Reader): LogReading {
   const logId = (reader.get('SELECT log_id FROM log_identity') as { log_id: string } | undefined)?.log_id;
-  if (!logId) throw new CarillonError('data_version', 'the data file holds no log id; restore a backup');
+  if (!logId) throw new CarillonError('data_version', 'the data file has no log id; restore a backup');
   const ids = new Map<TopicName, readonly number[]>();
   for (const row of reader.all('SELECT * FROM partitions ORDER BY topic, partition') as PartitionRow[]) {
     const topic = row.topic as TopicName;

@@ -100,7 +100,7 @@ export function migrate(
   if (owner !== APPLICATION_ID && (owner !== 0 || found !== 0 || pragma(db, 'schema_version') !== 0)) {
     throw new CarillonError(
       'data_version',
-      'carillon.db in the data folder is not a database of Carillon; move it away',
+      'carillon.db in the data folder is not a Carillon database; move it to another folder',
     );
   }
   if (found > steps.length) {

@@ -20,7 +20,7 @@ export function keysOf<Shape extends readonly ('number' | 'string')[]>(
   } catch {
     // Falls through to the one refusal.
   }
-  throw new CarillonError('invalid_request', 'the cursor is not one that this list gave out; begin without one');
+  throw new CarillonError('invalid_request', 'the cursor does not belong to this list; start without a cursor');
 }
 
 /** Cuts a list that was read one row too long, and says where the next page begins. */

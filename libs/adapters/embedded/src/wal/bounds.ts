@@ -24,6 +24,6 @@ export const littleOf = ({ copyFrom }: WalBounds): number => copyFrom / 8;
 export const logIsFull = (bytes: number): CarillonError =>
   new CarillonError(
     'log_unavailable',
-    `the write-ahead log of the data file has grown to ${Math.floor(bytes / MIB)} MiB and cannot begin anew, because something reads an old state of the ` +
-      'file: a backup, a look at its pages, or another program that has carillon.db open. End that; it goes on by itself',
+    `the write-ahead log of the data file has grown to ${Math.floor(bytes / MIB)} MiB and cannot be reset, because a reader still uses an old state of the ` +
+      'file: a backup, a look at its pages, or another program that has carillon.db open. End that reader; Carillon then continues by itself',
   );

@@ -18,7 +18,7 @@ let file: WritableFile | null = null;
 const passing = (cause: unknown): CarillonError =>
   new CarillonError(
     'log_unavailable',
-    `writing to the data file failed (${messageOf(cause)}); free disk space or look at the disk, it goes on by itself`,
+    `writing to the data file failed (${messageOf(cause)}); free disk space or check the disk; Carillon then continues by itself`,
   );
 
 /** After a failure of the storage the connection is thrown away: the next batch begins with a fresh look at the file. */

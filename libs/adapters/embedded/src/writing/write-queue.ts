@@ -37,7 +37,7 @@ export class WriteQueue {
   refusal(load: Load): CarillonError | null {
     if (this.#bytes === 0 || this.#bytes + load.bytes <= this.#maxBytes) return null;
     const limit = `${this.#maxBytes} bytes waiting to be written`;
-    return new CarillonError('overloaded', `more than ${limit}; come again`, { limit, retryAfter: 1000 });
+    return new CarillonError('overloaded', `more than ${limit}; try again`, { limit, retryAfter: 1000 });
   }
 
   add(write: PendingWrite): void {

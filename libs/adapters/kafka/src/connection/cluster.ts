@@ -152,7 +152,7 @@ export const unavailable = (what: string, cause: unknown): CarillonError =>
 export const refused = (what: string, cause: unknown): CarillonError =>
   isCarillonError(cause)
     ? cause
-    : new CarillonError('invalid_configuration', `${what}: Kafka refuses: ${messageOf(cause)}`, {}, { cause });
+    : new CarillonError('invalid_configuration', `${what}: Kafka refused: ${messageOf(cause)}`, {}, { cause });
 
 async function connectCluster(client: KafkaClient, topics: readonly string[]): Promise<Cluster> {
   const cluster = new KafkaCluster({

@@ -43,7 +43,10 @@ export function createAppender(
       const bytes = sizes.reduce((sum, size) => sum + size, 0);
       if (queued > 0 && queued + bytes > options.maxQueuedBytes) {
         const limit = `${options.maxQueuedBytes} bytes`;
-        throw new CarillonError('overloaded', `${queued} bytes wait for Kafka already`, { retryAfter: 1000, limit });
+        throw new CarillonError('overloaded', `${queued} bytes are already queued for Kafka`, {
+          retryAfter: 1000,
+          limit,
+        });
       }
       queued += bytes;
       return new Promise<readonly number[]>((resolve, reject) => {
@@ -115,7 +118,7 @@ function check(record: NewRecord, bytes: number, partitions: (topic: TopicName) 
   if (bytes + BATCH_OVERHEAD > MAX_MESSAGE_BYTES) {
     throw new CarillonError(
       'body_too_large',
-      `a record of ${bytes} bytes for ${record.topic} is larger than a topic takes; nothing of its batch was appended`,
+      `a record of ${bytes} bytes for ${record.topic} is larger than the topic allows; no record of its batch was appended`,
       { limit: `${MAX_MESSAGE_BYTES} bytes` },
     );
   }

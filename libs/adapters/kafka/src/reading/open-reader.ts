@@ -30,7 +30,7 @@ export async function openReader(
   lost: (error: CarillonError) => void,
 ): Promise<OpenReader> {
   const identity = await readIdentity(connection);
-  if (!identity) throw new CarillonError('wrong_log', 'the topics hold no log id: they were not made by Carillon');
+  if (!identity) throw new CarillonError('wrong_log', 'the topics have no log id: Carillon did not create them');
   const { logId } = identity;
 
   let cause: CarillonError | null = null;
@@ -77,7 +77,10 @@ export async function openReader(
         const found = (await readIdentity(connection, readTimeout))?.logId;
         if (found === logId) return;
         const held = `it held log ${logId} and now ${found ?? 'none'}`;
-        throw new CarillonError('wrong_log', `carillon.config was made anew under this process: ${held}`);
+        throw new CarillonError(
+          'wrong_log',
+          `carillon.config was deleted and created again while this process ran: ${held}`,
+        );
       } catch (error) {
         if (isCarillonError(error) && error.code === 'wrong_log') refuseAll(error);
         throw error;

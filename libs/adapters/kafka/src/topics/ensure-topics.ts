@@ -79,8 +79,8 @@ async function refuseDeletion(connection: KafkaConnection, missing: readonly Top
   if (deleted.length === 0) return;
   throw new CarillonError(
     'wrong_log',
-    `log ${identity?.logId} was made with ${deleted.join(', ')}, and that topic is gone: its positions would begin anew ` +
-      'and mean other records. Restore it, or delete all topics and stores of Carillon to begin a new log',
+    `log ${identity?.logId} was made with ${deleted.join(', ')}, and that topic is missing: a new topic would count ` +
+      'positions from 0 again. Restore the topic, or delete all topics and stores of Carillon to begin a new log',
   );
 }
 

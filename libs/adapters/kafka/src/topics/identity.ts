@@ -32,7 +32,7 @@ export async function establishIdentity(connection: KafkaConnection, fresh: () =
     producer.discard();
   }
   const after = await readIdentity(connection);
-  if (!after) throw new CarillonError('log_unavailable', `${CONFIG} does not hold the id of the log yet; start again`);
+  if (!after) throw new CarillonError('log_unavailable', `${CONFIG} does not have the id of the log yet; start again`);
   return after.logId;
 }
 

@@ -94,7 +94,7 @@ function refuse(wrong: readonly string[]): void {
   if (wrong.length === 0) return;
   throw new CarillonError(
     'store_differs',
-    `${wrong.join('; ')}. Carillon never drops or changes one that is there: do it yourself, then start again`,
+    `${wrong.join('; ')}. Carillon never drops or changes an existing index: do that by hand, then start again`,
   );
 }
 
