@@ -24,24 +24,30 @@ export async function planVerification(
 ): Promise<VerificationPlan> {
   const nextOf = async (topic: 'carillon.events' | 'carillon.lookups', partition: number): Promise<number> =>
     (await checkpoints.load(GROUP, topic, partition))?.next ?? 0;
+  const partitionsOf = (topic: (typeof VERIFIED_TOPICS)[number]): readonly number[] =>
+    Array.from({ length: log.partitions(topic) }, (_, partition) => partition);
+  // A cluster answers each of several hundred requests after a round trip.
+  const [positions, resolved] = await Promise.all([
+    Promise.all(offsets.map(({ partition }) => nextOf('carillon.events', partition))),
+    Promise.all(partitionsOf('carillon.lookups').map((partition) => nextOf('carillon.lookups', partition))),
+  ]);
   const evaluated: RunOffsets[] = [];
   let notEvaluated = 0;
-  for (const { partition, first, end } of offsets) {
-    const next = Math.max(first, Math.min(end, await nextOf('carillon.events', partition)));
+  for (const [index, { partition, first, end }] of offsets.entries()) {
+    const next = Math.max(first, Math.min(end, positions[index] ?? 0));
     notEvaluated += end - next;
     if (next > first) evaluated.push({ partition, first, end: next });
   }
-  const partitionsOf = (topic: (typeof VERIFIED_TOPICS)[number]): readonly number[] =>
-    Array.from({ length: log.partitions(topic) }, (_, partition) => partition);
-  const resolved: number[] = [];
-  for (const partition of partitionsOf('carillon.lookups')) resolved.push(await nextOf('carillon.lookups', partition));
-  const others = [];
-  for (const topic of VERIFIED_TOPICS) {
-    for (const partition of partitionsOf(topic)) {
-      const first = await offsetAt(log, topic, partition, from - CLOCK_STEP);
-      const { end } = await log.bounds(topic, partition);
-      if (end > first) others.push({ topic, partition, first, end });
-    }
-  }
+  const ranges = await Promise.all(
+    VERIFIED_TOPICS.flatMap((topic) =>
+      partitionsOf(topic).map(async (partition) => ({
+        topic,
+        partition,
+        first: await offsetAt(log, topic, partition, from - CLOCK_STEP),
+        end: (await log.bounds(topic, partition)).end,
+      })),
+    ),
+  );
+  const others = ranges.filter(({ first, end }) => end > first);
   return { offsets: evaluated, others, resolved, notEvaluated };
 }
