@@ -140,7 +140,7 @@ function endOf({ exitCode, signalCode }: ChildProcess): { readonly text: string;
   // Node aborts when its heap is full.
   if (signalCode === 'SIGABRT') {
     const text = `needed more than ${HEAP_MIB} MiB of memory`;
-    return { text, fix: 'narrow the run, or simplify the rule' };
+    return { text, fix: 'choose a shorter time range, or simplify the rule' };
   }
   if (signalCode === null) return { text: `ended with code ${exitCode}`, fix: 'start the run again' };
   return {

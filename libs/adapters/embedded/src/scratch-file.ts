@@ -1,8 +1,8 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Finding, Line, OutputKind, RowPerson, ScratchLookup } from '@carillon/domain/runs';
-import { CarillonError, messageOf } from '@carillon/kernel';
+import { CarillonError } from '@carillon/kernel';
 import { makeFolder, makePrivateFile } from './data-folder.ts';
 import { statementsOf, type Row } from './statements.ts';
 
@@ -13,7 +13,7 @@ const PAGE_BYTES = 4096;
 /** Time for which a process waits for another one that commits. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Number of the layout. A file of another layout is not read. */
-const LAYOUT = 5;
+const LAYOUT = 6;
 /** SQLite's code for a disk without room and for a file at its largest size. */
 const SQLITE_FULL = 13;
 
@@ -50,7 +50,17 @@ const SCHEMA = `
     content TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX outputs_of_event ON outputs (event_position);
-  CREATE TABLE findings (number INTEGER PRIMARY KEY, finding TEXT NOT NULL) STRICT;
+  CREATE TABLE findings (
+    number INTEGER PRIMARY KEY,
+    problem TEXT NOT NULL,
+    output TEXT NOT NULL,
+    id TEXT NOT NULL,
+    field TEXT,
+    rule TEXT NOT NULL,
+    event_id TEXT NOT NULL,
+    event_position TEXT NOT NULL,
+    position TEXT
+  ) STRICT;
 `;
 
 /** Columns of a line by its fields. */
@@ -65,6 +75,18 @@ const COLUMNS: Readonly<Record<keyof Line, string>> = {
   content: 'content',
   person: 'person',
   otherSlot: 'other_slot',
+};
+
+/** Columns of a finding by its fields. */
+const FINDING_COLUMNS: Readonly<Record<keyof Finding, string>> = {
+  problem: 'problem',
+  output: 'output',
+  id: 'id',
+  field: 'field',
+  rule: 'rule',
+  eventId: 'event_id',
+  eventPosition: 'event_position',
+  position: 'position',
 };
 
 /** An output of an event that stands on the log and was not compared yet. */
@@ -122,8 +144,8 @@ export type ScratchFile = {
   outputsOf(eventPosition: string): readonly ScratchOutput[];
   /** At most `limit` outputs that were not compared yet, in the order of their positions. */
   outputs(limit: number): readonly ScratchOutput[];
-  /** All findings in the order in which they were written. */
-  findings(): IterableIterator<Finding>;
+  /** All findings in the order of these fields. Without fields: in the order in which they were written. */
+  findings(order?: readonly (keyof Finding)[]): IterableIterator<Finding>;
   close(): void;
 };
 
@@ -152,19 +174,22 @@ export function openScratchFile(file: string, identity: string, maxBytes = MAX_S
   return {
     checkpoint,
     commit: ({ checkpoint: state, ...page }) =>
-      guarded(() => {
-        database.exec('BEGIN IMMEDIATE');
-        try {
-          if (read() !== known) throw new ScratchFileTaken();
-          writePage(sql, page);
-          if (state !== undefined) sql.run('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)', state);
-          database.exec('COMMIT');
-          known = state ?? known;
-        } catch (error) {
-          if (database.isTransaction) database.exec('ROLLBACK');
-          throw error;
-        }
-      }),
+      guarded(
+        () => {
+          database.exec('BEGIN IMMEDIATE');
+          try {
+            if (read() !== known) throw new ScratchFileTaken();
+            writePage(sql, page);
+            if (state !== undefined) sql.run('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)', state);
+            database.exec('COMMIT');
+            known = state ?? known;
+          } catch (error) {
+            if (database.isTransaction) database.exec('ROLLBACK');
+            throw error;
+          }
+        },
+        () => reasonOfFullCommit(file, maxBytes),
+      ),
     answer: (key) => sql.get('SELECT answer FROM answers WHERE key = ?', key)?.['answer'] as string | undefined,
     *lines(order) {
       const columns = order.map((name) => COLUMNS[name]).join(', ');
@@ -180,16 +205,21 @@ export function openScratchFile(file: string, identity: string, maxBytes = MAX_S
     outputsOf: (eventPosition) =>
       sql.all('SELECT * FROM outputs WHERE event_position = ? ORDER BY position', eventPosition).map(outputOf),
     outputs: (limit) => sql.all('SELECT * FROM outputs ORDER BY position LIMIT ?', limit).map(outputOf),
-    *findings() {
-      for (const row of iterate('SELECT finding FROM findings ORDER BY number'))
-        yield JSON.parse(String(row['finding'])) as Finding;
+    *findings(order = []) {
+      const columns = [...order.map((name) => FINDING_COLUMNS[name]), 'number'].join(', ');
+      for (const row of iterate(`SELECT * FROM findings ORDER BY ${columns}`)) yield findingOf(row);
     },
     close: () => database.close(),
   };
 }
 
 const LINE_FIELDS = Object.keys(COLUMNS) as (keyof Line)[];
-const INSERT_LINE = `INSERT INTO lines (${LINE_FIELDS.map((name) => COLUMNS[name]).join(', ')}) VALUES (${LINE_FIELDS.map(() => '?').join(', ')})`;
+const FINDING_FIELDS = Object.keys(FINDING_COLUMNS) as (keyof Finding)[];
+
+const insertInto = (table: string, columns: readonly string[]): string =>
+  `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+const INSERT_LINE = insertInto('lines', Object.values(COLUMNS));
+const INSERT_FINDING = insertInto('findings', Object.values(FINDING_COLUMNS));
 
 function writePage(
   sql: ReturnType<typeof statementsOf>,
@@ -215,7 +245,7 @@ function writePage(
     sql.run('INSERT INTO outputs VALUES (?, ?, ?, ?, ?, ?)', position, eventPosition, kind, id, key, content);
   }
   for (const position of compared) sql.run('DELETE FROM outputs WHERE position = ?', position);
-  for (const finding of findings) sql.run('INSERT INTO findings (finding) VALUES (?)', JSON.stringify(finding));
+  for (const finding of findings) sql.run(INSERT_FINDING, ...FINDING_FIELDS.map((name) => finding[name]));
 }
 
 /** Deletes a scratch file and the files that SQLite keeps beside it. */
@@ -223,8 +253,11 @@ export function removeScratchFile(file: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true });
 }
 
-const lineOf = (row: Row): Line =>
-  Object.fromEntries(Object.entries(COLUMNS).map(([name, column]) => [name, row[column]])) as unknown as Line;
+const fieldsOf = (row: Row, columns: Readonly<Record<string, string>>): Row =>
+  Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, row[column]])) as Row;
+
+const lineOf = (row: Row): Line => fieldsOf(row, COLUMNS) as unknown as Line;
+const findingOf = (row: Row): Finding => fieldsOf(row, FINDING_COLUMNS) as unknown as Finding;
 
 const outputOf = (row: Row): ScratchOutput =>
   ({
@@ -287,17 +320,26 @@ const limit = (db: DatabaseSync, file: string, maxBytes: number): void =>
     PRAGMA temp_store_directory = '${dirname(file).replaceAll("'", "''")}';
   `);
 
-function guarded<Value>(work: () => Value): Value {
+const MIB = 1024 * 1024;
+/** A disk with less free space counts as full. */
+const FULL_DISK_BYTES = 16 * MIB;
+const DISK_FULL =
+  'the disk has no room for the scratch file of the run: free disk space, or choose a shorter time range';
+
+/** Returns why a commit had no room. SQLite has one error for a full disk and for a file at its largest size. */
+function reasonOfFullCommit(file: string, maxBytes: number): string {
+  const { bavail, bsize } = statfsSync(dirname(file));
+  if (bavail * bsize < FULL_DISK_BYTES) return DISK_FULL;
+  return `the run needs more than ${maxBytes / MIB} MiB for its scratch file: choose a shorter time range, or fewer notifications for a comparison`;
+}
+
+/** Replaces SQLite's error for missing space by CarillonError `no_room`. */
+function guarded<Value>(work: () => Value, reason: () => string = () => DISK_FULL): Value {
   try {
     return work();
   } catch (error) {
     if (!isFull(error)) throw error;
-    throw new CarillonError(
-      'no_room',
-      `the run has no room for its scratch file (${messageOf(error)}): free disk space, or compare a shorter time or fewer notifications`,
-      {},
-      { cause: error },
-    );
+    throw new CarillonError('no_room', reason(), {}, { cause: error });
   }
 }
 

@@ -2,7 +2,7 @@ import { statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import type { Line } from '@carillon/domain/runs';
+import type { Finding, Line } from '@carillon/domain/runs';
 import type { DeliveryId, EventId } from '@carillon/kernel';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openScratchFile, ScratchFileTaken, type ScratchFile } from '../src/index.ts';
@@ -55,6 +55,23 @@ describe('a scratch file', () => {
     });
     open().commit({ lookups: [lookupOf('evt_2'), lookupOf('evt_1')], checkpoint: 'page 1' });
     expect([...open().lookups()]).toEqual([lookupOf('evt_2'), lookupOf('evt_1')]);
+  });
+
+  it('returns findings as they were written, or in the order of their fields', () => {
+    const findingOf = (id: string, field: string | null): Finding => ({
+      problem: field === null ? 'missing' : 'different',
+      output: 'intent',
+      id,
+      field,
+      rule: 'order-paid.paid',
+      eventId: 'evt_1' as EventId,
+      eventPosition: 'carillon.events/0@1',
+      position: field && 'carillon.intents/0@1',
+    });
+    const [second, first, third] = [findingOf('int_2', 'to'), findingOf('int_1', 'to'), findingOf('int_0', null)];
+    open().commit({ findings: [second, first, third] });
+    expect([...open().findings()]).toEqual([second, first, third]);
+    expect([...open().findings(['problem', 'id'])]).toEqual([first, second, third]);
   });
 
   it('returns the people of rows by difference and person until it forgets them', () => {
@@ -110,7 +127,10 @@ describe('a scratch file', () => {
     const scratch = open('run_1', 64 * 1024);
     scratch.commit({ lines: [lineOf('dlv_0')], checkpoint: 'page 1' });
     const lines = Array.from({ length: 2_000 }, (_, index) => lineOf(`dlv_${index}`));
-    expect(() => scratch.commit({ lines, checkpoint: 'page 2' })).toThrow(expect.objectContaining({ code: 'no_room' }));
+    const detail = expect.stringContaining('more than 0.0625 MiB for its scratch file: choose a shorter') as string;
+    expect(() => scratch.commit({ lines, checkpoint: 'page 2' })).toThrow(
+      expect.objectContaining({ code: 'no_room', detail }),
+    );
     expect(slotsOf(scratch)).toEqual(['dlv_0']);
     expect(open().checkpoint).toBe('page 1');
   });
