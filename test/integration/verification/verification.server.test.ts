@@ -80,6 +80,23 @@ describe('A verification', () => {
     expect(await found()).toEqual(['different intent send_at evt_1', 'different intent to evt_2']);
   });
 
+  it('names a copy that differs beside a right one', async () => {
+    await shop.append(orders(3));
+    await shop.evaluate(
+      ofIntents((intent) => {
+        const wrong = { ...intent, sendAt: intent.sendAt + 1 };
+        if (intent.eventId === 'evt_1') return [intent, wrong];
+        return intent.eventId === 'evt_2' ? [wrong, intent] : [intent, intent];
+      }),
+    );
+    const { counts, findings } = await verify();
+    expect(findings.map(textOf).toSorted()).toEqual([
+      'different intent send_at evt_1',
+      'different intent send_at evt_2',
+    ]);
+    expect(counts).toMatchObject({ same: 3, problems: { different: 2, no_cause: 0 } });
+  });
+
   it('compares questions to partners, and messages made of their answers', async () => {
     await shop.append([asking(1, ['ann']), asking(2, ['bob']), asking(3, ['cem'])]);
     await shop.evaluate((output) => {

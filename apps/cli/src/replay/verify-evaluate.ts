@@ -28,6 +28,8 @@ import type { Mark, VerifyParts, VerifyState } from './verify-parts.ts';
 const EVENTS = 'carillon.events';
 const LOOKUPS = 'carillon.lookups';
 const PAGE_RECORDS = 500;
+/** Outputs after which a page is committed in part, because one event may have 10,000 recipients. */
+const MAX_PAGE_OUTPUTS = 10_000;
 
 type Counted = { -readonly [Name in Exclude<keyof VerifyCounts, 'problems'>]: number };
 
@@ -48,6 +50,9 @@ const emptyPage = (): VerifiedPage => ({
   answers: [],
   counted: { events: 0, otherSemantics: 0, pastRetention: 0, same: 0, unknownConfiguration: 0, unreadable: 0 },
 });
+
+const isLarge = ({ compared, findings }: VerifiedPage): boolean =>
+  compared.length + findings.length >= MAX_PAGE_OUTPUTS;
 
 function addPage(counts: VerifyCounts, { counted, findings }: VerifiedPage): VerifyCounts {
   const problems = { ...counts.problems };
@@ -79,12 +84,19 @@ export async function verifyEvents(parts: VerifyParts, begun: VerifyState, commi
     let { mark } = state;
     let startedAt = performance.now();
     for await (const page of history.pages({ topic: EVENTS, partition, from, end }, pageRecords)) {
-      const verified = emptyPage();
+      let verified = emptyPage();
       verified.counted.pastRetention += page.removed;
-      for (const record of page.records) mark = await verifyRecord(record, mark, { ...parts, state }, verified);
-      const read = state.read + page.next - (state.at.next ?? first);
-      const counts = addPage(state.counts, verified);
-      state = commit(verified, { ...state, at: { index, next: page.next }, mark, read, counts });
+      const commitUntil = (next: number): void => {
+        const read = state.read + next - (state.at.next ?? first);
+        const counts = addPage(state.counts, verified);
+        state = commit(verified, { ...state, at: { index, next }, mark, read, counts });
+        verified = emptyPage();
+      };
+      for (const record of page.records) {
+        mark = await verifyRecord(record, mark, { ...parts, state }, verified);
+        if (isLarge(verified)) commitUntil(record.offset + 1);
+      }
+      commitUntil(page.next);
       await pace.afterPage(startedAt);
       startedAt = performance.now();
     }
@@ -220,9 +232,10 @@ async function compare(
   page: VerifiedPage,
 ): Promise<void> {
   if (expected.length === 0) return;
-  const { compared, different, missing } = matchOutputs(expected, work.scratch.outputsOf(eventPosition));
+  const { besideRight, compared, different, missing } = matchOutputs(expected, work.scratch.outputsOf(eventPosition));
   page.counted.same += expected.length - different.length - missing.length;
   page.compared.push(...compared.map(({ position }) => position));
+  page.answers.push(...besideRight.map(({ copy, right }) => ({ key: rightKey(copy), answer: right.position })));
   for (const { expected: output, found } of different) page.findings.push(await differenceOf(output, found, work));
   for (const output of missing) {
     const topic: VerifiedTopic = output.kind === 'intent' ? 'carillon.intents' : 'carillon.triggers';
@@ -248,7 +261,10 @@ async function differenceOf({ output }: ExpectedOutput, found: FoundOutput, work
   return { ...findingOf(output, found), problem: 'different', field, position: found.position };
 }
 
-async function readOutput({ position }: FoundOutput, { codecs, history }: VerifyParts): Promise<EventOutput | null> {
+async function readOutput(
+  { position }: Pick<FoundOutput, 'position'>,
+  { codecs, history }: VerifyParts,
+): Promise<EventOutput | null> {
   const place = readPosition(position);
   if (!place) return null;
   const topic = place.topic as VerifiedTopic;
@@ -269,11 +285,18 @@ export async function verifyAnswers(parts: VerifyParts, begun: VerifyState, comm
     const from = state.at.index === index ? (state.at.next ?? first) : first;
     let startedAt = performance.now();
     for await (const page of history.pages({ topic: LOOKUPS, partition, from, end }, pageRecords)) {
-      const verified = emptyPage();
-      for (const record of page.records) await verifyAnswer(record, isInRange, { ...parts, state }, verified);
-      const counts = addPage(state.counts, verified);
-      const copied = state.copied + page.records.length;
-      state = commit(verified, { ...state, at: { index, next: page.next }, copied, counts });
+      let verified = emptyPage();
+      const commitUntil = (next: number): void => {
+        const counts = addPage(state.counts, verified);
+        state = commit(verified, { ...state, at: { index, next }, counts });
+        verified = emptyPage();
+      };
+      for (const record of page.records) {
+        await verifyAnswer(record, isInRange, { ...parts, state }, verified);
+        state = { ...state, copied: state.copied + 1 };
+        if (isLarge(verified)) commitUntil(record.offset + 1);
+      }
+      commitUntil(page.next);
       await pace.afterPage(startedAt);
       startedAt = performance.now();
     }
@@ -283,6 +306,8 @@ export async function verifyAnswers(parts: VerifyParts, begun: VerifyState, comm
 
 /** Key of an event that is left out, and with it the messages made of partners' answers about it. */
 const leftOutKey = (eventPosition: string): string => `left out ${eventPosition}`;
+/** Key of the position of a right copy of an output that also has another copy. */
+const rightKey = ({ kind, id, key }: FoundOutput): string => `right ${kind} ${id} ${key}`;
 const answeredKey = (triggerId: string): string => `answered ${triggerId}`;
 
 async function verifyAnswer(
@@ -339,7 +364,12 @@ export async function nameRest(parts: VerifyParts, begun: VerifyState, commit: C
 
 async function nameOutput(found: FoundOutput, work: Work, page: VerifiedPage): Promise<void> {
   const output = await readOutput(found, work);
-  if (!output || (await isEventGone(found, work)) || isAnswerGone(output, work)) page.counted.pastRetention += 1;
+  const rightPosition = work.scratch.answer(rightKey(found));
+  const right = rightPosition === undefined ? null : await readOutput({ position: rightPosition }, work);
+  if (output && right) {
+    const field = firstDifference(right, output);
+    page.findings.push({ ...findingOf(output, found), problem: 'different', field, position: found.position });
+  } else if (!output || (await isEventGone(found, work)) || isAnswerGone(output, work)) page.counted.pastRetention += 1;
   else page.findings.push({ ...findingOf(output, found), problem: 'no_cause', field: null, position: found.position });
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RunResult } from '@carillon/control';
-import { NO_VERIFY_COUNTS, PROBLEMS, ROW_BATCH_SIZE, type Finding } from '@carillon/domain/runs';
+import { NO_VERIFY_COUNTS, ROW_BATCH_SIZE, type Finding } from '@carillon/domain/runs';
 import type { ChildReports } from './protocol.ts';
 import { copyOutputs } from './verify-copy.ts';
 import { nameRest, verifyAnswers, verifyEvents } from './verify-evaluate.ts';
@@ -34,7 +34,8 @@ export async function verifyHistory(parts: VerifyParts, reports: ChildReports<'v
     state = await PHASES[phase](parts, state, commit);
   }
   report(state);
-  return { counts: state.counts, checksum: await sendFindings(parts, reports) };
+  await sendFindings(parts, reports);
+  return { counts: state.counts, checksum: checksumOf(parts) };
 }
 
 const newState = ({ run }: Pick<VerifyParts, 'run'>): VerifyState => ({
@@ -47,18 +48,26 @@ const newState = ({ run }: Pick<VerifyParts, 'run'>): VerifyState => ({
   counts: { ...NO_VERIFY_COUNTS, notEvaluated: run.notEvaluated },
 });
 
-/** Sends the findings. Returns a checksum that holds no positions, because the same events have others on another backend. */
-async function sendFindings({ scratch }: VerifyParts, reports: ChildReports<'verify'>): Promise<string> {
-  const texts: string[] = [];
+/** Sends the findings. */
+async function sendFindings({ scratch }: VerifyParts, reports: ChildReports<'verify'>): Promise<void> {
   let batch: Finding[] = [];
   for (const finding of scratch.findings()) {
-    const { problem, output, id, field, eventId } = finding;
-    texts.push(JSON.stringify([PROBLEMS.indexOf(problem), output, id, field, eventId]));
     batch.push(finding);
     if (batch.length < ROW_BATCH_SIZE) continue;
     await reports.findings(batch);
     batch = [];
   }
   if (batch.length > 0) await reports.findings(batch);
-  return createHash('sha256').update(texts.toSorted().join('\n')).digest('hex');
+}
+
+/** Fields of a finding that the checksum covers. Positions are left out, because the same events have others on another backend. */
+const CHECKSUM_FIELDS = ['problem', 'output', 'id', 'field', 'eventId'] as const satisfies readonly (keyof Finding)[];
+
+/** The scratch file sorts the findings, because a million of them do not fit into the memory of this process. */
+function checksumOf({ scratch }: VerifyParts): string {
+  const hash = createHash('sha256');
+  for (const finding of scratch.findings(CHECKSUM_FIELDS)) {
+    hash.update(`${JSON.stringify(CHECKSUM_FIELDS.map((field) => finding[field]))}\n`);
+  }
+  return hash.digest('hex');
 }

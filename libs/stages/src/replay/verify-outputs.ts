@@ -89,6 +89,8 @@ export type OutputMatch<Found extends FoundOutput> = {
   readonly compared: readonly Found[];
   readonly different: readonly { readonly expected: ExpectedOutput; readonly found: Found }[];
   readonly missing: readonly ExpectedOutput[];
+  /** Copies with other content than a right copy. They stay to be compared, because another record of an answer may give them. */
+  readonly besideRight: readonly { readonly copy: Found; readonly right: Found }[];
 };
 
 /**
@@ -110,9 +112,12 @@ export function matchOutputs<Found extends FoundOutput>(
     return taken;
   };
   const isSame = (a: OutputEntry, b: OutputEntry): boolean => a.kind === b.kind && a.key === b.key && a.id === b.id;
-  const unequal = expected.filter(
-    (output) => take((entry) => isSame(entry, output) && entry.content === output.content).length === 0,
-  );
+  const rights: Found[] = [];
+  const unequal = expected.filter((output) => {
+    const [right] = take((entry) => isSame(entry, output) && entry.content === output.content);
+    if (right) rights.push(right);
+    return !right;
+  });
   for (const output of unequal) {
     const [byId] = take((entry) => isSame(entry, output));
     const other =
@@ -123,5 +128,9 @@ export function matchOutputs<Found extends FoundOutput>(
       different.push({ expected: output, found: other });
     }
   }
-  return { compared, different, missing };
+  const besideRight = [...free].flatMap((copy) => {
+    const right = rights.find((entry) => isSame(entry, copy));
+    return right ? [{ copy, right }] : [];
+  });
+  return { compared, different, missing, besideRight };
 }
