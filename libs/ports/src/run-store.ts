@@ -8,6 +8,8 @@ export type RunEventPage = { readonly items: readonly RunEvent[]; readonly next:
 export type RunFindingPage = { readonly items: readonly RunFinding[]; readonly next: string | null };
 export type RunLookupPage = { readonly items: readonly RunLookup[]; readonly next: string | null };
 
+export type RunTextPage = { readonly items: readonly RunId[]; readonly next: string | null };
+
 /** Selects rows of a run. Conditions that are left out match every row. */
 export type RowFilter = {
   readonly run: RunId;
@@ -50,7 +52,7 @@ export type RunStore = {
   /** The sealed text of a run. Null if the run has none, or has ended. */
   text(run: RunId): Promise<string | null>;
   /** Runs that have a sealed text. */
-  texts(limit: number): Promise<readonly RunId[]>;
+  texts(limit: number, cursor?: string): Promise<RunTextPage>;
   /** Removes the sealed text of a run. Safe to repeat. */
   removeText(run: RunId): Promise<void>;
   /** Writes events that a run found. An event at a position that the run has already stays as it is. */

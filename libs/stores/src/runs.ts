@@ -97,6 +97,11 @@ function withActions(run: Run): Run {
   return { ...run, changes };
 }
 
+const runsOf = ({ items, next }: { readonly items: readonly SealedText[]; readonly next: string | null }) => ({
+  items: items.map(({ run }) => run),
+  next,
+});
+
 /** Rows that are removed concurrently. */
 const REMOVAL_BATCH_SIZE = 500;
 
@@ -189,7 +194,7 @@ function create(documents: Documents): RunStore {
       await texts.write({ run, sealed }, null);
     },
     text: async (run) => (await texts.get([run]))?.sealed ?? null,
-    texts: async (limit) => (await texts.page({ index: 'run', where: {} }, limit)).items.map(({ run }) => run),
+    texts: async (limit, cursor) => runsOf(await texts.page({ index: 'run', where: {} }, limit, cursor)),
     async removeText(run) {
       await texts.remove([run]);
     },
