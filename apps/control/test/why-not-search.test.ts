@@ -10,6 +10,7 @@ import type { Permission } from '../src/access/permission.ts';
 import { deploymentOwner, type Principal } from '../src/access/principal.ts';
 import type { ControlPorts, RunChild, RunOrder, RunResult } from '../src/index.ts';
 import { createJobRunner } from '../src/jobs/runner.ts';
+import { removeTexts } from '../src/runs/remove-texts.ts';
 import { scripted, untilStopped } from './compare-fixture.ts';
 import { accessOf, auditEntries, openControl, personWith, plainSealer } from './control-fixture.ts';
 import { useDrafts } from './draft-fixture.ts';
@@ -115,6 +116,26 @@ describe('A search for a person over the whole log', () => {
     });
   });
 
+  it('says that older events hold the text which the search did not keep', async () => {
+    const run = await started();
+    await work(async () => ({ ...(await result()), counts: { events: 9_000, found: 1_345 } }));
+    const { ask } = await owner();
+    const about = await ask('POST', 'why-not', { ...whyNot, search: run.id });
+    const since = expect.stringContaining('T') as string;
+    const looked = { events: 1, complete: false, not_kept: 345, since };
+    expect(about.body).toMatchObject({ event: eventId, next: null, looked });
+    const who = 'bob@example.com';
+    const other = await started(who);
+    await work(async () => ({ ...(await result()), counts: { events: 9_000, found: 1_345 } }));
+    const { body } = await ask('POST', 'why-not', { ...whyNot, who, search: other.id });
+    expect(body).toMatchObject({ verdict: 'no_event', looked });
+    expect(body.gates[0]).toMatchObject({ gate: 'event', result: 'unknown' });
+    expect(body.sentence).toContain(
+      '345 older events hold the text too, and are not kept. Search a span that ends at 20',
+    );
+    expect(body.sentence).not.toContain('Nothing about them came');
+  });
+
   it('keeps its text sealed, out of the audit and every answer, and only until it ends', async () => {
     const secret = 'very-secret@example.com';
     const run = await started(secret);
@@ -146,6 +167,20 @@ describe('A search for a person over the whole log', () => {
     expect((await ask('GET', `runs/${run.id}`)).body).toMatchObject({ state: 'cancelled' });
     expect(await ports.runs.text(run.id as RunId)).toBeNull();
     expect(await ask('POST', 'why-not', { ...whyNot, search: run.id })).toMatchObject({ status: 409 });
+  });
+
+  it('removes its text although more texts than one page belong to unfinished searches', async () => {
+    const run = (await ports.runs.get((await started()).id as RunId)) as FindRun;
+    await ports.runs.removeText(run.id);
+    const ids = Array.from({ length: 102 }, (_, index) => `run_${String(index).padStart(3, '0')}` as RunId);
+    const unfinished = ids.slice(1, -1);
+    for (const id of ids) {
+      await ports.runs.insert({ ...run, id, job: unfinished.includes(id) ? run.job : ('job_none' as JobId) }, []);
+      await ports.runs.addText(id, 'sealed');
+    }
+    await removeTexts({ ...ports, clock: { now: () => ports.clock.now() + 3_600_000 } });
+    const texts = await Promise.all(ids.map((id) => ports.runs.text(id)));
+    expect(ids.filter((_id, index) => texts[index] !== null)).toEqual(unfinished);
   });
 
   it('ends with a reason if it fails, and removes its text', async () => {

@@ -110,6 +110,7 @@ function showWhyNot(body: WhyNotBody, run?: string): string {
     ...(more.length === 0 ? [] : ['', 'Other events about them:', ...more]),
     '',
     paint('dim', seen),
+    ...notKeptLines(body),
     ...leftOutLines(body),
     ...(next === null
       ? []
@@ -124,6 +125,12 @@ function showWhyNot(body: WhyNotBody, run?: string): string {
 
 const draftLines = ({ with_drafts: outcome }: Pick<WhyNotBody, 'with_drafts'>): readonly string[] =>
   outcome ? [paint('bold', `with the drafts: ${clean(outcome.words)}`)] : [];
+
+function notKeptLines({ looked: { not_kept: count, since }, next }: Pick<WhyNotBody, 'looked' | 'next'>): string[] {
+  if (count === 0 || next !== null) return [];
+  const fix = since === null ? '' : `: --search --to ${since}`;
+  return [paint('dim', `${count} older events hold the text too, and the search did not keep them${fix}`)];
+}
 
 function leftOutLines({ drafts_left_out: drafts }: Pick<WhyNotBody, 'drafts_left_out'>): readonly string[] {
   if (drafts.length === 0) return [];

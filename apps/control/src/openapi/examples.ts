@@ -300,7 +300,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       drafts_left_out: [],
       others: [],
       last: null,
-      looked: { events: 12, judged_again: 12, deliveries: 1, complete: true, since: null },
+      looked: { events: 12, judged_again: 12, deliveries: 1, complete: true, not_kept: 0, since: null },
       next: null,
     },
   },

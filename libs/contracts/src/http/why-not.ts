@@ -119,7 +119,14 @@ export const whyNotBody = z
       events: z.int().describe('Events of the span that were looked at, newest first'),
       judged_again: z.int(),
       deliveries: z.int().describe('Deliveries of the ledger that were found by who they are to'),
-      complete: z.boolean().describe('False: there are older events in the span; ask again with `next`'),
+      complete: z
+        .boolean()
+        .describe('False: there are older events in the span; ask again with `next`, or see `not_kept` if it is null'),
+      not_kept: z
+        .int()
+        .describe(
+          'Older events that hold the text and that the search did not keep: a search of an earlier span finds them',
+        ),
       since: time.nullable().describe('So far back it looked; null: to the beginning of the span'),
     }),
     next: z.string().nullable(),

@@ -78,7 +78,7 @@ function show({ counts, textHash }: FindRun, isDone: boolean): ShownRun {
     sentence: isDone && counts ? sentenceOf(counts) : null,
     notes:
       counts && counts.found > MAX_FOUND_EVENTS
-        ? [`The newest ${MAX_FOUND_EVENTS} are kept. Narrow the time range to see older ones.`]
+        ? [`The newest ${MAX_FOUND_EVENTS} are kept. Search an earlier time range to see older ones.`]
         : [],
   };
 }

@@ -1,4 +1,5 @@
 import { whyNotBody, whyNotRequest, type WhyNotBody } from '@carillon/contracts';
+import { MAX_FOUND_EVENTS, type FindRun } from '@carillon/domain/runs';
 import {
   allGates,
   describeDraftOutcome,
@@ -75,6 +76,10 @@ export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts
         ports,
       );
       const next = page ? page.next : found.next;
+      const notKept = run ? notKeptOf(run) : 0;
+      const oldestKept = next === null && notKept > 0 ? (page?.items.at(-1)?.at ?? null) : null;
+      // The end of a span is not in it, and several events may have the same millisecond.
+      const keptSince = oldestKept === null ? null : oldestKept + 1;
       const maySeeBodies = principal.may('bodies', workspace);
       const [main, ...others] = mainFirst(found.accounts);
       const last = main ? undefined : (await ports.readModels.events({ workspace, before: span.before }, 1)).items[0];
@@ -91,15 +96,21 @@ export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts
           events: found.looked,
           judged_again: found.judged,
           deliveries: found.deliveries,
-          complete: next === null,
-          since: timeOrNull(found.reached),
+          complete: next === null && notKept === 0,
+          not_kept: notKept,
+          since: timeOrNull(found.reached ?? keptSince),
         },
         next: next === null ? null : cursors.seal(JSON.stringify({ ...span, cursor: next }), place),
       };
-      return main ? { ...facts, ...showAccount(main, notification, maySeeBodies) } : { ...facts, ...nothing(facts) };
+      return main
+        ? { ...facts, ...showAccount(main, notification, maySeeBodies) }
+        : { ...facts, ...nothing(facts, next !== null) };
     },
   );
 }
+
+/** Events that hold the text of a search and that it did not keep. */
+const notKeptOf = ({ counts }: FindRun): number => Math.max(0, (counts?.found ?? 0) - MAX_FOUND_EVENTS);
 
 type Kept = { readonly since: number; readonly before: number; readonly cursor: string };
 const readKept = (text: string): Kept => JSON.parse(text) as Kept;
@@ -150,16 +161,22 @@ function showAccount(account: Account, notification: string, maySeeBodies: boole
   };
 }
 
-function nothing({
-  notification,
-  from,
-  to,
-  looked,
-  last,
-}: Pick<WhyNotBody, 'notification' | 'from' | 'to' | 'looked' | 'last'>) {
-  const seen = looked.complete
-    ? `Nothing about them came for ${notification} between ${from} and ${to}: none of ${looked.events} events names them.`
-    : `None of the newest ${looked.events} events before ${to} names them; older ones of the span were not looked at yet.`;
+function describeUnseen(
+  { complete, events, not_kept: notKept, since }: WhyNotBody['looked'],
+  { notification, from, to, hasMore }: Pick<WhyNotBody, 'notification' | 'from' | 'to'> & { readonly hasMore: boolean },
+): string {
+  if (complete)
+    return `Nothing about them came for ${notification} between ${from} and ${to}: none of ${events} events names them.`;
+  if (hasMore || notKept === 0)
+    return `None of the newest ${events} events before ${to} names them; older ones of the span were not looked at yet.`;
+  const fix = `Search a span that ends at ${since ?? to} to see them.`;
+  return `None of the events that the search kept names them. ${notKept} older events hold the text too, and are not kept. ${fix}`;
+}
+
+type SilentFacts = Pick<WhyNotBody, 'notification' | 'from' | 'to' | 'looked' | 'last'>;
+
+function nothing({ notification, from, to, looked, last }: SilentFacts, hasMore: boolean) {
+  const seen = describeUnseen(looked, { notification, from, to, hasMore });
   const newest = last === null ? ' No event has come at all.' : ` The last event came at ${last.at} on ${last.stream}.`;
   const text = looked.complete ? 'no event of the span names them' : 'not found yet';
   const gates = allGates([gate('event', looked.complete ? 'stopped' : 'unknown', text, { source: 'log' })]);

@@ -46,7 +46,7 @@ export type AnswerProps = {
 
 /** The sentence, the gates with their evidence, what else happened, and what all of it was taken from. */
 export function Answer({ workspace, search, whole, more }: AnswerProps): ReactNode {
-  const { main, others, looked } = whole;
+  const { main, others, looked, hasMore } = whole;
   const { tone, words } = VERDICTS[main.verdict];
   const unseen = useMay('bodies', workspace);
   return (
@@ -75,7 +75,9 @@ export function Answer({ workspace, search, whole, more }: AnswerProps): ReactNo
           {!looked.complete && (
             <>
               {' '}
-              Older events of the span were not looked at yet
+              {hasMore
+                ? 'Older events of the span were not looked at yet'
+                : `${counted(looked.not_kept, 'older event holds', 'older events hold')} the text too, and the search did not keep them`}
               {looked.since !== null && (
                 <>
                   : it goes back to <Time at={looked.since} />

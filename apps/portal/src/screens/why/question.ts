@@ -92,6 +92,8 @@ export type Whole = {
   readonly main: WhyNot;
   readonly others: readonly Other[];
   readonly looked: WhyNot['looked'];
+  /** True if the same question looks further back. */
+  readonly hasMore: boolean;
 };
 
 export function wholeOf(pages: readonly WhyNot[]): Whole | null {
@@ -110,11 +112,13 @@ export function wholeOf(pages: readonly WhyNot[]): Whole | null {
   return {
     main,
     others: [...others.values()],
+    hasMore: newest.next !== null,
     looked: {
       events: sum('events'),
       judged_again: sum('judged_again'),
       deliveries: sum('deliveries'),
       complete: newest.looked.complete,
+      not_kept: newest.looked.not_kept,
       since: newest.looked.since,
     },
   };
