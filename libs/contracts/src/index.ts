@@ -32,6 +32,7 @@ export * from './http/privacy.ts';
 export { next } from './http/fields.ts';
 export * from './http/drafts.ts';
 export * from './http/resources.ts';
+export * from './http/rule-test.ts';
 export * from './http/runs.ts';
 export * from './http/samples.ts';
 export * from './http/secrets.ts';

@@ -5,6 +5,17 @@ const EVENT_ID = 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD';
 const DELIVERY_ID = 'dlv_37G5398XK2YK0SPEA59673M7JP';
 const page = (item: object) => ({ items: [item], next: null });
 
+const NOTHING_FIRED = {
+  fired: false,
+  outcome: 'not_fired',
+  error: null,
+  asks: null,
+  answered: null,
+  problems: [],
+  recipients: [],
+  dropped: [],
+};
+
 export const TRYING_EXAMPLES = {
   sampleRule: {
     answers: {
@@ -74,20 +85,48 @@ export const TRYING_EXAMPLES = {
     },
   },
   testRule: {
-    takes: { event: '{"status":"paid","total":40}' },
+    takes: {
+      events: [
+        { at: '10:00', event: '{"type":"placed","order_id":"A-1001"}' },
+        { at: '10:20', event: '{"type":"paid","order_id":"A-1001"}' },
+      ],
+    },
     answers: {
-      rule: 'order-paid.paid',
+      rule: 'order-unpaid.not-paid',
       rule_version: 3,
       stream: 'shop/orders',
-      fired: false,
-      outcome: 'not_fired',
-      error: null,
-      explained: [{ source: 'event.total > 100', depth: 0, value: 'false' }],
-      asks: null,
-      answered: null,
-      problems: [],
-      recipients: [],
-      dropped: [],
+      ...NOTHING_FIRED,
+      explained: [{ source: 'event.type == "placed"', depth: 0, value: 'false' }],
+      timeline: [
+        {
+          at: '2026-11-22T10:00:00.000Z',
+          kind: 'event',
+          event: 0,
+          event_id: EVENT_ID,
+          entity: 'A-1001',
+          ...NOTHING_FIRED,
+          decisions: ['waits until 2026-11-22T11:00:00.000Z'],
+          explained: [
+            { field: 'when', source: 'event.type == "placed"', depth: 0, value: 'true' },
+            { field: 'unless', source: 'event.type == "paid"', depth: 0, value: 'false' },
+          ],
+          waits_until: '2026-11-22T11:00:00.000Z',
+        },
+        {
+          at: '2026-11-22T10:20:00.000Z',
+          kind: 'event',
+          event: 1,
+          event_id: EVENT_ID,
+          entity: 'A-1001',
+          ...NOTHING_FIRED,
+          decisions: ['wait cancelled: `unless` is true'],
+          explained: [
+            { field: 'when', source: 'event.type == "placed"', depth: 0, value: 'false' },
+            { field: 'unless', source: 'event.type == "paid"', depth: 0, value: 'true' },
+          ],
+          waits_until: null,
+        },
+      ],
     },
   },
   sendEvent: {

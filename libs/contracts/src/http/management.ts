@@ -1,4 +1,4 @@
-import { messageContent, previewedMessage } from './message-content.ts';
+import { messageContent } from './message-content.ts';
 import { eventChangeBody } from './event-change.ts';
 import { next, nullable, pageOf, time } from './fields.ts';
 import { standing, storyWords } from './delivery-words.ts';
@@ -273,42 +273,6 @@ export const appliedBody = planBody
   })
   .meta({ id: 'Applied' });
 export type AppliedBody = z.infer<typeof appliedBody>;
-
-export const ruleTestBody = z
-  .object({
-    rule: z.string(),
-    rule_version: z.int(),
-    stream: z.string(),
-    fired: z.boolean(),
-    outcome: z.string(),
-    error: z.string().nullable(),
-    explained: z.array(z.object({ source: z.string(), depth: z.int(), value: z.string() })),
-    asks: z
-      .object({ integration: z.string(), user_ids: z.array(z.string()) })
-      .nullable()
-      .describe('Whom the rule would ask about whom; null where the event names the recipients'),
-    answered: z.string().nullable().describe('What the partner said, where it was asked in earnest; null: it was not'),
-    problems: z.array(z.string()).describe('What was not as it should be in the answer'),
-    recipients: z.array(
-      z.object({
-        to: anAddress(z.record(z.string(), z.string().nullable())),
-        unique_id: z.string(),
-        person: z.string(),
-        variables: z.string().describe('JSON text'),
-        messages: z.array(previewedMessage),
-        name: ofBodies(z.string())
-          .nullable()
-          .describe('Their name, as the event or the partner gives it beside the address; null if neither does'),
-        already_told: z.string().nullable().describe('The delivery that holds the slot, if one does'),
-        notified_already: z
-          .boolean()
-          .describe('Whether a delivery holds the slot of each of their messages, so that this event sends nothing'),
-      }),
-    ),
-    dropped: z.array(z.string()),
-  })
-  .meta({ id: 'RuleTest' });
-export type RuleTestBody = z.infer<typeof ruleTestBody>;
 
 export const cohortBody = z
   .object({

@@ -6,10 +6,13 @@ import {
   emptyMemory,
   entityOf,
   isApplied,
+  NOT_FIRED,
   nextDueOf,
   passDeadlines,
   rememberedBindings,
   startTurn,
+  type Bindings,
+  type CompiledRule,
   type EntityMemory,
   type EntityTurn,
   type Explained,
@@ -30,6 +33,9 @@ export type Rehearsed = {
   readonly memories?: readonly EntityMemory[];
 };
 
+/** A part of an expression with its value. `field`: the key of the rule that has the expression, such as `when`. */
+export type ExplainedPart = Explained & { readonly field: string };
+
 /** What the rule makes of an event, or of a deadline. */
 export type RehearsedStep = {
   readonly kind: 'event' | 'deadline';
@@ -42,11 +48,13 @@ export type RehearsedStep = {
   readonly deadline: Instant | null;
   /** Sentences about the decisions of the rule. */
   readonly decisions: readonly string[];
-  /** Parts of `when` with their values. Empty at a deadline. */
-  readonly explained: readonly Explained[];
+  /** Parts of the rule's expressions with their values, and the key that has each expression. Empty at a deadline. */
+  readonly explained: readonly ExplainedPart[];
   /** Deadline for which the entity waits after the step. Null: it does not wait. */
   readonly waitsUntil: Instant | null;
 };
+
+const REPEAT = 'repeat: an event with this id came before';
 
 /**
  * Runs a rule over events with a virtual clock, by the engine's evaluation, over memories that are not saved. Each
@@ -77,12 +85,18 @@ class Rehearsal {
     const enabled = { ...placed, enabled: true };
     this.#entry = { ok: true, placed: enabled, rule: { ...rule, placed: enabled } };
     this.#derive = derive;
-    this.#memories = new Map(memories.map((memory) => [memory.entity.key, memory]));
+    this.#memories = new Map(memories.map((memory) => [memory.entity.key, this.#ownPart(memory)]));
     this.#offset = 1 + Math.max(-1, ...memories.map(({ offset }) => offset));
   }
 
   get #ruleId(): string {
     return ruleIdOf(this.#entry.placed);
+  }
+
+  /** Returns what the memory holds of this rule, because no other rule runs. */
+  #ownPart(memory: EntityMemory): EntityMemory {
+    const own = memory.rules[this.#ruleId];
+    return { ...memory, rules: own === undefined ? {} : { [this.#ruleId]: own } };
   }
 
   #nextPosition() {
@@ -125,17 +139,21 @@ class Rehearsal {
       save: () => Promise.resolve('done' as const),
     };
     const [result] = yield* evaluateOutcomesCoroutine(event, [this.#entry], this.#derive, states);
-    // An event that is a repeat of an earlier one comes to nothing.
-    if (!result) return;
     const { rule } = this.#entry;
     const after = event.key === null ? null : (this.#memories.get(event.key) ?? null);
+    if (!result) {
+      const waitsUntil = after?.rules[this.#ruleId]?.wait?.deadline ?? null;
+      const facts = { kind: 'event', at: event.appendedAt, event, outcome: NOT_FIRED, deadline: null } as const;
+      this.steps.push({ ...facts, decisions: [REPEAT], explained: [], waitsUntil });
+      return;
+    }
     this.steps.push({
       kind: 'event',
       at: event.appendedAt,
       event,
       outcome: result.outcome,
       deadline: isFired(result) ? result.deadline : null,
-      explained: rule.when.explain(rememberedBindings(rule, event, before)),
+      explained: explainParts(rule, rememberedBindings(rule, event, before)),
       ...this.#remembered(after, event.position.offset),
     });
   }
@@ -151,4 +169,12 @@ class Rehearsal {
       waitsUntil: memory?.rules[this.#ruleId]?.wait?.deadline ?? null,
     };
   }
+}
+
+/** Explains `when` and the expressions of the rule's forms. */
+function explainParts({ when, memory }: CompiledRule, bindings: Bindings): readonly ExplainedPart[] {
+  const others = memory?.forms.flatMap(({ expressions }) => expressions) ?? [];
+  return [['when', when] as const, ...others].flatMap(([field, expression]) =>
+    expression.explain(bindings).map((part) => ({ ...part, field })),
+  );
 }

@@ -27,8 +27,11 @@ export const NO_ENTITY =
  * Where the state of the event's entity stands: every run has its own. An event without a key has none: those of one stream
  * stand in several partitions, whose workers would write one document by positions that say nothing of each other.
  */
-const stateIdOf = (derive: DeriveId, { stream, key }: KeyedEvent, runId: string | null): string =>
-  derive('state', stream, key, runId ?? '');
+const stateIdOf = (
+  derive: DeriveId,
+  { stream, key }: Pick<KeyedEvent, 'stream' | 'key'>,
+  runId: string | null,
+): string => derive('state', stream, key, runId ?? '');
 
 /** States that are read or written at once: other writes wait behind no more than these. */
 const BATCH_SIZE = 500;
@@ -168,6 +171,16 @@ const chunksOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
   Array.from({ length: Math.ceil(items.length / BATCH_SIZE) }, (_, at) =>
     items.slice(at * BATCH_SIZE, (at + 1) * BATCH_SIZE),
   );
+
+/** Returns what is remembered of an entity. Null: nothing. */
+export async function loadMemory(
+  entity: Pick<KeyedEvent, 'stream' | 'key'>,
+  store: Pick<RuleStateStore, 'load'>,
+  derive: DeriveId,
+): Promise<EntityMemory | null> {
+  const [state] = await store.load([stateIdOf(derive, entity, null)]);
+  return state ? readMemory(state.data, state.offset) : null;
+}
 
 /** Returns what rules decided at an event, and later about a wait for it, as long as its entity's newest decisions hold it. */
 export async function decisionsAbout(

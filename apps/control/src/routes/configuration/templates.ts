@@ -24,7 +24,7 @@ import type { PlanningPorts, RoutePorts } from '../../ports.ts';
 import { isTemplateOfDigest, sampledAsDigest } from '../../digest-samples.ts';
 import { previewMessage, type PreviewPorts } from '../../preview.ts';
 import { notFound, oneOfWords, withName, type ApiServer } from '../app.ts';
-import { eventOnLog } from './event-to-try.ts';
+import { eventOnLog } from '../../rule-tests/tried-events.ts';
 
 /** An event that is not on the log, and in whose language and at whose clock a template is rendered with it. */
 export const renderedWith = {

@@ -13,7 +13,7 @@ import { namesOf, rulesOf } from '../../names.ts';
 import type { ControlPorts, PlanningPorts } from '../../ports.ts';
 import { findRun } from '../../runs/find-run.ts';
 import { refuseUnfinished } from '../../runs/show-run.ts';
-import { demandOneOf } from '../configuration/event-to-try.ts';
+import { demandOneOf } from '../../rule-tests/tried-events.ts';
 import type { StoryPorts } from './deliveries.ts';
 
 export type WhyNotPorts = StoryPorts &
