@@ -5,7 +5,7 @@ import { seg, type CommonOptions } from '../client.ts';
 import { paint, table } from '../output.ts';
 import { answer, command } from './api-command.ts';
 import { failIfAny, showChecks } from './check-text.ts';
-import { readText } from './rules.ts';
+import { readText } from './read-text.ts';
 
 /** Providers are written as files; these commands look at what is there. */
 export function jwtProviderCommands(program: Command): void {

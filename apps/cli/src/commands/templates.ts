@@ -6,7 +6,7 @@ import { CommandError, UsageError } from '../failure.ts';
 import { messageLines } from '../message-lines.ts';
 import { clean, paint, paintState } from '../output.ts';
 import { answer, command, needs } from './api-command.ts';
-import { readText } from './rules.ts';
+import { readText } from './read-text.ts';
 
 type RenderingOptions = CommonOptions & {
   readonly event: string;
