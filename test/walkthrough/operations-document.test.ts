@@ -18,6 +18,7 @@ const OWN_PAGES = [
   'docs/cluster.md',
   'docs/recipients.md',
   'docs/rules.md',
+  'docs/waiting.md',
   'docs/send-every-change.md',
   'docs/databases.md',
   'docs/errors.md',

@@ -7,13 +7,25 @@ import { readTriedChange, visibleChange } from '@carillon/domain/changes';
 import { EMPTY_CONFIGURATION, type NotificationBody } from '@carillon/domain/configuration';
 import { readEvent } from '@carillon/domain/events';
 import { evaluateRule, StepBudget } from '@carillon/domain/rules';
-import { stringifyJson, type JsonObject } from '@carillon/kernel';
-import { givenEvent, givenRule, MORNING } from '@carillon/testing/given';
+import { rehearse } from '@carillon/insight';
+import { formatInstant, runToCompletion, stringifyJson, type JsonObject } from '@carillon/kernel';
+import {
+  configurationOf,
+  givenEvent,
+  givenIds,
+  givenRule,
+  givenRuleBook,
+  MORNING,
+  notification,
+  ORDERS,
+  stream,
+} from '@carillon/testing/given';
 import { afterAll, describe, expect, it } from 'vitest';
 
 /*
  * docs/rules.md, executed. A block marked `cel` is an event and expressions with what they give; a block of YAML that
- * begins with `when` is a rule, the JSON below it an event, and the text below that is who would be told.
+ * begins with `when` is a rule, the JSON below it an event, and the text below that is who would be told. A block marked
+ * `timeline` has events and deadlines of the rule above it, with what comes of each.
  */
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/rules.md'), 'utf8').replaceAll(
@@ -70,7 +82,7 @@ function applied(rule: string): NotificationBody {
   const files = new Map([
     ['carillon.yaml', 'backend: embedded\n'],
     ['workspaces/shop/workspace.yaml', 'name: Shop\n'],
-    ['workspaces/shop/streams/orders.yaml', 'security: { api_keys: [backend] }\n'],
+    ['workspaces/shop/streams/orders.yaml', 'key: event.order_id\nsecurity: { api_keys: [backend] }\n'],
     ['workspaces/shop/templates/mail/email.yaml', 'subject: Hello\nfrom: a@example.com\n'],
     ['workspaces/shop/templates/mail/email.txt', 'Hello\n'],
     [
@@ -112,6 +124,67 @@ describe('every rule on the page finds the recipients that stand below it', () =
   }
 });
 
+describe('every line of time on the page', () => {
+  const DAY = '2026-01-31T';
+  const blocks = [...page.matchAll(/^```yaml\n(when:[^`]*?)^```\n```timeline\n(.*?)^```$/gms)];
+  const short = (text: string): string => text.replaceAll(/2026-01-31T(\d\d:\d\d):00\.000Z/g, '$1');
+  it('is found', () => expect(blocks).toHaveLength(6));
+
+  it.each(blocks.map(([, yaml = '', lines = '']) => [yaml.split('\n').slice(0, 2).join(' '), yaml, lines]))(
+    'says what comes of it: %s',
+    (_title, yaml, lines) => {
+      const given = lines.trim().split('\n');
+      const entry = keyed(applied(yaml));
+      const events = given.flatMap((line, index) => {
+        const [, clock = '', body] = /^(\d\d:\d\d) {2}(?:(\{.*\})|deadline) +→/.exec(line) ?? [];
+        if (body === undefined) return [];
+        const at = Date.parse(`${DAY}${clock}:00Z`);
+        const event = givenEvent(JSON.parse(body) as JsonObject, `evt_${String(index).padStart(20, '0')}`);
+        return [{ ...event, key: event.body['order_id'] as string, appendedAt: at, time: at }];
+      });
+      const until = events.at(-1)?.appendedAt ?? 0;
+      const last = Date.parse(`${DAY}${given.at(-1)?.slice(0, 5)}:00Z`);
+      const steps = runToCompletion(rehearse({ entry, events, until: Math.max(until, last) }, givenIds.derive));
+      const found = steps.map(({ kind, at, event, outcome, decisions }) => {
+        const what = kind === 'deadline' ? 'deadline' : stringifyJson(event.body);
+        const notified =
+          outcome.kind === 'fired' ? outcome.recipients.map(({ to }) => `notifies ${to.email}`) : decisions;
+        return `${formatInstant(at).slice(11, 16)} ${what} → ${short(notified.join(', ')) || 'nothing'}`;
+      });
+      expect(found).toEqual(given.map(asWritten));
+    },
+  );
+
+  /** The rule on a stream with a key. */
+  function keyed(body: NotificationBody) {
+    const orders = stream('orders', { ...ORDERS, key: 'event.order_id' });
+    const rules = givenRuleBook().rulesOf(configurationOf([orders, notification('n', body)]), 'shop/orders');
+    if (!rules[0]?.ok) throw new Error(rules[0]?.error ?? 'the rule is not in its stream');
+    return rules[0];
+  }
+
+  /** The line without its blanks, and its JSON in one form. */
+  function asWritten(line: string): string {
+    const [left = '', right = ''] = line.split('→').map((part) => part.trim());
+    const body = left.slice(5).trim();
+    const what = body === 'deadline' ? body : stringifyJson(JSON.parse(body) as JsonObject);
+    return `${left.slice(0, 5)} ${what} → ${right}`;
+  }
+});
+
+const REPLACED = [
+  ['aggregates', '{ n: { count: "true" } }'],
+  ['sequence', '[a, b]'],
+  ['wait', '{ for: 2h }'],
+  ['still', 'event.x'],
+  ['unless', '{ when: event.x }'],
+  ['count_from', 'first'],
+  ['fire', 'becomes_true'],
+  ['rearm', 'once'],
+  ['late', 'skip'],
+  ['max_staleness', '1h'],
+] as const;
+
 describe('what the page says of the language', () => {
   const rows = [...page.matchAll(/^\| `(?:name\(value\)|value\.name\(…\))` \| (.+) \|$/gm)].map(([, names = '']) =>
     names.split(' '),
@@ -138,19 +211,19 @@ describe('what the page says of the language', () => {
     if (!compiled.ok) expect(compiled.error[0]?.message).toMatch(message);
   });
 
-  it('treats what comes later as refused', () => {
-    for (const later of ['unless: { when: event.x }', 'wait: { for: 2h }', 'rearm: once', 'fire: becomes_true']) {
-      const files = new Map([
-        [
-          'workspaces/shop/notifications/n.yaml',
-          `channels:\n  email: { template: mail }\nrules:\n  r:\n    when: event.a\n    ${later}\n    recipients: { from: event, to: { email: event.e }, unique_id: event_id }\n`,
-        ],
-      ]);
+  it('names the key that took the place of an earlier one', () => {
+    const successors = new Map(
+      [...page.matchAll(/^\| ((?:`\w+`(?:, )?)+(?: as an object)?) \| (.+) \|$/gm)].flatMap(([, keys = '', now = '']) =>
+        [...keys.matchAll(/`(\w+)`/g)].map(([, key = '']) => [key, now] as const),
+      ),
+    );
+    for (const [key, body] of REPLACED) {
+      const text = `channels:\n  email: { template: mail }\nrules:\n  r:\n    when: event.a\n    ${key}: ${body}\n    recipients: { from: event, to: { email: event.e }, unique_id: event_id }\n`;
+      const files = new Map([['workspaces/shop/notifications/n.yaml', text]]);
       const { faults } = readConfigurationFolder(files, { language, templates, current: EMPTY_CONFIGURATION });
-      expect(
-        faults.some((fault) => fault.message.includes('later')),
-        later,
-      ).toBe(true);
+      const fix = faults.find(({ path }) => path === `rules.r.${key}`)?.fix ?? '';
+      const [first = ''] = /(?<=`)\w+(?=`)/.exec(successors.get(key) ?? '') ?? [];
+      expect(fix, key).toMatch(new RegExp(`^write ${first}\\b`));
     }
   });
 });

@@ -63,9 +63,9 @@ describe('bodies', () => {
     const notification = bodyOf('notification') as { rules: { paid: Record<string, unknown> }; chanels?: unknown };
     notification.chanels = {};
     notification.rules.paid['when'] = 'event.total > §';
-    notification.rules.paid['unless'] = {};
+    notification.rules.paid['totals'] = {};
     expect(faultsOf([...changed('notification', notification)]).map(words)).toEqual([
-      'rules.paid.unless: unless comes in a later version (rules with state and time); remove it until then',
+      'rules.paid.totals: totals comes in a later version (totals of events); remove it until then',
       'chanels: there is no setting chanels here; did you mean channels?',
       expect.stringMatching(/^rules\.paid\.when: /),
     ]);

@@ -211,9 +211,8 @@ describe('a mistake in keys and values', () => {
 
 describe('what comes in a later version is refused by its name', () => {
   test.each([
-    ['unless', notificationWith(WHEN, `${WHEN}\n    unless: { within: 1h }`)],
-    ['aggregates', notificationWith(WHEN, `${WHEN}\n    aggregates: {}`)],
-    ['rearm', notificationWith(WHEN, `${WHEN}\n    rearm: once`)],
+    ['totals', notificationWith(WHEN, `${WHEN}\n    totals: {}`)],
+    ['grace', { 'workspaces/shop/streams/orders.yaml': 'grace: 10s\nsecurity: { api_keys: [backend] }\n' }],
     ['limits', { 'carillon.yaml': 'limits: { body: 1MiB }\n' }],
   ])('%s', (what, changes) => {
     expect(onlyFault(changes).message).toMatch(new RegExp(`^${what} comes in a later version`));

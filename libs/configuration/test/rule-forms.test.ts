@@ -1,21 +1,8 @@
-import type { readConfigurationFolder as readFolder } from '@carillon/configuration';
+import { readConfigurationFolder } from '@carillon/configuration';
 import { givenExpressions } from '@carillon/testing/given';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { goodFolder } from './support/folder.ts';
 import { reading } from './support/small-language.ts';
-
-let readConfigurationFolder: typeof readFolder;
-
-// The keys are read once the engine passes deadlines. Files of a worker share their modules, so these are loaded anew and left behind.
-beforeAll(async () => {
-  vi.resetModules();
-  vi.doMock(import('@carillon/shapes/values'), async (original) => ({ ...(await original()), RULES_WITH_STATE: true }));
-  ({ readConfigurationFolder } = await import('@carillon/configuration'));
-});
-afterAll(() => {
-  vi.doUnmock('@carillon/shapes/values');
-  vi.resetModules();
-});
 
 const NOTIFICATION = 'workspaces/shop/notifications/order-paid.yaml';
 const checked = { ...reading, language: givenExpressions };

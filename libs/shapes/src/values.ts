@@ -34,11 +34,6 @@ export const LIMIT_BOUNDS = { max: 1000, shortest: '1m', longest: '92d', limits:
 
 /** What `after`, `after_last` and a `cooldown` of a rule may say. A deadline of `at` is at most as far ahead as the longest. */
 export const WAIT_BOUNDS = { shortest: '1s', longest: '366d' } as const;
-/**
- * Files and API take rules with state, and expressions compare an event with the entity's event before. It is false until
- * the engine passes deadlines; then this constant goes.
- */
-export const RULES_WITH_STATE: boolean = false;
 /** The `cooldown` that ends at an event for which `when` is false. */
 export const UNTIL_FALSE = 'until_false';
 

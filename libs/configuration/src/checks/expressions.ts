@@ -9,7 +9,6 @@ import {
   type Expression,
   type ExpressionPlace,
 } from '@carillon/domain/rules';
-import { RULES_WITH_STATE } from '@carillon/shapes/values';
 import { isKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
@@ -97,7 +96,7 @@ function namesOf(rule: RuleBody, workspace: string, around: CheckedAgainst): Own
   if (stream === undefined) return { ...ALL_NAMES, deadline };
   const change = takesChanges(stream);
   const isKeyed = hasKey(stream) || rule.cohort !== undefined;
-  return { change, previous: change || (RULES_WITH_STATE && isKeyed), deadline };
+  return { change, previous: change || isKeyed, deadline };
 }
 
 /** Last keys of expressions that are evaluated with the answer of a partner. Its trigger carries the row before of a change only. */
@@ -122,13 +121,15 @@ function refuseName(
     report.fault(at, { code: 'deadline_without_wait', facts: {} });
     return true;
   }
-  const name = /\bchanged(?:To|FromTo)?(?=\s*\()/.exec(expression.source)?.[0] ?? root;
-  if (root === 'previous' && names.previous) {
-    report.fault(at, { code: 'previous_after_answer', facts: { name } });
+  if (root !== 'previous') {
+    report.fault(at, { code: 'not_a_change', facts: { name: root, stream } });
     return true;
   }
-  const code = RULES_WITH_STATE && root === 'previous' ? 'state_without_key' : 'not_a_change';
-  report.fault(at, { code, facts: { name, stream } });
+  const name = /\bchanged(?:To|FromTo)?(?=\s*\()/.exec(expression.source)?.[0] ?? root;
+  const fault = names.previous
+    ? ({ code: 'previous_after_answer', facts: { name } } as const)
+    : ({ code: 'state_without_key', facts: { name, stream } } as const);
+  report.fault(at, fault);
   return true;
 }
 

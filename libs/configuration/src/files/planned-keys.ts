@@ -1,5 +1,5 @@
 import type { FileKind } from '@carillon/shapes';
-import { ALWAYS_KEPT, RULES_WITH_STATE } from '@carillon/shapes/values';
+import { ALWAYS_KEPT } from '@carillon/shapes/values';
 import type { CodedFault } from '@carillon/kernel';
 import type { ValuePath } from '../value-path.ts';
 
@@ -26,13 +26,12 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ['workspace', 'audit', 'the audit log'],
   ['stream', 'grace', 'timers'],
   ['notification', 'rules.*.totals', 'totals of events'],
-  ...(RULES_WITH_STATE
-    ? []
-    : ['after', 'after_last', 'at', 'unless', 'if_past', 'cooldown', ...REPLACED.keys()].map(
-        (key) => ['notification', `rules.*.${key}`, 'rules with state and time'] as const,
-      )),
   ['notification', 'max_staleness', 'timers'],
 ];
+
+/** `unless` was an object in an earlier design. */
+const replacedBy = (key: string, value: unknown): string | undefined =>
+  key === 'unless' && typeof value === 'object' ? 'after: 1h, and unless: event.type == "paid"' : REPLACED.get(key);
 
 const matches = (pattern: string, path: ValuePath): boolean => {
   const steps = pattern.split('.');
@@ -43,11 +42,11 @@ const matches = (pattern: string, path: ValuePath): boolean => {
  * Returns why a key is refused that is planned for a later version, has another name since, or names a topic that is always kept. Null: it
  * is none of these.
  */
-export function refusedKey(kind: FileKind, path: ValuePath): CodedFault | null {
+export function refusedKey(kind: FileKind, path: ValuePath, value: unknown): CodedFault | null {
   const what = LATER.find(([of, pattern]) => of === kind && matches(pattern, path))?.[2];
   if (what !== undefined) return { code: 'planned', facts: { what } };
   const topic = ALWAYS_KEPT.find((name) => kind === 'deployment' && matches(`retention.${name}`, path));
   if (topic !== undefined) return { code: 'always_kept', facts: { topic } };
-  const by = kind === 'notification' && matches('rules.*.*', path) ? REPLACED.get(String(path.at(-1))) : undefined;
+  const by = kind === 'notification' && matches('rules.*.*', path) ? replacedBy(String(path.at(-1)), value) : undefined;
   return by === undefined ? null : { code: 'key_replaced', facts: { by } };
 }

@@ -61,7 +61,7 @@ export function withoutLater(
   const kept: [string, unknown][] = [];
   for (const [name, item] of Object.entries(value)) {
     const at = [...path, name];
-    const fault = refusedKey(kind, at);
+    const fault = refusedKey(kind, at, item);
     if (fault === null) {
       kept.push([name, withoutLater(kind, item, at, source, faults)]);
       continue;
