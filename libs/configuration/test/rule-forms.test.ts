@@ -1,6 +1,7 @@
-import { readConfigurationFolder } from '@carillon/configuration';
+import { planChanges, readConfigurationFolder } from '@carillon/configuration';
 import { givenExpressions } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
+import { configurationOf } from './support/faults-of-sources.ts';
 import { goodFolder } from './support/folder.ts';
 import { reading } from './support/small-language.ts';
 
@@ -86,6 +87,39 @@ describe('the stream of a rule with state', () => {
   it('has no time of its own yet', () => {
     expect(messageOf(['after: 1h'], timed)).toContain('has a time path');
     expect(placesOf([], timed, 'changed(event.status)')).toEqual([]);
+  });
+});
+
+describe('a stream', () => {
+  /** Faults of publishing this many rules on one stream, of which the first half are there already. */
+  const faultsOfMany = (count: number, line: string) => {
+    const rules = (from: number, to: number): string =>
+      Array.from({ length: to - from }, (_, index) =>
+        [
+          `  r${from + index}:`,
+          '    stream: orders',
+          '    when: event.status == "paid"',
+          ...(line === '' ? [] : [`    ${line}`]),
+          '    recipients: { from: event, to: { email: event.email }, unique_id: event_id }',
+        ].join('\n'),
+      ).join('\n');
+    const head = 'channels: { email: { template: order-paid } }\nrules:\n';
+    const folderOf = (files: Readonly<Record<string, string>>) =>
+      readConfigurationFolder(new Map(Object.entries({ ...goodFolder, ...files })), checked).resources;
+    const first = { 'workspaces/shop/notifications/first.yaml': head + rules(0, count / 2) };
+    const second = { 'workspaces/shop/notifications/second.yaml': head + rules(count / 2, count) };
+    const options = { ...checked, prune: false, newId: (kind: string) => `${kind}-id` };
+    return planChanges(configurationOf(folderOf(first)), folderOf(second), options).faults.map(
+      ({ ref, path, message }) => `${ref.name} ${path.join('.')}: ${message}`,
+    );
+  };
+
+  it('has at most 64 rules that wait or cool down', () => {
+    expect(faultsOfMany(64, 'cooldown: 1h')).toEqual([]);
+    expect(faultsOfMany(66, 'after: 1h')).toEqual([
+      'second rules.r64: 64 other rules on the event stream orders wait or cool down',
+    ]);
+    expect(faultsOfMany(100, '')).toEqual([]);
   });
 });
 

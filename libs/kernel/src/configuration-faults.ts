@@ -71,6 +71,7 @@ export const FAULT_FACTS = {
   deadline_without_wait: [],
   previous_after_answer: ['name'],
   key_replaced: ['by'],
+  rules_remembering: ['stream', 'most'],
   cohort_not_listed: ['integration', 'cohort', 'known'],
   cohort_and_stream: [],
   cohort_without_lookup: [],

@@ -34,6 +34,8 @@ export const LIMIT_BOUNDS = { max: 1000, shortest: '1m', longest: '92d', limits:
 
 /** What `after`, `after_last` and a `cooldown` of a rule may say. A deadline of `at` is at most as far ahead as the longest. */
 export const WAIT_BOUNDS = { shortest: '1s', longest: '366d' } as const;
+/** Rules of a stream that wait or cool down. They share one memory of each entity, of at most 128 KiB. */
+export const MAX_REMEMBERING_RULES = 64;
 /** The `cooldown` that ends at an event for which `when` is false. */
 export const UNTIL_FALSE = 'until_false';
 

@@ -1,6 +1,7 @@
 import { hasKey, type RuleBody, type StreamBody } from '@carillon/domain/configuration';
 import { ruleFormsOf, waits } from '@carillon/domain/rules';
-import { isKind } from '../resource.ts';
+import { MAX_REMEMBERING_RULES } from '@carillon/shapes/values';
+import { isKind, type WantedResource } from '../resource.ts';
 import type { Check } from './check-context.ts';
 import type { Report } from './finding.ts';
 
@@ -19,6 +20,38 @@ export const checkRuleForms: Check = (resource, around, report) => {
     if (code) report.fault([...at, key], { code, facts: { name: key, stream: rule.stream ?? '' } }, 'key');
   }
 };
+
+/** Returns the number of rules that wait or cool down, by the path of their shared stream. */
+export function countRemembering(notifications: readonly WantedResource<'notification'>[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { ref, body } of notifications) {
+    for (const rule of Object.values(body.rules)) {
+      const path = rememberedStream(ref.workspace, rule);
+      if (path !== null) counts.set(path, (counts.get(path) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+/** Checks that a stream has at most 64 rules that wait or cool down. `others`: the counts without the rules of this notification. */
+export function checkRemembering(
+  { ref, body }: WantedResource<'notification'>,
+  others: Map<string, number>,
+  report: Report,
+): void {
+  for (const [name, rule] of Object.entries(body.rules)) {
+    const path = rememberedStream(ref.workspace, rule);
+    if (path === null) continue;
+    const count = (others.get(path) ?? 0) + 1;
+    others.set(path, count);
+    if (count !== MAX_REMEMBERING_RULES + 1) continue;
+    const facts = { stream: rule.stream ?? '', most: String(MAX_REMEMBERING_RULES) };
+    report.fault(['rules', name], { code: 'rules_remembering', facts }, 'key');
+  }
+}
+
+const rememberedStream = (workspace: string, rule: RuleBody): string | null =>
+  rule.stream === undefined || ruleFormsOf(rule).length === 0 ? null : `${workspace}/${rule.stream}`;
 
 const DEADLINES = ['after', 'after_last', 'at'] as const;
 

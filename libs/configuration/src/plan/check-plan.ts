@@ -18,6 +18,7 @@ import { checkStayingLimits } from '../checks/limits.ts';
 import { checkStayingRecipients } from '../checks/open-recipients.ts';
 import { checkStayingTemplates } from '../checks/references.ts';
 import { checkRetention, checkStayingRetention } from '../checks/retention.ts';
+import { checkRemembering, countRemembering } from '../checks/rule-forms.ts';
 import { checkStayingStreams } from '../checks/sources.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
@@ -55,6 +56,7 @@ export function* checkPlanCoroutine(
   const isDeploymentNamed = staying.some((item) => isKind(item, 'deployment') && !beside.has(item));
   const unnamedStreams = unnamed.filter((item) => isKind(item, 'stream'));
   const paths = new Map<string, string>();
+  const remembering = countRemembering(unnamedRules);
   for (const item of staying) {
     yield;
     const report = reportOn(item.ref, faults, warnings);
@@ -77,6 +79,7 @@ export function* checkPlanCoroutine(
     if (!isKind(item, 'notification')) continue;
     if (deployment && !isDeploymentNamed && !beside.has(item)) checkStayingRetention(item, deployment, report);
     checkPaths(item, paths, report);
+    if (!beside.has(item)) checkRemembering(item, remembering, report);
     checkGone(item, needsOf(item.body), going, report);
   }
   return { faults: eachOnce(faults), warnings: eachOnce(warnings) };

@@ -28,6 +28,7 @@ type Code =
   | 'deadline_without_wait'
   | 'previous_after_answer'
   | 'key_replaced'
+  | 'rules_remembering'
   | 'cohort_not_listed'
   | 'cohort_and_stream'
   | 'cohort_without_lookup'
@@ -223,6 +224,13 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     expected: by,
     fix: `write ${by}`,
     formFix: '',
+  }),
+  rules_remembering: ({ stream, most }, { quote }) => ({
+    message: `${most} other rules on the event stream ${quote(stream)} wait or cool down`,
+    expected: `at most ${most} such rules on a stream`,
+    fix: 'put the rule on another stream, and send its events there too',
+    formMessage: `${most} other rules on the event stream ${quote(stream)} wait or cool down`,
+    formFix: 'Choose another event stream.',
   }),
   cohort_not_listed: ({ integration, cohort, known }, { quote }) => ({
     message: `${quote(integration)} does not follow the cohort ${quote(cohort)}`,
