@@ -12,6 +12,7 @@ export * from './explain/run-words.ts';
 export * from './explain/verification-words.ts';
 export * from './explain/steps.ts';
 export * from './explain/trace.ts';
+export type { TracePorts } from './explain/trace-ports.ts';
 export * from './explain/gates.ts';
 export * from './explain/why.ts';
 export * from './explain/why-not.ts';

@@ -152,13 +152,13 @@ async function memoriesOf(
   placed: PlacedRule,
   entity: string | undefined,
   request: FastifyRequest,
-  { ids, ruleStates }: TryPorts,
+  ports: TryPorts,
 ): Promise<readonly EntityMemory[]> {
   if (entity === undefined) return [];
   demandOneOf(['bodies'], principalOf(request), placed.workspace);
   const of = { workspace: placed.workspace, stream: placed.stream, key: entity };
   await auditContentRead(request, { workspace: placed.workspace, target: ruleIdOf(placed) });
-  const memory = await loadMemory(of, ruleStates, ids.derive);
+  const memory = await loadMemory(of, ports);
   return memory === null ? [] : [memory];
 }
 

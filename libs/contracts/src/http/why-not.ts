@@ -36,6 +36,8 @@ export const gateName = z.enum([
   'event',
   'rule',
   'condition',
+  'unless',
+  'deadline',
   'recipient',
   'duplicate',
   'in_time',
@@ -59,9 +61,11 @@ export const gateBody = z
     lines: z.array(ofBodies(z.string())).describe('Such as the value of each part of a condition, or each attempt'),
     evidence: z.array(z.object({ kind: z.enum(['event', 'delivery', 'rule', 'notification']), id: z.string() })),
     source: z
-      .enum(['projection', 'log', 'ledger', 'configuration'])
+      .enum(['projection', 'log', 'state', 'ledger', 'configuration'])
       .nullable()
-      .describe('What it was answered from; `log`: the event was judged once more'),
+      .describe(
+        'What it was answered from; `log`: the event was judged once more; `state`: what rules keep of the entity',
+      ),
   })
   .meta({ id: 'WhyNotGate' });
 
@@ -92,7 +96,11 @@ export const whyNotBody = z
     event: z.string().nullable(),
     delivery: z.string().nullable(),
     rule: z.string().nullable(),
-    gates: z.array(gateBody).describe('All of them in their order, of the event named here'),
+    gates: z
+      .array(gateBody)
+      .describe(
+        'All of them in their order, of the event named here. `unless` and `deadline` only of a rule that waits',
+      ),
     with_drafts: withDrafts,
     drafts_left_out: z
       .array(z.object({ kind: z.string(), name: z.string() }))

@@ -1,10 +1,13 @@
+import type { SourceEvent } from '@carillon/domain/events';
 import type { Instant } from '@carillon/kernel';
 import type { EventRow } from '@carillon/ports';
 import type { DraftOutcome } from './draft-findings.ts';
 import { allGates, gate, gatesOfDelivery, type Evidence, type Gate, type GateName } from './gates.ts';
 import type { NamedPerson } from './people.ts';
 import type { TraceStep } from './steps.ts';
-import type { TracePorts } from './trace.ts';
+import type { RememberedRule } from './remembered.ts';
+import { firedGates, ownGatesOf, stateGates } from './state-gates.ts';
+import type { TracePorts } from './trace-ports.ts';
 
 export type Verdict = 'told' | 'waiting' | 'in_doubt' | 'stopped';
 
@@ -36,16 +39,22 @@ const sawIt = ({ at, configNumber }: EventRow, rule: string): Gate =>
     source: 'log',
   });
 
-export async function accountOf(row: EventRow, named: NamedPerson, { ledger }: TracePorts): Promise<Account> {
+export async function accountOf(
+  row: EventRow,
+  named: NamedPerson,
+  { ledger }: TracePorts,
+  remembered?: RememberedRule,
+): Promise<Account> {
   const { rule, dropped, message } = named;
   const before = [
     arrived(row),
     sawIt(row, rule),
     gate('condition', 'passed', 'its condition was met', { at: row.at, source: 'log' }),
+    ...(remembered ? firedGates(remembered) : []),
   ];
   const found = gate('recipient', 'passed', `recipient ${named.place} of the rule`, { at: row.at, source: 'log' });
   const ending = (deliveryId: string | null, gates: readonly Gate[]): Account =>
-    concluded(row, rule, deliveryId, [...before, ...gates]);
+    concluded(row, rule, deliveryId, { known: [...before, ...gates], own: ownGatesOf(remembered) });
   if (dropped) {
     const text = dropped.detail;
     return ending(null, [gate('recipient', 'stopped', text, { at: row.at, lines: [dropped.reason], source: 'log' })]);
@@ -70,11 +79,11 @@ export function accountOfSilence(row: EventRow, rule: string, judged: TraceStep,
       ...facts,
       evidence: [{ kind: 'rule', id: rule }],
     });
-    return concluded(row, rule, null, [arrived(row), off]);
+    return concluded(row, rule, null, { known: [arrived(row), off] });
   }
   const before = [arrived(row), sawIt(row, rule)];
   if (judged.reason !== null) {
-    return concluded(row, rule, null, [...before, gate('condition', 'stopped', judged.text, facts)]);
+    return concluded(row, rule, null, { known: [...before, gate('condition', 'stopped', judged.text, facts)] });
   }
   const fired = gate('condition', 'passed', judged.text, facts);
   const asked = steps.filter((one) => one.step === 'lookup');
@@ -85,7 +94,14 @@ export function accountOfSilence(row: EventRow, rule: string, judged: TraceStep,
         ...facts,
         lines: [...judged.lines, ...asked.flatMap(({ lines }) => lines)],
       });
-  return concluded(row, rule, null, [...before, fired, recipient]);
+  return concluded(row, rule, null, { known: [...before, fired, recipient] });
+}
+
+/** The account of a rule with state that named nobody of the searched name, by what is kept of its entity. */
+export function accountOfState(row: EventRow, rule: string, event: SourceEvent, remembered: RememberedRule): Account {
+  const known = stateGates(remembered, event, row.at);
+  const before = known.some((each) => each.gate === 'rule') ? [arrived(row)] : [arrived(row), sawIt(row, rule)];
+  return concluded(row, rule, null, { known: [...before, ...known], own: ownGatesOf(remembered) });
 }
 
 /** The account of a message that only drafts want. `problem`: why no published rule saw the event. Null if one did. */
@@ -94,11 +110,13 @@ export function accountOfDraftsOnly(row: EventRow, rule: string, problem: string
     problem === null
       ? [sawIt(row, rule), gate('recipient', 'stopped', 'the rule makes no such message for them', { source: 'log' })]
       : [gate('rule', 'stopped', problem, { source: 'configuration' })];
-  return concluded(row, rule, null, [arrived(row), ...known]);
+  return concluded(row, rule, null, { known: [arrived(row), ...known] });
 }
 
-function concluded(row: EventRow, rule: string, deliveryId: string | null, known: readonly Gate[]): Account {
-  const gates = allGates(known);
+type Known = { readonly known: readonly Gate[]; readonly own?: readonly GateName[] };
+
+function concluded(row: EventRow, rule: string, deliveryId: string | null, { known, own = [] }: Known): Account {
+  const gates = allGates(known, own);
   const stop = gates.find(({ result }) => result === 'stopped' || result === 'waiting' || result === 'in_doubt');
   const last = known.findLast(({ result }) => result === 'passed');
   const verdict: Verdict = stop === undefined ? 'told' : (stop.result as Verdict);

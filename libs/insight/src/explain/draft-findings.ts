@@ -16,7 +16,7 @@ import {
 import { GATE_TITLES, gatesOfDelivery, type GateName } from './gates.ts';
 import { itemOfAnswer, readAnswer } from './lookups.ts';
 import { isAbout, listItems, namedPeople, type NamedPerson, type Searched } from './people.ts';
-import type { TracePorts } from './trace.ts';
+import type { TracePorts } from './trace-ports.ts';
 
 /** Drafts that a question is answered with too, beside what is published. */
 export type Drafts = {

@@ -6,6 +6,8 @@ export const GATES = [
   'event',
   'rule',
   'condition',
+  'unless',
+  'deadline',
   'recipient',
   'duplicate',
   'in_time',
@@ -23,6 +25,8 @@ export const GATE_TITLES: Readonly<Record<GateName, string>> = {
   event: 'An event arrived',
   rule: 'A rule was on and saw it',
   condition: 'The rule fired',
+  unless: 'No later event cancelled the wait',
+  deadline: 'The deadline has passed',
   recipient: 'They were among its recipients',
   duplicate: 'They were not told before',
   in_time: 'It was still in time',
@@ -39,7 +43,7 @@ export const GATE_TITLES: Readonly<Record<GateName, string>> = {
 export type GateResult = 'passed' | 'stopped' | 'waiting' | 'in_doubt' | 'not_reached' | 'unknown';
 
 /** What a gate was answered from. */
-export type GateSource = 'projection' | 'log' | 'ledger' | 'configuration';
+export type GateSource = 'projection' | 'log' | 'state' | 'ledger' | 'configuration';
 
 export type Evidence = { readonly kind: 'event' | 'delivery' | 'rule' | 'notification'; readonly id: string };
 
@@ -123,10 +127,14 @@ export const gate = (name: GateName, result: GateResult, text = '', more: Partia
   ...more,
 });
 
-/** All gates in their order: those that are known, and those that nothing came to. */
-export const allGates = (known: readonly Gate[]): readonly Gate[] => {
+/** Gates that only some rules have. */
+const OF_SOME_RULES: ReadonlySet<GateName> = new Set(['unless', 'deadline']);
+
+/** All gates in their order: those that are known, and those that nothing came to. `own`: gates that not every rule has. */
+export const allGates = (known: readonly Gate[], own: readonly GateName[] = []): readonly Gate[] => {
   const byName = new Map(known.map((one) => [one.gate, one]));
-  return GATES.map((name) => byName.get(name) ?? gate(name, 'not_reached'));
+  const isShown = (name: GateName): boolean => byName.has(name) || own.includes(name) || !OF_SOME_RULES.has(name);
+  return GATES.filter(isShown).map((name) => byName.get(name) ?? gate(name, 'not_reached'));
 };
 
 /**

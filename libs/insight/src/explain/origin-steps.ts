@@ -1,33 +1,58 @@
 import type { Configuration } from '@carillon/domain/configuration';
 import type { Delivery, Intent, TestSend } from '@carillon/domain/deliveries';
 import { templateForReader } from '@carillon/domain/templates';
-import { traceIdOf } from '@carillon/kernel';
+import { formatInstant, traceIdOf, type Instant } from '@carillon/kernel';
 import type { ConfigurationView, DeliveryLedger } from '@carillon/ports';
 import { deliverySteps, step, traceLines, type TraceStep } from './steps.ts';
 
-/** Returns the event, trigger and intent of a delivery. `pinned`: the configuration that evaluated the event, or null if it is unknown. */
+/** What is known of the origin of a delivery beside its intent. Null: unknown. */
+export type Origin = {
+  /** The configuration that evaluated the event. */
+  readonly pinned: Configuration | null;
+  /** When the event was received. */
+  readonly receivedAt: Instant | null;
+  /** Watermark at which a rule that waited decided. */
+  readonly passedAt: Instant | null;
+};
+
+/** Returns the event, trigger and intent of a delivery, with the wait between them if the rule waited. */
 export function originSteps(
   { intent, intentPosition }: Delivery,
-  pinned: Configuration | null,
-): readonly [TraceStep, TraceStep, TraceStep] {
-  const { eventId, eventPosition, triggerId, configNumber, rule, ruleVersion, causedAt } = intent;
+  { pinned, receivedAt, passedAt }: Origin,
+): OriginSteps {
+  const { eventId, eventPosition, triggerId, configNumber, rule, ruleVersion, causedAt, deadline } = intent;
   const named = { configNumber, rule, ruleVersion };
   const { person } = intent;
-  return [
-    step('event', causedAt, 'the event that caused it', {
+  const eventAt = receivedAt ?? (deadline === undefined ? causedAt : null);
+  const firedAt = deadline === undefined ? causedAt : (passedAt ?? deadline);
+  const by = deadline === undefined ? '' : ' by its deadline';
+  const passed = deadline === undefined || passedAt === null ? '' : ', which the watermark had passed';
+  return {
+    event: step('event', eventAt, 'the event that caused it', {
       id: eventId,
       position: eventPosition,
       lines: traceLines(traceIdOf(intent.traceparent)),
     }),
-    step('trigger', causedAt, `rule ${rule} fired`, { id: triggerId, ...named }),
-    step('intent', causedAt, `${intentWords(intent, pinned)}${senderWords(intent)}`, {
+    wait:
+      deadline === undefined
+        ? []
+        : [step('rule', eventAt, `rule ${rule} waited until ${formatInstant(deadline)}`, named)],
+    trigger: step('trigger', firedAt, `rule ${rule} fired${by}${passed}`, { id: triggerId, ...named }),
+    intent: step('intent', firedAt, `${intentWords(intent, pinned)}${senderWords(intent)}`, {
       id: intent.id,
       position: intentPosition,
       person,
       ...named,
     }),
-  ];
+  };
 }
+
+export type OriginSteps = {
+  readonly event: TraceStep;
+  readonly wait: readonly TraceStep[];
+  readonly trigger: TraceStep;
+  readonly intent: TraceStep;
+};
 
 /** Returns the step of a test message, which a person asked for without an event. */
 export const testStep = (
@@ -72,7 +97,7 @@ export async function sentSteps(
   const steps: TraceStep[] = [];
   for (const delivery of sent) {
     const pinned = await configuration.at(delivery.intent.configNumber).catch(() => null);
-    const [, , intent] = originSteps(delivery, pinned);
+    const { intent } = originSteps(delivery, { pinned, receivedAt: null, passedAt: null });
     steps.push(intent, ...deliverySteps(delivery, delivery.intent.id));
   }
   return steps;

@@ -1,34 +1,19 @@
-import type { Change } from '@carillon/domain/changes';
-import { ruleIdOf, ruleTitle, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
 import type { Delivery, Intent } from '@carillon/domain/deliveries';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
-import { bindingsOf, decisionWords } from '@carillon/domain/rules';
-import { traceIdOf, type DeliveryId } from '@carillon/kernel';
-import type {
-  CheckpointStore,
-  ConfigurationView,
-  DeliveryLedger,
-  EventRow,
-  Ids,
-  ReadModels,
-  RuleStateStore,
-} from '@carillon/ports';
+import { traceIdOf, type DeliveryId, type Instant } from '@carillon/kernel';
+import type { EventRow } from '@carillon/ports';
 import {
   readSourceRecord,
   deliveryIdOf,
   runYielding,
-  decisionsAbout,
   evaluateEventCoroutine,
   type EvaluatedRule,
 } from '@carillon/stages';
-import { conditionLines, dropLines } from './explained-lines.ts';
 import { letterAt, letterSteps } from './letters.ts';
-import { traceAnswer, traceTrigger, type LookupTracePorts } from './lookups.ts';
+import { traceAnswer } from './lookups.ts';
 import {
   isAbout,
-  listItems,
   searchFor,
-  namedPeople,
   PeopleTally,
   personStory,
   type NamedPerson,
@@ -36,16 +21,10 @@ import {
   type PersonStory,
 } from './people.ts';
 import { intentWords, originSteps, sentSteps, testStep } from './origin-steps.ts';
+import { rememberedStories, waitOfDelivery, type RememberedRule, type RememberedStory } from './remembered.ts';
+import { traceRule, type RuleStory } from './rule-story.ts';
 import { byTime, changeLines, deliverySteps, inOrder, step, traceLines, type TraceStep } from './steps.ts';
-
-export type TracePorts = LookupTracePorts & {
-  readonly readModels: ReadModels;
-  readonly ledger: DeliveryLedger;
-  readonly checkpoints: CheckpointStore;
-  readonly ruleStates: Pick<RuleStateStore, 'load'>;
-  readonly configuration: ConfigurationView;
-  readonly ids: Ids;
-};
+import type { TracePorts } from './trace-ports.ts';
 
 export type Trace = {
   readonly kind: 'event' | 'delivery';
@@ -150,9 +129,9 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
     const steps = inOrder([testStep(delivery, test, pinned), ...told]);
     return { kind: 'delivery', id, traceId: traceIdOf(traceparent), steps, people: null };
   }
-  const [event, trigger, intent] = originSteps(delivery, pinned);
+  const origin = originSteps(delivery, { pinned, ...(await waitOfDelivery(delivery, ports)) });
   // A slot that was taken over has a story from before its event.
-  const steps = inOrder([event, trigger, ...asked, intent, ...told]);
+  const steps = inOrder([origin.event, ...origin.wait, origin.trigger, ...asked, origin.intent, ...told]);
   return { kind: 'delivery', id, traceId: traceIdOf(delivery.intent.traceparent), steps, people: null };
 }
 
@@ -162,6 +141,8 @@ type RowStory = {
   readonly people: readonly NamedPerson[];
   /** The event. Null if it is not on the log any more, or not evaluated yet. */
   readonly event: SourceEvent | null;
+  /** Rules with state that saw it. */
+  readonly remembered: readonly RememberedRule[];
 };
 
 export async function traceRow(row: EventRow, index: number, ports: TracePorts): Promise<RowStory> {
@@ -172,7 +153,8 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   const received = `received on ${row.stream}, ${row.bytes} bytes${again}`;
   const steps = [step('event', row.at, received, { id: row.id, position, lines })];
   const [record] = await ports.log.read('carillon.events', row.partition, row.offset, 1);
-  const endingIn = (last: TraceStep): RowStory => ({ steps: [...steps, last], people: [], event: null });
+  const nothing = { people: [], event: null, remembered: [] } as const;
+  const endingIn = (last: TraceStep): RowStory => ({ ...nothing, steps: [...steps, last] });
   if (!record || record.offset !== row.offset) {
     return endingIn(
       step('evaluation', null, 'the event has left the log (retention); its deliveries stand in the ledger'),
@@ -189,7 +171,7 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   if (!read.ok || read.value.kind !== 'event') {
     const parked = await letterSteps(letterAt('evaluate', 'carillon.events', row, ports), ports);
     const unknown = step('dead_letter', row.at, 'the record cannot be read; see the dead letters');
-    return { steps: [...steps, ...(parked.length > 0 ? parked : [unknown])], people: [], event: null };
+    return { ...nothing, steps: [...steps, ...(parked.length > 0 ? parked : [unknown])] };
   }
   const { event } = read.value;
   if (event.change)
@@ -201,130 +183,42 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   const configuration = await ports.configuration.at(row.configNumber);
   const work = evaluateEventCoroutine(event, configuration, ports.book, ports.ids.derive);
   const evaluatedRules = await runYielding(work, ports.slice);
+  const stories = await rememberedStories(event, configuration, row, ports);
   const { configNumber } = row;
-  steps.push(
-    step('evaluation', row.at, `judged by configuration ${configNumber}: ${countWords(evaluatedRules)}`, {
-      configNumber,
-    }),
-  );
+  const counts = countWords(evaluatedRules, stories);
+  steps.push(step('evaluation', row.at, `judged by configuration ${configNumber}: ${counts}`, { configNumber }));
   const people: NamedPerson[] = [];
   const messages: { readonly at: number; readonly intent: Intent }[] = [];
-  for (const evaluated of evaluatedRules) {
-    const told = await traceRule(evaluated, event, row, configuration, ports);
+  const tell = (told: RuleStory): void => {
     steps.push(...told.steps);
     people.push(...told.people);
     if (people.length <= 1) messages.push(...told.intents.map((intent) => ({ at: steps.length, intent })));
-  }
+  };
+  for (const evaluated of evaluatedRules) tell(await traceRule(evaluated, event, row, configuration, ports));
+  for (const story of stories) tell(story);
   const [only, ...others] = messages;
   if (only && others.length === 0 && people.length <= 1) {
-    steps.splice(only.at, 0, ...(await intentSteps(only.intent, ports)));
+    steps.splice(only.at, 0, ...(await intentSteps(only.intent, steps[only.at - 1]?.at ?? null, ports)));
   }
-  steps.push(...(await rememberedSteps(event, configuration, row, ports)));
   steps.push(...(await letterSteps(letterAt('evaluate', 'carillon.events', row, ports), ports)));
-  return { steps, people, event };
+  return { steps, people, event, remembered: stories.map(({ remembered }) => remembered) };
 }
 
-async function traceRule(
-  evaluated: EvaluatedRule,
-  event: SourceEvent,
-  row: EventRow,
-  configuration: Configuration,
-  ports: TracePorts,
-): Promise<Pick<RowStory, 'steps' | 'people'> & { readonly intents: readonly Intent[] }> {
-  const { outcome, placed, triggers } = evaluated;
-  const found = ports.book.rulesOf(configuration, event.stream).find((one) => one.ok && one.placed === placed);
-  const rule = found?.ok ? found.rule : null;
-  const bindings = bindingsOf(event);
-  if (ports.slice.isExpired()) await ports.slice.yield();
-  const hasFired = outcome.kind === 'fired' || outcome.kind === 'asks';
-  const isSkipped = outcome.kind === 'not_fired' && outcome.because !== undefined;
-  // Of a change both values are told, also if the rule fired.
-  const isToExplain = event.change === null ? !hasFired : !isSkipped;
-  const lines = isToExplain && rule ? conditionLines(rule, bindings) : [];
-  const steps = [
-    isSkipped ? skippedStep(placed, row, rule?.changes ?? [], event.change) : ruleStep(evaluated, row, lines),
-  ];
-  if (outcome.kind === 'fired') {
-    const items = rule ? listItems(rule, bindings) : undefined;
-    const naming = { rule: ruleTitle(placed), intents: evaluated.intents, itemAt: (at: number) => items?.[at] };
-    return { steps, intents: evaluated.intents, people: namedPeople({ ...outcome, ...naming }, ports.ids) };
-  }
-  const people: NamedPerson[] = [];
-  const intents: Intent[] = [];
-  for (const trigger of triggers) {
-    const traced = await traceTrigger(trigger, configuration, ports);
-    steps.push(...traced.steps);
-    people.push(...traced.people);
-    // The messages of many are told by their people, and would only fill the memory here.
-    if (people.length <= 1) intents.push(...traced.intents);
-  }
-  return { steps, intents, people };
-}
-
-/** A rule with state is not evaluated again. Its newest decisions are in the memory of the entity. */
-async function rememberedSteps(
-  event: SourceEvent,
-  configuration: Configuration,
-  { at, configNumber }: EventRow,
-  { book, ruleStates, ids }: TracePorts,
-): Promise<readonly TraceStep[]> {
-  const remembering = book.rulesOf(configuration, event.stream).filter((one) => one.ok && one.rule.memory !== null);
-  if (remembering.length === 0) return [];
-  const decisions = await decisionsAbout(event, ruleStates, ids.derive);
-  return remembering.map(({ placed }) => {
-    const own = decisions.filter(({ ruleId }) => ruleId === ruleIdOf(placed));
-    const more = { rule: ruleTitle(placed), ruleVersion: placed.version, configNumber };
-    if (own.length === 0) return step('rule', null, 'did not fire, or its decision is kept no longer', more);
-    const lines = own.flatMap(decisionWords);
-    return step('rule', at, 'decided by what it keeps of the entity', { ...more, lines });
-  });
-}
-
-function countWords(evaluatedRules: readonly EvaluatedRule[]): string {
-  if (evaluatedRules.length === 0) return 'no rule listens on this stream';
+function countWords(evaluatedRules: readonly EvaluatedRule[], stories: readonly RememberedStory[]): string {
+  const count = evaluatedRules.length + stories.length;
+  if (count === 0) return 'no rule listens on this stream';
   const fired = evaluatedRules.filter(({ outcome }) => outcome.kind === 'fired' || outcome.kind === 'asks').length;
-  return `${evaluatedRules.length} ${evaluatedRules.length === 1 ? 'rule' : 'rules'} saw it, ${fired} fired`;
+  const kept = stories.length === 0 ? '' : `, ${stories.length} decided by what it keeps of the entity`;
+  return `${count} ${count === 1 ? 'rule' : 'rules'} saw it, ${fired} fired${kept}`;
 }
 
-/** A rule that does not look at changes of this sort. */
-function skippedStep(placed: PlacedRule, row: EventRow, changes: readonly string[], change: Change | null): TraceStep {
-  const text = `did not fire: it looks at ${changes.join(', ')}, and this is a ${change?.op ?? 'change'}`;
-  const more = { rule: ruleTitle(placed), ruleVersion: placed.version, configNumber: row.configNumber };
-  return step('rule', row.at, text, { ...more, reason: 'other_change' });
-}
-
-function ruleStep({ placed, outcome, triggerId }: EvaluatedRule, row: EventRow, lines: readonly string[]): TraceStep {
-  const rule = ruleTitle(placed);
-  const more = { rule, ruleVersion: placed.version, configNumber: row.configNumber, lines };
-  switch (outcome.kind) {
-    case 'disabled':
-      return step('rule', row.at, 'did not fire: it is switched off', { ...more, lines: [], reason: 'disabled' });
-    case 'not_fired':
-      return step('rule', row.at, 'did not fire: `when` is false', { ...more, reason: 'when_false' });
-    case 'failed':
-      return step('rule', row.at, `did not fire: ${outcome.error}`, { ...more, reason: outcome.reason });
-    case 'asks': {
-      const { userIds, dropped } = outcome;
-      const drops = dropLines('user id', dropped);
-      const partner = placed.body.recipients.from === 'lookup' ? placed.body.recipients.integration : '';
-      const text = `fired: asks ${partner} about ${userIds.length} user ${userIds.length === 1 ? 'id' : 'ids'}`;
-      return step('rule', row.at, text, { ...more, lines: [...lines, ...drops] });
-    }
-    case 'fired': {
-      const { recipients, dropped } = outcome;
-      const drops = dropLines('recipient', dropped);
-      const text = `fired: ${recipients.length} ${recipients.length === 1 ? 'recipient' : 'recipients'}`;
-      return step('trigger', row.at, text, { ...more, id: triggerId, lines: [...lines, ...drops] });
-    }
-  }
-}
-
-async function intentSteps(intent: Intent, ports: TracePorts): Promise<TraceStep[]> {
+/** `firedAt`: when its rule fired. */
+async function intentSteps(intent: Intent, firedAt: Instant | null, ports: TracePorts): Promise<TraceStep[]> {
   const { rule, ruleVersion, configNumber } = intent;
   const delivery = await ports.ledger.get(deliveryIdOf(intent, ports.ids));
   const holds = delivery?.intent.id === intent.id;
   const pinned = await ports.configuration.at(configNumber).catch(() => null);
-  const first = step('intent', intent.causedAt, intentWords(intent, pinned), {
+  const first = step('intent', intent.deadline === undefined ? intent.causedAt : firedAt, intentWords(intent, pinned), {
     id: intent.id,
     position: holds ? delivery.intentPosition : null,
     person: intent.person,

@@ -6,13 +6,14 @@ import type { FoundEvent } from '@carillon/domain/runs';
 import { stringifyJson, type Instant } from '@carillon/kernel';
 import type { DeliveryFilter, EventRow } from '@carillon/ports';
 import { narrowRuleBook, type RuleBook } from '@carillon/stages';
-import { accountOf, accountOfDraftsOnly, accountOfSilence, type Account } from './account.ts';
+import { accountOf, accountOfDraftsOnly, accountOfSilence, accountOfState, type Account } from './account.ts';
 import { joinDrafts, type FoundAccount } from './draft-accounts.ts';
 import { draftFindings, type Drafts } from './draft-findings.ts';
 import { isAbout, isIn, searchFor, type Searched } from './people.ts';
 import { problemOf } from './row-gates.ts';
 import type { TraceStep } from './steps.ts';
-import { traceRow, type TracePorts } from './trace.ts';
+import { traceRow } from './trace.ts';
+import type { TracePorts } from './trace-ports.ts';
 
 export type WhyNotQuery = {
   readonly workspace: string;
@@ -146,19 +147,23 @@ function questionOf({ who, notification, drafts }: WhyNotQuery, { book }: Pick<T
 
 async function accountsOf(row: EventRow, question: Question, ports: TracePorts): Promise<readonly Account[]> {
   const { searched, isWanted, drafts } = question;
-  const { steps, people, event } = await traceRow(row, 0, ports);
+  const { steps, people, event, remembered } = await traceRow(row, 0, ports);
+  const rememberedRules = new Map(remembered.map((each) => [ruleTitle(each.placed), each]));
   const named = people.filter((one) => isWanted(one.rule) && isAbout(one, searched));
   const found: FoundAccount[] = [];
   for (const one of named) {
     const { channel, deliveryId: slot } = one.message ?? { channel: null, deliveryId: null };
-    found.push({ account: await accountOf(row, one, ports), channel, slot });
+    found.push({ account: await accountOf(row, one, ports, rememberedRules.get(one.rule)), channel, slot });
   }
   const isAboutEvent = event !== null && isIn(stringifyJson(event.body), searched);
   const told = new Set(named.map(({ rule }) => rule));
   const silent = steps.filter((one) => JUDGED.has(one.step) && isWanted(one.rule) && !told.has(one.rule));
   // The last step of a rule counts: where it asks a partner, the asking says more than that it fired.
   const silentSteps = new Map(silent.map((one) => [one.rule ?? '', one]));
-  const silentAccount = (rule: string, step: TraceStep): Account => accountOfSilence(row, rule, step, steps);
+  const silentAccount = (rule: string, step: TraceStep): Account => {
+    const kept = rememberedRules.get(rule);
+    return kept && event ? accountOfState(row, rule, event, kept) : accountOfSilence(row, rule, step, steps);
+  };
   if (isAboutEvent) {
     for (const [rule, step] of silentSteps) {
       found.push({ account: silentAccount(rule, step), channel: null, slot: null });

@@ -1,8 +1,10 @@
+import { ruleTitle } from '@carillon/domain/configuration';
 import { stringifyJson, type Instant } from '@carillon/kernel';
 import type { EventRow } from '@carillon/ports';
 import { isAbout, isIn, searchFor, personStory, type PersonStory } from './people.ts';
 import type { TraceStep } from './steps.ts';
-import { traceRow, type TracePorts } from './trace.ts';
+import { traceRow } from './trace.ts';
+import type { TracePorts } from './trace-ports.ts';
 
 /** What one event came to for an address. */
 export type WhyLine = {
@@ -59,7 +61,7 @@ async function linesOf(
   ports: TracePorts,
 ): Promise<WhyLine[]> {
   const searched = searchFor(address, isWhole);
-  const { steps, people, event } = await traceRow(row, 0, ports);
+  const { steps, people, event, remembered } = await traceRow(row, 0, ports);
   const isWanted = (rule: string | null): rule is string =>
     rule !== null && (notification === undefined || rule === notification || rule.startsWith(`${notification}.`));
   const place = { at: row.at, workspace: row.workspace, eventId: row.id };
@@ -81,7 +83,11 @@ async function linesOf(
   if (event === null || !isIn(stringifyJson(event.body), searched)) return lines;
   const told = new Set(lines.map(({ rule }) => rule));
   const silent = steps.filter((one) => JUDGED.has(one.step) && isWanted(one.rule) && !told.has(one.rule));
-  return [...lines, ...silent.map((one) => ({ ...place, ...notNamed(one) }))];
+  // Of a rule with state only the newest decision.
+  const stateful = new Set(remembered.map(({ placed }) => ruleTitle(placed)));
+  const newest = new Map(silent.map((one) => [one.rule, one]));
+  const counted = silent.filter((one) => !stateful.has(one.rule ?? '') || newest.get(one.rule) === one);
+  return [...lines, ...counted.map((one) => ({ ...place, ...notNamed(one) }))];
 }
 
 const JUDGED: ReadonlySet<TraceStep['step']> = new Set(['rule', 'trigger']);

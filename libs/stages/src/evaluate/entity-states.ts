@@ -13,7 +13,7 @@ import {
   type KeyedEvent,
 } from '@carillon/domain/rules';
 import { CarillonError, type DeriveId, type Instant, type LogId } from '@carillon/kernel';
-import type { DueRuleState, FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
+import type { DueRuleState, EventLog, FencedWrite, Ids, RuleState, RuleStateStore } from '@carillon/ports';
 import { StateCache, type KnownState } from './state-cache.ts';
 
 export const isKeyed = (event: SourceEvent): event is KeyedEvent => event.key !== null;
@@ -172,26 +172,24 @@ const chunksOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
     items.slice(at * BATCH_SIZE, (at + 1) * BATCH_SIZE),
   );
 
-/** Returns what is remembered of an entity. Null: nothing. */
+/** Returns what is remembered of an entity. Null: nothing, or what is stored is of another log. */
 export async function loadMemory(
   entity: Pick<KeyedEvent, 'stream' | 'key'>,
-  store: Pick<RuleStateStore, 'load'>,
-  derive: DeriveId,
+  { ruleStates, ids, log }: MemoryPorts,
 ): Promise<EntityMemory | null> {
-  const [state] = await store.load([stateIdOf(derive, entity, null)]);
-  return state ? readMemory(state.data, state.offset) : null;
+  const [state] = await ruleStates.load([stateIdOf(ids.derive, entity, null)]);
+  return state?.logId === log.logId ? readMemory(state.data, state.offset) : null;
 }
 
+export type MemoryPorts = {
+  readonly ruleStates: Pick<RuleStateStore, 'load'>;
+  readonly ids: Pick<Ids, 'derive'>;
+  readonly log: Pick<EventLog, 'logId'>;
+};
+
 /** Returns what rules decided at an event, and later about a wait for it, as long as its entity's newest decisions hold it. */
-export async function decisionsAbout(
-  event: SourceEvent,
-  store: Pick<RuleStateStore, 'load'>,
-  derive: DeriveId,
-): Promise<readonly Decision[]> {
-  if (!isKeyed(event)) return [];
-  const [document] = await store.load([stateIdOf(derive, event, null)]);
-  if (!document) return [];
-  return readMemory(document.data, document.offset).decisions.filter(
-    ({ record, eventId, waited }) => record === event.position.offset || eventId === event.id || waited === event.id,
-  );
-}
+export const decisionsAbout = (
+  { decisions }: EntityMemory,
+  { id, position }: Pick<SourceEvent, 'id' | 'position'>,
+): readonly Decision[] =>
+  decisions.filter(({ record, eventId, waited }) => record === position.offset || eventId === id || waited === id);

@@ -20,7 +20,7 @@ import {
   type PassedWait,
   type RuleOutcome,
   type RuleStep,
-  type StepBudget,
+  StepBudget,
 } from '@carillon/domain/rules';
 import {
   runToCompletion,
@@ -300,6 +300,23 @@ function* makeOutputs(
     if (outcome.recipients.length > 1) yield;
   }
   return { placed, triggerId, outcome, intents, triggers: NONE, ...(effect && { effect }) };
+}
+
+/**
+ * Evaluates the recipients of a rule that has fired for an event once more, and makes its messages or triggers. The rule does not
+ * read `previous` of the entity.
+ */
+export function* evaluateFiringCoroutine(
+  rule: CompiledRule,
+  event: SourceEvent,
+  deadline: Instant | null,
+  making: Omit<Making, 'runId'>,
+): Coroutine<EvaluatedRule> {
+  const triggerId = onceTriggerId(rule.placed, event, making.derive);
+  const bindings = { ...bindingsOf(event), ...(deadline !== null && { deadline }) };
+  const outcome = yield* fireRule(rule, event, triggerId, bindings, new StepBudget());
+  const result = resultOf(rule, outcome, triggerId, deadline);
+  return isFired(result) ? yield* makeOutputs(result, event, { ...making, runId: null }) : result;
 }
 
 /** Makes the intents or triggers of a rule whose wait a record ended. The event is the one that its message is made from. */

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createEvaluateStage,
   decisionsAbout,
+  loadMemory,
   evaluateEventCoroutine,
   EntityStates,
   readSourceRecord,
@@ -97,7 +98,9 @@ describe('a rule with state', () => {
     for (const record of (await events()).slice(-2)) {
       const read = readSourceRecord(record, topology.data.log.logId);
       if (!read.ok || read.value.kind !== 'event') throw new Error('an event');
-      seen.push(...(await decisionsAbout(read.value.event, topology.data.ruleStates, topology.ids.derive)));
+      const { event } = read.value;
+      const memory = await loadMemory({ ...event, key: event.key ?? '' }, topology.ports);
+      if (memory) seen.push(...decisionsAbout(memory, event));
     }
     expect(seen).toMatchObject(ids.map((eventId) => ({ eventId, saw: { count: 1 } })));
   });

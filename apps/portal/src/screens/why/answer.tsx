@@ -29,6 +29,7 @@ const RESULTS: Readonly<Record<Gate['result'], Worded>> = {
 const SOURCES: Readonly<Record<NonNullable<Gate['source']>, string>> = {
   projection: 'from the list of events',
   log: 'the event judged once more',
+  state: 'from what the rule keeps of the entity',
   ledger: 'from the ledger',
   configuration: 'from the configuration',
 };
@@ -235,6 +236,8 @@ function Ways({ gate, workspace, main, search }: GateProps): ReactNode {
   switch (gate.gate) {
     case 'rule':
     case 'condition':
+    case 'unless':
+    case 'deadline':
     case 'recipient':
       return r === '' ? null : (
         <Link

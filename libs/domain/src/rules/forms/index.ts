@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '@carillon/kernel';
 import type { RuleBody } from '../../configuration/resources.ts';
 import { COOLDOWN } from './cooldown/cooldown.ts';
-import type { CompiledForm, ExpressionCompiler, RuleFault, RuleForm } from './rule-form.ts';
+import type { CompiledForm, DecisionGate, ExpressionCompiler, RuleFault, RuleForm } from './rule-form.ts';
 import { WAIT } from './wait/wait.ts';
 
 export { waits } from './wait/wait.ts';
@@ -17,6 +17,10 @@ export const RULE_FORMS: readonly RuleForm[] = [sealed(WAIT), sealed(COOLDOWN)];
 /** Returns the forms of which a rule has a key. */
 export const ruleFormsOf = (body: RuleBody): readonly RuleForm[] =>
   RULE_FORMS.filter(({ keys }) => keys.some((key) => body[key] !== undefined));
+
+/** Returns the gates that a message of a rule passes after its condition, because of the forms that the rule has. */
+export const gatesOfForms = (body: RuleBody): readonly DecisionGate[] =>
+  ruleFormsOf(body).flatMap(({ gates }) => gates);
 
 /** Compiles the forms that a rule has, or returns all faults of their expressions. */
 export function compileForms(

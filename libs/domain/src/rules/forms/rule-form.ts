@@ -71,6 +71,9 @@ export type CompiledForm<Kept = Json> = {
 /** An event of a sample, by the time since the first one. */
 export type TimedEvent = { readonly after: Duration; readonly event: JsonObject };
 
+/** Gate of `why-not` at which a decision of a form stops a message. */
+export type DecisionGate = 'condition' | 'unless' | 'deadline';
+
 /**
  * A way in which a rule looks at more than one event: its keys, its steps, and the sentences of its decisions. A form is a folder here, a shape in `shapes/src/rule-forms`, one line in `RULE_FORMS` and a section in
  * `docs/rules.md`.
@@ -83,6 +86,10 @@ export type RuleForm<Kept = Json> = {
   compile(body: RuleBody, language: ExpressionCompiler): Result<CompiledForm<Kept> | null, readonly RuleFault[]>;
   /** Sentences that say a decision of the form. */
   words(decision: JsonObject): readonly string[];
+  /** Gates that a message of a rule with this form passes after its condition. */
+  readonly gates: readonly Exclude<DecisionGate, 'condition'>[];
+  /** Gate at which a decision of the form stops the message of its event. Null: it does not, as when a wait begins. */
+  gateOf(decision: JsonObject): DecisionGate | null;
   /** When a rule fires that has matched, such as "1h later". Null: the form says nothing of it. */
   sentence(body: RuleBody): string | null;
   /** Events that make a rule fire, if `match` is an event for which its `when` is true. */

@@ -1,5 +1,5 @@
-import { formatInstant, stringifyJson, type JsonObject } from '@carillon/kernel';
-import { RULE_FORMS } from '../forms/index.ts';
+import { formatInstant, stringifyJson, type Instant, type JsonObject } from '@carillon/kernel';
+import { RULE_FORMS, type DecisionGate } from '../forms/index.ts';
 import type { Decision } from './entity-memory.ts';
 
 /** Returns the sentences of a decision. A form that this version does not know has its facts as JSON. */
@@ -7,6 +7,22 @@ export function decisionWords({ form, saw }: Pick<Decision, 'form' | 'saw'>): re
   if (form !== null) return RULE_FORMS.find(({ name }) => name === form)?.words(saw) ?? [stringifyJson(saw)];
   return [ruleWords(saw)];
 }
+
+/** Returns the gate of `why-not` at which a decision stops the message of its event. Null: it does not stop it. */
+export function gateOfDecision({ form, saw }: Pick<Decision, 'form' | 'saw'>): DecisionGate | 'rule' | null {
+  if (form !== null) return RULE_FORMS.find(({ name }) => name === form)?.gateOf(saw) ?? null;
+  const { kind } = saw;
+  if (kind === 'failed') return 'condition';
+  return kind === 'disabled' || kind === 'rule_withdrawn' ? 'rule' : null;
+}
+
+/** Returns true if the rule fired by this decision. */
+export const isFiring = ({ form, saw }: Pick<Decision, 'form' | 'saw'>): boolean =>
+  form === null && saw['kind'] === 'fired';
+
+/** Returns the deadline that a decision names. Null: it names none. */
+export const deadlineOf = ({ saw: { deadline } }: Pick<Decision, 'saw'>): Instant | null =>
+  typeof deadline === 'number' ? deadline : null;
 
 function ruleWords({ kind, deadline, error }: JsonObject): string {
   const at = typeof deadline === 'number' ? formatInstant(deadline) : null;

@@ -26,6 +26,8 @@ export const COOLDOWN: RuleForm<KeptCooldown> = {
     if (typeof firedAt !== 'number' || typeof at !== 'number') return ['in cooldown: the previous event matched too'];
     return [`in cooldown: fired ${formatDuration(Math.max(0, at - firedAt))} before, at ${formatInstant(firedAt)}`];
   },
+  gates: [],
+  gateOf: () => 'condition',
   sentence: ({ cooldown }) =>
     cooldown === undefined
       ? null

@@ -68,6 +68,11 @@ export const WAIT: RuleForm<KeptWait> = {
         return [];
     }
   },
+  gates: ['unless', 'deadline'],
+  gateOf({ kind }) {
+    if (kind === 'cancelled' || kind === 'unless') return 'unless';
+    return kind === 'no_deadline' || kind === 'deadline_past' ? 'deadline' : null;
+  },
   sentence(body) {
     const unless = body.unless === undefined ? '' : `, unless ${body.unless}`;
     if (body.after !== undefined) return `${body.after} after the first such event${unless}`;

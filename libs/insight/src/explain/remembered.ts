@@ -1,0 +1,213 @@
+import { findRuleById, ruleIdOf, ruleTitle, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
+import type { Delivery, Intent } from '@carillon/domain/deliveries';
+import { formatPosition, type SourceEvent } from '@carillon/domain/events';
+import {
+  bindingsOf,
+  deadlineOf,
+  decisionWords,
+  DISABLED,
+  isFiring,
+  NOT_FIRED,
+  outcomeWithoutFiring,
+  StepBudget,
+  type CompiledRule,
+  type Decision,
+  type EntityMemory,
+  type RuleOutcome,
+} from '@carillon/domain/rules';
+import { formatInstant, type Instant } from '@carillon/kernel';
+import type { EventRow } from '@carillon/ports';
+import {
+  decisionsAbout,
+  deliveryIdOf,
+  evaluateFiringCoroutine,
+  loadMemory,
+  readSourceRecord,
+  runYielding,
+} from '@carillon/stages';
+import { conditionLines } from './explained-lines.ts';
+import type { NamedPerson } from './people.ts';
+import { traceRule, type EvaluatedAt, type RuleStory } from './rule-story.ts';
+import { step, type TraceStep } from './steps.ts';
+import type { TracePorts } from './trace-ports.ts';
+
+/** What is kept of a rule with state about an event. */
+export type RememberedRule = {
+  readonly placed: PlacedRule;
+  /** Decisions at the event, and later ones about a wait for it. Oldest first. */
+  readonly decisions: readonly Decision[];
+  /** Deadline for which the entity waits because of the event. Null: it does not. */
+  readonly waitsUntil: Instant | null;
+  /** Result of `when` and of the rule's switch without firing, evaluated again. Null: it fires, or nobody can say any more. */
+  readonly nothing: RuleOutcome | null;
+  /** Parts of `when` with their values, if it is false. */
+  readonly lines: readonly string[];
+};
+
+export type RememberedStory = RuleStory & { readonly remembered: RememberedRule };
+
+/** Tells what rules with state made of an event: their decisions first, then what can be evaluated again. */
+export async function rememberedStories(
+  event: SourceEvent,
+  configuration: Configuration,
+  row: EventRow,
+  ports: TracePorts,
+): Promise<readonly RememberedStory[]> {
+  const entries = ports.book.rulesOf(configuration, event.stream);
+  const rules = entries.flatMap((entry) => (entry.ok && entry.rule.memory !== null ? [entry.rule] : []));
+  const { key } = event;
+  if (rules.length === 0 || key === null) return [];
+  const memory = await loadMemory({ ...event, key }, ports);
+  const stories: RememberedStory[] = [];
+  for (const rule of rules) {
+    const remembered = rememberedOf(rule, event, memory);
+    const story = await storyOf(remembered, event, configuration, row, ports);
+    stories.push({ ...story, remembered });
+    if (ports.slice.isExpired()) await ports.slice.yield();
+  }
+  return stories;
+}
+
+function rememberedOf(rule: CompiledRule, event: SourceEvent, memory: EntityMemory | null): RememberedRule {
+  const { placed } = rule;
+  const ruleId = ruleIdOf(placed);
+  const decisions = memory === null ? [] : decisionsAbout(memory, event).filter((each) => each.ruleId === ruleId);
+  const wait = memory?.rules[ruleId]?.wait;
+  const waitsUntil = wait?.event === event.position.offset ? wait.deadline : null;
+  const canEvaluate = readsEventOnly(rule, event);
+  const bindings = bindingsOf(event);
+  const evaluated = canEvaluate ? outcomeWithoutFiring(rule, bindings, new StepBudget()) : null;
+  const lines = evaluated === NOT_FIRED ? conditionLines(rule, bindings) : [];
+  return { placed, decisions, waitsUntil, nothing: placed.enabled ? evaluated : DISABLED, lines };
+}
+
+/** Returns true if the rule sees nothing but the event, so that it can be evaluated again. A change brings its own row before. */
+const readsEventOnly = ({ memory }: CompiledRule, { change }: SourceEvent): boolean =>
+  change !== null || memory?.readsPrevious !== true;
+
+async function storyOf(
+  { placed, decisions, waitsUntil, nothing }: RememberedRule,
+  event: SourceEvent,
+  configuration: Configuration,
+  row: EventRow,
+  ports: TracePorts,
+): Promise<RuleStory> {
+  const more = { rule: ruleTitle(placed), ruleVersion: placed.version, configNumber: row.configNumber };
+  const steps = decisions.map((decision) => decisionStep(decision, event, more));
+  const firing = decisions.find((decision) => isFiring(decision) && decision.eventId === event.id);
+  if (firing) {
+    const story = await firingStory(firing, { placed, event, row }, ports);
+    return { ...story, steps: [...steps, ...story.steps] };
+  }
+  if (decisions.length > 0) return { steps, people: [], intents: [] };
+  if (waitsUntil !== null) {
+    const waits = step('rule', row.at, `waits until ${formatInstant(waitsUntil)}`, more);
+    return { steps: [waits], people: [], intents: [] };
+  }
+  if (nothing !== null) {
+    const evaluated = { placed, triggerId: null, outcome: nothing, intents: [], triggers: [] };
+    return traceRule(evaluated, event, row, configuration, ports);
+  }
+  const sent = await sentByRule(placed, event, row.at, ports);
+  const text = sent.intents.length > 0 ? 'fired; its decision is kept no longer' : DECISION_GONE;
+  return { ...sent, steps: [step('rule', row.at, text, { ...more, reason: 'not_kept' })] };
+}
+
+const DECISION_GONE = 'did not fire, or its decision is kept no longer';
+
+/** `at`: the watermark at which the rule decided. */
+function decisionStep(decision: Decision, { id }: SourceEvent, more: Partial<TraceStep>): TraceStep {
+  const { at, eventId, waited } = decision;
+  const words = decisionWords(decision).join('; ');
+  if (eventId !== id) return step('rule', at, `${words}, by event ${eventId}`, more);
+  return step(
+    'rule',
+    at,
+    waited === undefined || waited === id ? words : `${words}; it waited for event ${waited}`,
+    more,
+  );
+}
+
+type FiredFor = { readonly placed: PlacedRule; readonly event: SourceEvent; readonly row: EventRow };
+
+/** Tells who is named by a rule that fired. Recipients that read `previous` come from the ledger, because the event before is kept no longer. */
+async function firingStory(firing: Decision, { placed, event, row }: FiredFor, ports: TracePorts): Promise<RuleStory> {
+  const sent = await sentByRule(placed, event, firing.at, ports);
+  const configuration = await configurationOfFiring(firing, { placed, event, row }, sent.intents, ports);
+  const rules = configuration ? ports.book.rulesOf(configuration, event.stream) : [];
+  const entry = rules.find((each) => ruleIdOf(each.placed) === ruleIdOf(placed));
+  if (!configuration || !entry?.ok || !readsEventOnly(entry.rule, event)) return sent;
+  const making = { configuration, book: ports.book, derive: ports.ids.derive };
+  const work = evaluateFiringCoroutine(entry.rule, event, deadlineOf(firing), making);
+  const evaluated = await runYielding(work, ports.slice);
+  const at: EvaluatedAt = { at: firing.at, configNumber: configuration.number };
+  return traceRule(evaluated, event, at, configuration, ports);
+}
+
+/**
+ * Returns the configuration by which a rule fired: that of the event, or of the messages. Without a message it is the newest one,
+ * if the rule has not been published anew since the event. Null: nobody knows.
+ */
+async function configurationOfFiring(
+  { record }: Decision,
+  { placed, event, row }: FiredFor,
+  [intent]: readonly Intent[],
+  { configuration }: TracePorts,
+): Promise<Configuration | null> {
+  if (record === event.position.offset) return configuration.at(row.configNumber);
+  if (intent) return configuration.at(intent.configNumber);
+  const newest = configuration.current();
+  const found = findRuleById(newest, placed.workspace, ruleIdOf(placed));
+  return found?.version === placed.version ? newest : null;
+}
+
+/** Messages of one rule and event that are looked at in the ledger. */
+const MAX_SENT = 100;
+
+/** Tells what the ledger has of the messages of a rule for an event. Messages of sending jobs are not among them. */
+async function sentByRule(
+  placed: PlacedRule,
+  { id }: SourceEvent,
+  at: Instant,
+  { ledger, ids }: TracePorts,
+): Promise<RuleStory> {
+  const rule = ruleTitle(placed);
+  const { items } = await ledger.list({ workspace: placed.workspace, eventId: id }, MAX_SENT);
+  const intents = items.map(({ intent }) => intent).filter((each) => each.rule === rule && each.sentBy === undefined);
+  const people = intents.map((intent, index): NamedPerson => ({
+    rule,
+    place: index + 1,
+    count: 1,
+    item: null,
+    recipient: { uniqueId: intent.slot.uniqueId, person: intent.person, address: intent.to },
+    message: { intentId: intent.id, deliveryId: deliveryIdOf(intent, ids), channel: intent.slot.channel },
+    dropped: null,
+  }));
+  const [first] = intents;
+  const more = first && { rule, ruleVersion: first.ruleVersion, configNumber: first.configNumber, id: first.triggerId };
+  const text = `${intents.length === 1 ? '1 message' : `${intents.length} messages`} in the ledger`;
+  return { steps: more ? [step('trigger', at, text, more)] : [], people, intents };
+}
+
+/** Returns when the event of a delivery was received, and the watermark at which a rule that waited fired. Both are null if its rule did not wait. */
+export async function waitOfDelivery(
+  { intent }: Delivery,
+  ports: TracePorts,
+): Promise<{ readonly receivedAt: Instant | null; readonly passedAt: Instant | null }> {
+  if (intent.deadline === undefined) return { receivedAt: null, passedAt: null };
+  const rows = await ports.readModels.event(intent.eventId);
+  const row = rows.find((each) => positionOf(each, ports) === intent.eventPosition);
+  if (!row) return { receivedAt: null, passedAt: null };
+  const [record] = await ports.log.read('carillon.events', row.partition, row.offset, 1);
+  const read = record?.offset === row.offset ? readSourceRecord(record, ports.log.logId) : null;
+  const event = read?.ok && read.value.kind === 'event' ? read.value.event : null;
+  const memory =
+    event?.key === undefined || event.key === null ? null : await loadMemory({ ...event, key: event.key }, ports);
+  const firing = memory?.decisions.find(
+    (each) => each.ruleId === intent.ruleId && each.eventId === intent.eventId && isFiring(each),
+  );
+  return { receivedAt: row.at, passedAt: firing?.at ?? null };
+}
+
+const positionOf = (row: EventRow, { log }: TracePorts): string =>
+  formatPosition({ logId: log.logId, topic: 'carillon.events', ...row });
