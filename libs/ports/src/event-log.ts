@@ -18,6 +18,11 @@ export type LogRecord = NewRecord & {
   readonly time: Instant;
 };
 
+/** Header `kind` of a record whose content an erasure removed. Its position stays. */
+export const ERASED = 'erased';
+
+export const isErased = ({ headers }: Pick<LogRecord, 'headers'>): boolean => headers['kind'] === ERASED;
+
 /** What one assignment of one partition does. Made anew for every assignment; what it holds in memory dies with it. */
 export type PartitionWorker = {
   /** First offset wanted. Below the log's start, reading goes on at the start; beyond its end, `assigned` has to throw. */

@@ -122,6 +122,17 @@ describe('the interpreter of stages', () => {
     expect(asked).toBe(1);
   });
 
+  it('drops erased records without handing them to the stage, and saves the position behind them', async () => {
+    const erased: NewRecord = { ...record(''), headers: { kind: 'erased' } };
+    await topology.data.log.append([erased, record('a'), erased, erased, record('b'), erased]);
+    const seen: string[] = [];
+    await start(passingOn(seen));
+    await reached(6);
+    expect(seen).toEqual(['1:a', '4:b']);
+    await untilFound('the batch ended', () => ended[0]);
+    expect(ended).toMatchObject([{ fates: { done: 2, dropped: 4 } }]);
+  });
+
   it('appends what a batch gives, then saves state and position, and tells fates and lag', async () => {
     await append('a', 'b');
     await start(passingOn([]));

@@ -15,7 +15,7 @@ import {
   type ScratchLookup,
 } from '@carillon/domain/runs';
 import { runToCompletion, type Instant } from '@carillon/kernel';
-import type { EventHistory, LogRecord } from '@carillon/ports';
+import { ERASED, type EventHistory, type LogRecord } from '@carillon/ports';
 import {
   asksPartner,
   CHECKSUM_FIELDS,
@@ -161,11 +161,12 @@ function evaluatePage(records: readonly LogRecord[], { context, streams, run, lo
   const lookups: ScratchLookup[] = [];
   let counts = NO_READ_COUNTS;
   for (const record of records) {
-    if (record.headers['kind'] !== 'event' || !isInRange(record.time, run)) continue;
+    const kind = record.headers['kind'];
+    if ((kind !== 'event' && kind !== ERASED) || !isInRange(record.time, run)) continue;
     const stream = streamOfRecord(record);
     if (stream !== null && !streams.has(stream)) continue;
     const read = readSourceRecord(record, logId);
-    if (!read.ok) {
+    if (!read.ok || read.value.kind === ERASED) {
       counts = { ...counts, unreadable: counts.unreadable + 1 };
     } else if (read.value.kind === 'event') {
       const compared = compare(read.value.event, context);

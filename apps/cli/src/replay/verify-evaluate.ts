@@ -3,7 +3,7 @@ import { formatPosition, readPosition, type SourceEvent } from '@carillon/domain
 import { triggerIdOf } from '@carillon/domain/lookups';
 import type { Finding, VerifiedTopic, VerifyCounts } from '@carillon/domain/runs';
 import { CarillonError, runToCompletion, type Instant } from '@carillon/kernel';
-import type { LogRecord } from '@carillon/ports';
+import { ERASED, type LogRecord } from '@carillon/ports';
 import {
   decodeRecord,
   ENGINE_SEMANTICS,
@@ -150,8 +150,9 @@ async function verifyRecord(
   const { configuration, history, run, scratch } = work;
   const { counted } = page;
   if (record.headers['kind'] === 'marker') return newerMark(mark, record, history.logId);
-  if (record.headers['kind'] !== 'event' || (record.headers['workspace'] ?? run.workspace) !== run.workspace)
-    return mark;
+  const kind = record.headers['kind'];
+  const isOfWorkspace = (record.headers['workspace'] ?? run.workspace) === run.workspace;
+  if ((kind !== 'event' && kind !== ERASED) || !isOfWorkspace) return mark;
   const position = formatPosition({ ...record, logId: history.logId });
   const leaveOut = (count: 'otherSemantics' | 'unknownConfiguration' | 'unreadable'): Mark | null => {
     counted[count] += 1;
@@ -159,6 +160,7 @@ async function verifyRecord(
     page.answers.push({ key: leftOutKey(position), answer: count });
     return mark;
   };
+  if (kind === ERASED) return leaveOut('unreadable');
   if (mark === null) return leaveOut('unknownConfiguration');
   if (mark.semantics !== ENGINE_SEMANTICS) return leaveOut('otherSemantics');
   if (scratch.answer(parkedKey(position)) !== undefined) return leaveOut('unreadable');

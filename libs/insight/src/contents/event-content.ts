@@ -60,6 +60,7 @@ export async function openEvent(
   const [record] = await ports.log.read('carillon.events', row.partition, row.offset, 1);
   if (!record || record.offset !== row.offset) return without('the event has left the log (retention)');
   const read = readSourceRecord(record, ports.log.logId);
+  if (read.ok && read.value.kind === 'erased') return without('the event was erased');
   if (!read.ok || read.value.kind !== 'event') return without('the record cannot be read; see the dead letters');
   const { body } = read.value.event;
   const { fields, whole } = fieldsRead(body, stream, await ports.configuration.at(configNumber), ports);

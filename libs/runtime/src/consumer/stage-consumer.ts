@@ -1,16 +1,17 @@
 import { CarillonError } from '@carillon/kernel';
-import type {
-  BatchStage,
-  Checkpoint,
-  CheckpointStore,
-  Consumption,
-  DropCount,
-  EventLog,
-  LogRecord,
-  OutputSink,
-  PartitionState,
-  PartitionWorker,
-  TopicName,
+import {
+  isErased,
+  type BatchStage,
+  type Checkpoint,
+  type CheckpointStore,
+  type Consumption,
+  type DropCount,
+  type EventLog,
+  type LogRecord,
+  type OutputSink,
+  type PartitionState,
+  type PartitionWorker,
+  type TopicName,
 } from '@carillon/ports';
 import type { Progress } from './progress.ts';
 
@@ -131,6 +132,19 @@ async function beginPartition<Output>(
     return { fates: countFates(result.fates), ruleErrors, dropped, took };
   }
 
+  /** Hands over the records before the next erased one. Drops a run of erased ones, of which a derived topic has nothing to read. */
+  async function handleReadable(records: readonly LogRecord[]): Promise<Done> {
+    if (topic === 'carillon.events') return handleBatch(records);
+    const erased = records.findIndex(isErased);
+    if (erased === -1) return handleBatch(records);
+    if (erased > 0) return handleBatch(records.slice(0, erased));
+    const readable = records.findIndex((record) => !isErased(record));
+    const run = readable === -1 ? records : records.slice(0, readable);
+    const last = run.at(-1);
+    if (last) await savePosition(last.offset + 1, state);
+    return { ...NOTHING_DONE, fates: { dropped: run.length }, took: run.length };
+  }
+
   options.held?.add(partition);
   const from = Math.max(stored?.next ?? 0, bounds.start);
   options.progress?.reached(partition, from);
@@ -147,7 +161,7 @@ async function beginPartition<Output>(
         // One large event can ask for many outputs: a few of them at a time keep what is held in memory bounded.
         for (const slice of slicesOf(records, options.handleBytes ?? HANDLE_BYTES)) {
           for (let at = 0; at < slice.length && assigned;) {
-            const some = await handleBatch(slice.slice(at));
+            const some = await handleReadable(slice.slice(at));
             done = sumOf(done, some);
             at += some.took;
           }

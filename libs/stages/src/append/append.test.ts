@@ -213,6 +213,14 @@ describe('reading back', () => {
     expect(readSourceRecord(tick, LOG)).toMatchObject({ ok: true, value: { kind: 'tick', appendedAt: NOW + 5 } });
   });
 
+  test('an erased record has its position and its time, whatever it was', () => {
+    const erased = { ...onLog(markerRecord(0, 1)), headers: { kind: 'erased', stream: 'shop/orders' } };
+    expect(readSourceRecord(erased, LOG)).toMatchObject({
+      ok: true,
+      value: { kind: 'erased', position: { offset: 7 }, appendedAt: NOW + 5 },
+    });
+  });
+
   describe('a change', () => {
     const change: Change = {
       op: 'update',

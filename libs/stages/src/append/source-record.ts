@@ -10,7 +10,7 @@ import {
   type LogId,
   type Result,
 } from '@carillon/kernel';
-import type { LogRecord, NewRecord } from '@carillon/ports';
+import { ERASED, type LogRecord, type NewRecord } from '@carillon/ports';
 
 /**
  * Number of the way in which events are judged; raised when the same log would give other intents (promise 6).
@@ -30,17 +30,19 @@ export type Marker = {
 };
 /** Moves the watermark of a quiet partition up to its append time. It changes when a wait fires, never whether. */
 export type Tick = { readonly kind: 'tick'; readonly position: Position; readonly appendedAt: Instant };
+/** A record whose event an erasure removed. Evaluating it is evaluating nothing. */
+export type ErasedEvent = { readonly kind: 'erased'; readonly position: Position; readonly appendedAt: Instant };
 /** What stands in `carillon.events`, out of a closed set. */
-export type SourceRecord = { readonly kind: 'event'; readonly event: SourceEvent } | Marker | Tick;
+export type SourceRecord = { readonly kind: 'event'; readonly event: SourceEvent } | Marker | Tick | ErasedEvent;
 
 /** Why a record of the event log can never be read; `reason` is a class for the dead letter, `detail` holds no values. */
 export type SourceRecordFault = { readonly reason: string; readonly detail: string };
 
 const fault = (reason: string, detail: string): Result<never, SourceRecordFault> => err({ reason, detail });
 
-/** Returns the stream of an event, read from the headers alone. Null for other records, and for an event whose headers are wrong. */
+/** Returns the stream of an event, or of an erased one, read from the headers alone. Null for other records, and for an event whose headers are wrong. */
 export const streamOfRecord = ({ headers }: Pick<LogRecord, 'headers'>): string | null =>
-  headers['kind'] === 'event' ? headers['stream'] || null : null;
+  headers['kind'] === 'event' || headers['kind'] === ERASED ? headers['stream'] || null : null;
 
 /**
  * Reads a record of `carillon.events`: what `prepareAppend` and `markerRecord` wrote. Never throws, because the log may
@@ -52,7 +54,7 @@ export function readSourceRecord(record: LogRecord, logId: LogId): Result<Source
   const kind = headers['kind'];
   if (kind === 'event') return readEventRecord(record, position);
   if (kind === 'marker') return readMarker(record, position);
-  if (kind === 'tick') return ok({ kind, position, appendedAt: record.time });
+  if (kind === 'tick' || kind === ERASED) return ok({ kind, position, appendedAt: record.time });
   return fault(
     'unknown_kind',
     kind === undefined ? 'The record has no header kind.' : 'The record is of no known kind.',

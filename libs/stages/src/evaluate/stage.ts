@@ -202,7 +202,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
         fates.push(NO_RULE_FIRED);
         return;
       }
-      // Markers and ticks.
+      // Markers, ticks and erased events.
       ranges.at(record.offset, configNumber);
       fates.push({ kind: 'done' });
     },
