@@ -5,7 +5,7 @@ import { momentWords, nowBeside } from '../src/ui/time-words.ts';
 
 const NOON = Date.UTC(2026, 10, 28, 12);
 const at = (text: string): Date => new Date(text);
-const words = (text: string): string => momentWords(at(text), nowBeside(at(text), NOON), 'utc');
+const words = (text: string): string => momentWords(at(text), nowBeside(at(text), NOON), 'UTC');
 
 describe('A moment', () => {
   it('has its date when it is not today, also in the future', () => {
@@ -16,7 +16,7 @@ describe('A moment', () => {
 
   it('is of today when it is ahead of a clock that stands still between its ticks', () => {
     const midnight = at('2026-11-29T00:00:05Z');
-    expect(momentWords(midnight, nowBeside(midnight, midnight.getTime() - 10_000), 'utc')).toBe('00:00:05');
+    expect(momentWords(midnight, nowBeside(midnight, midnight.getTime() - 10_000), 'UTC')).toBe('00:00:05');
   });
 });
 

@@ -29,10 +29,10 @@ describe('words of the portal', () => {
     ['2026-11-22T23:59:00.000Z', '2026-11-22 23:59:00'],
     ['2026-11-23T10:00:05.000Z', '10:00:05'],
   ])('says %s as %s', (at, words) => {
-    expect(agoWords(new Date(at), now, 'utc')).toBe(words);
+    expect(agoWords(new Date(at), now, 'UTC')).toBe(words);
   });
   it('tells seconds in no story', () => {
-    expect(momentWords(new Date('2026-11-23T09:59:59.500Z'), now, 'utc')).toBe('09:59:59');
+    expect(momentWords(new Date('2026-11-23T09:59:59.500Z'), now, 'UTC')).toBe('09:59:59');
   });
 
   it.each([

@@ -18,6 +18,7 @@ import { PasswordBar } from './password-bar.tsx';
 import { useFocus } from './use-focus.ts';
 import { useKeys } from './use-keys.ts';
 import { useWorkspace } from './use-workspace.ts';
+import { InZoneOf } from './workspace-zone.tsx';
 import styles from './frame.module.css';
 
 const Palette = lazyPart(() => import('./palette.tsx').then(({ Palette: loaded }) => loaded));
@@ -57,64 +58,66 @@ function SignedInFrame(): ReactNode {
   });
   useFocus(main);
   return (
-    <div className={cls(styles.frame)}>
-      <a
-        className={cls(styles.skip)}
-        href="#main"
-        onClick={(event) => {
-          event.preventDefault();
-          const first = main.current?.querySelector<HTMLElement>('[data-key][tabindex="0"]');
-          (first ?? main.current)?.focus();
-        }}
-      >
-        Skip to the content
-      </a>
-      <header className={cls(styles.side)}>
-        <Link to="/workspaces" className={cls(styles.brand)} aria-label="Carillon, workspaces">
-          <img src="/assets/icon.svg" alt="" width={24} height={24} />
-          <span>Carillon</span>
-        </Link>
-        <WorkspaceMenu />
-        <nav aria-label="Screens" className={cls(styles.nav)}>
+    <InZoneOf workspace={known}>
+      <div className={cls(styles.frame)}>
+        <a
+          className={cls(styles.skip)}
+          href="#main"
+          onClick={(event) => {
+            event.preventDefault();
+            const first = main.current?.querySelector<HTMLElement>('[data-key][tabindex="0"]');
+            (first ?? main.current)?.focus();
+          }}
+        >
+          Skip to the content
+        </a>
+        <header className={cls(styles.side)}>
+          <Link to="/workspaces" className={cls(styles.brand)} aria-label="Carillon, workspaces">
+            <img src="/assets/icon.svg" alt="" width={24} height={24} />
+            <span>Carillon</span>
+          </Link>
+          <WorkspaceMenu />
+          <nav aria-label="Screens" className={cls(styles.nav)}>
+            <Places workspace={known} screens={placesIn('main')} />
+            <Places workspace={known} screens={placesIn('ask')} />
+            <h2>Build</h2>
+            <Places workspace={known} screens={placesIn('build')} />
+            <h2>Deployment</h2>
+            <Places workspace={known} screens={placesIn('deployment')} />
+          </nav>
+          <div className={cls(styles.foot)}>
+            <DraftLink workspace={known} />
+            <Button kind="quiet" onPress={() => setOpen('palette')}>
+              <Search size={16} aria-hidden />
+              Find <kbd>{COMMAND_KEY === '⌘' ? '⌘K' : 'Ctrl K'}</kbd>
+            </Button>
+            <AccountMenu onKeys={() => setOpen('keys')} />
+          </div>
+        </header>
+        <main id="main" ref={main} tabIndex={-1} className={cls(styles.main)}>
+          <Away />
+          <EnvironmentLine workspace={known} />
+          <PasswordBar />
+          <Outlet />
+        </main>
+        <nav aria-label="Main screens" className={cls(styles.bar)}>
           <Places workspace={known} screens={placesIn('main')} />
-          <Places workspace={known} screens={placesIn('ask')} />
-          <h2>Build</h2>
-          <Places workspace={known} screens={placesIn('build')} />
-          <h2>Deployment</h2>
-          <Places workspace={known} screens={placesIn('deployment')} />
+          <MoreMenu workspace={known} />
         </nav>
-        <div className={cls(styles.foot)}>
-          <DraftLink workspace={known} />
-          <Button kind="quiet" onPress={() => setOpen('palette')}>
-            <Search size={16} aria-hidden />
-            Find <kbd>{COMMAND_KEY === '⌘' ? '⌘K' : 'Ctrl K'}</kbd>
-          </Button>
-          <AccountMenu onKeys={() => setOpen('keys')} />
-        </div>
-      </header>
-      <main id="main" ref={main} tabIndex={-1} className={cls(styles.main)}>
-        <Away />
-        <EnvironmentLine workspace={known} />
-        <PasswordBar />
-        <Outlet />
-      </main>
-      <nav aria-label="Main screens" className={cls(styles.bar)}>
-        <Places workspace={known} screens={placesIn('main')} />
-        <MoreMenu workspace={known} />
-      </nav>
-      <Toasts />
-      <AskBeforeLeaving />
-      {open === 'palette' && (
-        <Part>
-          <Palette onClose={() => setOpen(null)} />
-        </Part>
-      )}
-      {open === 'keys' && (
-        <Part>
-          <KeysHelp onClose={() => setOpen(null)} />
-        </Part>
-      )}
-    </div>
+        <Toasts />
+        <AskBeforeLeaving />
+        {open === 'palette' && (
+          <Part>
+            <Palette onClose={() => setOpen(null)} />
+          </Part>
+        )}
+        {open === 'keys' && (
+          <Part>
+            <KeysHelp onClose={() => setOpen(null)} />
+          </Part>
+        )}
+      </div>
+    </InZoneOf>
   );
 }
 

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { ChevronsUpDown, CircleUser, Ellipsis } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { useContext, type ReactNode } from 'react';
 import { statusQuery } from '../api/status.ts';
 import { placesIn } from '../screens/list.ts';
 import { Menu } from '../ui/menu.tsx';
 import { changeSettings, useSettings, type Theme } from '../ui/settings.ts';
+import { WorkspaceZone } from '../ui/zone.ts';
 import { EVERY_WORKSPACE } from './last-workspace.ts';
 import { useSignOut } from './sign-out.tsx';
 import { useWorkspace } from './use-workspace.ts';
@@ -63,7 +64,8 @@ const THEMES: Readonly<Record<Theme, string>> = { system: 'Like the system', lig
 
 /** How the portal looks to this browser, and leaving it. */
 export function AccountMenu({ onKeys }: { readonly onKeys: () => void }): ReactNode {
-  const { theme, zone, letters } = useSettings();
+  const { theme, isUtc, letters } = useSettings();
+  const zone = useContext(WorkspaceZone);
   const signOut = useSignOut();
   const look = (Object.keys(THEMES) as Theme[]).map((one) => ({
     id: `theme-${one}`,
@@ -77,7 +79,7 @@ export function AccountMenu({ onKeys }: { readonly onKeys: () => void }): ReactN
         trigger={<CircleUser size={16} aria-hidden />}
         choices={[
           ...look,
-          { id: 'zone', name: zone === 'mine' ? 'Show times in UTC' : 'Show times of my zone' },
+          { id: 'zone', name: isUtc ? `Show times of ${zone}` : 'Show times in UTC' },
           { id: 'letters', name: letters ? 'Turn single-letter keys off' : 'Turn single-letter keys on' },
           { id: 'keys', name: 'Keys', ...(letters && { note: '?' }) },
           { id: 'docs', name: 'Reference of the API' },
@@ -88,7 +90,7 @@ export function AccountMenu({ onKeys }: { readonly onKeys: () => void }): ReactN
           else if (id === 'docs') location.assign('/docs');
           else if (id === 'sign-out') signOut.begin();
           else if (id === 'letters') changeSettings({ letters: !letters });
-          else if (id === 'zone') changeSettings({ zone: zone === 'mine' ? 'utc' : 'mine' });
+          else if (id === 'zone') changeSettings({ isUtc: !isUtc });
           else changeSettings({ theme: id.slice('theme-'.length) as Theme });
         }}
       />

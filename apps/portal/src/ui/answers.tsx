@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Refusal } from '../api/client.ts';
 import { Button } from './button.tsx';
 import { cls } from './class-names.ts';
+import { Sentence } from './sentence.tsx';
 import styles from './text.module.css';
 
 /** What would be here, why it is not, and the one thing that helps. */
@@ -35,7 +36,9 @@ export function Problem({
   const requestId = error instanceof Refusal ? error.requestId : null;
   return (
     <div role="alert" className={cls(styles.problem)}>
-      <p>{error.message}</p>
+      <p>
+        <Sentence text={error.message} />
+      </p>
       {requestId !== null && <small>When you ask for help, name the request {requestId}.</small>}
       {onRetry && (
         <Button onPress={onRetry}>

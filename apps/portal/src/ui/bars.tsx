@@ -1,8 +1,9 @@
 import { useRef, useState, type PointerEvent, type ReactNode } from 'react';
 import { cls } from './class-names.ts';
-import { useSettings } from './settings.ts';
+import { useNow } from './now.ts';
 import { TONES, type Tone } from './state-words.ts';
 import { dayOf, momentWords } from './time-words.ts';
+import { useZone } from './zone.ts';
 import styles from './bars.module.css';
 
 /** One bar: how many of each kind between two moments, in milliseconds. */
@@ -20,7 +21,7 @@ export type BarsProps = {
   readonly names: Readonly<Partial<Record<Tone, string>>>;
   /** Where a part of the span can be chosen: by dragging over it, and by a button in each row of the table. */
   readonly onRange?: (from: number, to: number) => void;
-  /** Each bar is a day in UTC, named by its date. Defaults to moments in the reader's time zone. */
+  /** Each bar is a day in UTC, named by its date. Defaults to moments in the time zone of the workspace. */
   readonly isByDay?: boolean;
 };
 
@@ -119,17 +120,17 @@ function Stack({ bar, x, width, most }: StackProps): ReactNode {
   });
 }
 
-const dateOf = (at: number): string => dayOf(new Date(at), 'utc');
+const dateOf = (at: number): string => dayOf(new Date(at), 'UTC');
 
 function Axis({ bars, isByDay }: Pick<BarsProps, 'bars'> & { readonly isByDay: boolean }): ReactNode {
-  const { zone } = useSettings();
+  const zone = useZone();
+  const now = new Date(useNow());
   const [first, last] = [bars[0], bars.at(-1)];
   if (!first || !last) return null;
-  const now = new Date(last.to);
   return (
     <div className={cls(styles.axis)} aria-hidden>
       <span>{isByDay ? dateOf(first.from) : momentWords(new Date(first.from), now, zone)}</span>
-      <span>{isByDay ? dateOf(last.from) : momentWords(now, now, zone)}</span>
+      <span>{isByDay ? dateOf(last.from) : momentWords(new Date(last.to), now, zone)}</span>
     </div>
   );
 }
@@ -143,11 +144,11 @@ function AsTable({
   readonly onRange: BarsProps['onRange'] | undefined;
   readonly isByDay: boolean;
 }): ReactNode {
-  const { zone } = useSettings();
+  const zone = useZone();
   const [isOpen, setOpen] = useState(false);
   const tones = TONES.filter((tone) => bars.some(({ counts }) => (counts[tone] ?? 0) > 0));
   const filled = bars.filter((bar) => totalOf(bar) > 0);
-  const end = new Date(bars.at(-1)?.to ?? 0);
+  const now = new Date(useNow());
   return (
     <details className={cls(styles.table)} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Show as table</summary>
@@ -168,7 +169,7 @@ function AsTable({
             </thead>
             <tbody>
               {filled.map((bar) => {
-                const words = isByDay ? dateOf(bar.from) : momentWords(new Date(bar.from), end, zone);
+                const words = isByDay ? dateOf(bar.from) : momentWords(new Date(bar.from), now, zone);
                 return (
                   <tr key={bar.from}>
                     <th scope="row">{words}</th>

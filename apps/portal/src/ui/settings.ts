@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from 'react';
-import type { Zone } from './time-words.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
 /** What one browser remembers of how its person likes the portal. */
 type Settings = {
   readonly theme: Theme;
-  readonly zone: Zone;
+  /** Whether times are shown in UTC, and not in the time zone of the workspace. */
+  readonly isUtc: boolean;
   /** Whether single letters are commands: whoever speaks to the machine, or types by mistake, turns them off (WCAG 2.1.4). */
   readonly letters: boolean;
   /** Whether a person without a password is asked for one on every page. */
@@ -21,7 +21,7 @@ function read(): Settings {
   const kept = keptWords();
   return {
     theme: kept.theme === 'light' || kept.theme === 'dark' ? kept.theme : 'system',
-    zone: kept.zone === 'utc' ? 'utc' : 'mine',
+    isUtc: kept.isUtc === true,
     letters: kept.letters !== false,
     passwordBar: kept.passwordBar !== false,
   };

@@ -1,26 +1,66 @@
 const MINUTE = 60_000;
 
-/** Whose clock times are told by. */
-export type Zone = 'mine' | 'utc';
+const formats = new Map<string, Intl.DateTimeFormat>();
 
-const two = (value: number): string => String(value).padStart(2, '0');
-
-/** The clock of a moment, to the second. */
-export function clockOf(at: Date, zone: Zone): string {
-  return zone === 'utc'
-    ? `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())}`
-    : `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+/** Returns the format of a time zone such as `Europe/Vienna`, or that of UTC if this browser does not know the zone. */
+function formatOf(zone: string): Intl.DateTimeFormat {
+  let format = formats.get(zone);
+  if (format === undefined) {
+    try {
+      format = new Intl.DateTimeFormat('en-GB', { ...FIELDS, timeZone: zone });
+    } catch {
+      format = new Intl.DateTimeFormat('en-GB', { ...FIELDS, timeZone: 'UTC' });
+    }
+    formats.set(zone, format);
+  }
+  return format;
 }
 
-/** The day of a moment: year, month, day, as they sort. */
-export function dayOf(at: Date, zone: Zone): string {
-  return zone === 'utc'
-    ? at.toISOString().slice(0, 10)
-    : `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+const FIELDS = {
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+} as const;
+
+function partsOf(at: Date, zone: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    formatOf(zone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  );
 }
 
-/** Clock time of today, else the day with it. */
-export function momentWords(at: Date, now: Date, zone: Zone): string {
+/** Returns the clock of a moment in a time zone, such as `14:32:05`. */
+export function clockOf(at: Date, zone: string): string {
+  const { hour, minute, second } = partsOf(at, zone);
+  return `${hour}:${minute}:${second}`;
+}
+
+/** Returns the day of a moment in a time zone, such as `2026-11-30`. */
+export function dayOf(at: Date, zone: string): string {
+  const { year, month, day } = partsOf(at, zone);
+  return `${year}-${month}-${day}`;
+}
+
+/** Milliseconds by which the clock of a time zone is ahead of UTC. */
+function offsetAt(moment: number, zone: string): number {
+  const at = new Date(moment);
+  return Date.parse(`${dayOf(at, zone)}T${clockOf(at, zone)}Z`) - Math.floor(moment / 1000) * 1000;
+}
+
+/** Returns the moment at which the clock of a time zone shows a text such as `2026-11-30T14:32`. NaN for any other text. */
+export function momentAt(text: string, zone: string): number {
+  const wall = Date.parse(`${text}Z`);
+  if (Number.isNaN(wall)) return wall;
+  return wall - offsetAt(wall - offsetAt(wall, zone), zone);
+}
+
+/** Returns the clock of a moment, with its day unless that is today. */
+export function momentWords(at: Date, now: Date, zone: string): string {
   const clock = clockOf(at, zone);
   return dayOf(at, zone) === dayOf(now, zone) ? clock : `${dayOf(at, zone)} ${clock}`;
 }
@@ -35,7 +75,7 @@ export const nowBeside = (moment: Date, clock: number): Date => {
 };
 
 /** Seconds within the last minute; else as `momentWords`. */
-export function agoWords(at: Date, now: Date, zone: Zone): string {
+export function agoWords(at: Date, now: Date, zone: string): string {
   const passed = now.getTime() - at.getTime();
   if (passed >= 0 && passed < MINUTE) return passed < 2_000 ? 'now' : `${Math.floor(passed / 1000)} s ago`;
   return momentWords(at, now, zone);

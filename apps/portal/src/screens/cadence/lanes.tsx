@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { cls } from '../../ui/class-names.ts';
 import { useNow } from '../../ui/now.ts';
-import { useSettings } from '../../ui/settings.ts';
+import { useZone } from '../../ui/zone.ts';
 import { momentWords } from '../../ui/time-words.ts';
 import { messageWords, personWords, placeIn } from './run-words.ts';
 import type { Message, Person } from './simulate.ts';
@@ -20,7 +20,7 @@ export function Lanes({
   readonly from: string;
   readonly to: string;
 }): ReactNode {
-  const { zone } = useSettings();
+  const zone = useZone();
   const now = useNow();
   const time = (at: string): string => momentWords(new Date(at), new Date(now), zone);
   return (

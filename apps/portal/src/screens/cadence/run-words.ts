@@ -1,3 +1,4 @@
+import { dayOf } from '../../ui/time-words.ts';
 import type { Message, Run, Simulated } from './simulate.ts';
 
 const counted = (count: number): string => count.toLocaleString('en');
@@ -76,11 +77,11 @@ export function messageWords({ caused_at: caused, at, fate, by }: Message, time:
 
 export type Day = { readonly day: string; readonly came: number; readonly went: number; readonly dropped: number };
 
-/** The bars added up by day of UTC, for the table. */
-export function byDay(buckets: Run['buckets']): readonly Day[] {
+/** Returns the bars added up by day of a time zone, for the table. */
+export function byDay(buckets: Run['buckets'], zone: string): readonly Day[] {
   const days = new Map<string, Day>();
   for (const { at, came, went, dropped } of buckets) {
-    const day = at.slice(0, 10);
+    const day = dayOf(new Date(at), zone);
     const sum = days.get(day) ?? { day, came: 0, went: 0, dropped: 0 };
     days.set(day, { day, came: sum.came + came, went: sum.went + went, dropped: sum.dropped + dropped });
   }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { cls } from '../../ui/class-names.ts';
+import { useZone } from '../../ui/zone.ts';
 import { byDay, runSentence } from './run-words.ts';
 import type { Run, Simulated } from './simulate.ts';
 import styles from './cadence.module.css';
@@ -10,6 +11,7 @@ const [BAR, HEIGHT] = [4, 64] as const;
 /** Before and after, one above the other on one scale. */
 export function Week({ simulated }: { readonly simulated: Simulated }): ReactNode {
   const { now, proposed } = simulated;
+  const zone = useZone();
   const runs = proposed ? [now, proposed] : [now];
   const most = Math.max(1, ...runs.flatMap(({ buckets }) => buckets.map(({ went, dropped }) => went + dropped)));
   return (
@@ -23,7 +25,7 @@ export function Week({ simulated }: { readonly simulated: Simulated }): ReactNod
           <table>
             <thead>
               <tr>
-                <th scope="col">Day, UTC</th>
+                <th scope="col">Day</th>
                 <th scope="col">Came</th>
                 <th scope="col">Went{proposed && ', before'}</th>
                 <th scope="col">Dropped{proposed && ', before'}</th>
@@ -32,8 +34,8 @@ export function Week({ simulated }: { readonly simulated: Simulated }): ReactNod
               </tr>
             </thead>
             <tbody>
-              {byDay(now.buckets).map(({ day, came, went, dropped }, index) => {
-                const after = proposed && byDay(proposed.buckets)[index];
+              {byDay(now.buckets, zone).map(({ day, came, went, dropped }, index) => {
+                const after = proposed && byDay(proposed.buckets, zone)[index];
                 return (
                   <tr key={day}>
                     <th scope="row">{day}</th>
@@ -91,9 +93,10 @@ function Bars({ title, run, most }: { readonly title: string; readonly run: Run;
 const WEEKDAY = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeric', timeZone: 'UTC' });
 
 function Days({ buckets }: { readonly buckets: Run['buckets'] }): ReactNode {
+  const zone = useZone();
   return (
     <div className={cls(styles.days)} aria-hidden>
-      {byDay(buckets).map(({ day }) => (
+      {byDay(buckets, zone).map(({ day }) => (
         <span key={day}>{WEEKDAY.format(new Date(day))}</span>
       ))}
     </div>

@@ -18,6 +18,7 @@ import { humane } from '../../ui/state-words.ts';
 import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/notices.ts';
+import { Sentence } from '../../ui/sentence.tsx';
 import { useLetter } from '../../ui/use-letter.ts';
 import { DismissChange } from './dismiss-change.tsx';
 import { letterWords, peopleWords } from './letter-words.ts';
@@ -138,7 +139,9 @@ function LetterFacts({ letter, isChoosing }: { readonly letter: DeadLetter; read
   const who = useWho(letter.redriven_by, letter.dismissed_by);
   return (
     <>
-      <p>{reason}</p>
+      <p>
+        <Sentence text={reason} />
+      </p>
       <Facts
         facts={[
           ['Partner', letter.partner],

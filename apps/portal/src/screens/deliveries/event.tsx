@@ -11,6 +11,7 @@ import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PageBody, PageHead } from '../../ui/page.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
 import { State } from '../../ui/state.tsx';
 import { Id } from '../../ui/text.tsx';
 import { CameIn, WentOut } from './contents.tsx';
@@ -160,7 +161,9 @@ function PersonLines({
       </b>{' '}
       {person.state === null ? OUTCOMES[person.outcome] : <State state={person.state} words={person.state_words} />}
       {person.reason_words !== null && ` (${person.reason_words})`}
-      <div>{person.text}</div>
+      <div>
+        <Sentence text={person.text} />
+      </div>
       {person.item !== null && <pre>{person.item}</pre>}
       <div className={cls(styles.sub)}>
         <Id>

@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { useMaySee } from '../../ui/if-allowed.tsx';
 import { ListScreen, type Columns } from '../../ui/list-screen.tsx';
 import { lazyPart } from '../../ui/part.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
 import { Panel } from '../../ui/split.tsx';
 import { humane } from '../../ui/state-words.ts';
 import { Facts, Id } from '../../ui/text.tsx';
@@ -132,7 +133,9 @@ function Told({ receipt, workspace: asked }: { readonly receipt: Receipt; readon
   const who = useWho(receipt.dismissed_by);
   return (
     <>
-      <p>{reason}</p>
+      <p>
+        <Sentence text={reason} />
+      </p>
       <Facts
         facts={[
           ['Who wrote', receipt.address],

@@ -5,7 +5,7 @@ import { State } from '../../ui/state.tsx';
 import { humane } from '../../ui/state-words.ts';
 import { Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Sentence } from '../sources/sentence.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
 import type { Trace } from './queries.ts';
 import styles from './story.module.css';
 

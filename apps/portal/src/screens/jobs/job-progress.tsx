@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import type { Call } from '../../ui/curl-words.ts';
+import { Sentence } from '../../ui/sentence.tsx';
 import { beginEach, sumOfJobs, type Begun } from './by-workspace.ts';
 import styles from './jobs.module.css';
 
@@ -115,14 +116,14 @@ export function JobProgress({
       {undo?.note && <p role="note">{undo.note}</p>}
       {begun.refused.map(({ workspace, why }) => (
         <p key={workspace} role="alert">
-          Nothing was begun in {workspace}: {why}
+          Nothing was begun in {workspace}: <Sentence text={why} />
         </p>
       ))}
       {failures.length > 0 && (
         <ul aria-label="What could not be done" className={cls(styles.failures)} tabIndex={0}>
           {failures.map(({ item, detail }) => (
             <li key={item}>
-              {item}: {detail}
+              {item}: <Sentence text={detail} />
             </li>
           ))}
         </ul>

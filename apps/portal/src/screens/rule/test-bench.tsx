@@ -15,7 +15,7 @@ import { Actions, Card } from '../../ui/page.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
 import { Segments } from '../../ui/segments.tsx';
-import { useSettings } from '../../ui/settings.ts';
+import { useZone } from '../../ui/zone.ts';
 import { useOrigin } from '../streams/use-origin.ts';
 import { newestEventsQuery, sampleQuery, type Sample } from './queries.ts';
 import { savingOf, isListening, type RuleProps } from './rule-props.ts';
@@ -50,7 +50,7 @@ export function TestBench({
 }): ReactNode {
   const { workspace, name: n, hasDraft } = draft;
   const title = `${n}.${name}`;
-  const { zone } = useSettings();
+  const zone = useZone();
   const newest = useQuery({
     ...newestEventsQuery(workspace, stream ?? ''),
     enabled: stream !== undefined && isListening({ draft, name, rule }),

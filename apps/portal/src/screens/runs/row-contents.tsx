@@ -6,6 +6,7 @@ import { useMay } from '../../api/me.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import type { Tone } from '../../ui/state-words.ts';
 import { rowContentQuery, type RowSide, type Run, type RunRow } from './queries.ts';
@@ -32,7 +33,11 @@ function Contents({ run, row }: RowOf): ReactNode {
     return <p>The event is no longer on the log, so its messages cannot be made again.</p>;
   return (
     <>
-      {note !== null && <p role="note">{note}</p>}
+      {note !== null && (
+        <p role="note">
+          <Sentence text={note} />
+        </p>
+      )}
       <div className={cls(styles.sides)}>
         <Side title="Before" side={before} other={after} />
         <Side title="After" side={after} other={before} />
@@ -100,7 +105,11 @@ function GateItem({ gate, differs }: { readonly gate: Gate; readonly differs: bo
     <li data-gate={gate.gate} data-result={gate.result} className={cls(styles.gate, differs && styles.differs)}>
       <Lamp tone={tone}>{differs ? `${words}, differs` : words}</Lamp>
       <b>{gate.title}</b>
-      {gate.text !== '' && <bdi>{gate.text}</bdi>}
+      {gate.text !== '' && (
+        <bdi>
+          <Sentence text={gate.text} />
+        </bdi>
+      )}
       {gate.lines.length > 0 && <pre>{gate.lines.join('\n')}</pre>}
     </li>
   );

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Bars } from '../../ui/bars.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Sentence } from '../../ui/sentence.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import type { Run } from './queries.ts';
 import {
@@ -34,7 +35,7 @@ export function RunResult({ run }: { readonly run: Run }): ReactNode {
         </p>
       )}
       <p role="status" className={cls(styles.sentence)}>
-        {sentence}
+        <Sentence text={sentence} />
       </p>
       {bars.length > 0 && (
         <>
@@ -54,7 +55,9 @@ export function RunResult({ run }: { readonly run: Run }): ReactNode {
       {notes.length > 0 && (
         <ul aria-label="What the numbers leave out" className={cls(styles.notes)}>
           {notes.map((note) => (
-            <li key={note}>{note}</li>
+            <li key={note}>
+              <Sentence text={note} />
+            </li>
           ))}
         </ul>
       )}

@@ -14,6 +14,7 @@ import { Lamp } from '../../ui/state.tsx';
 import { Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { IfAllowed, useUnseen } from '../../ui/if-allowed.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
 import { useNamesOfPeople } from './people/names.ts';
 import { SettingsHead } from './settings-head.tsx';
 import styles from './settings.module.css';
@@ -208,7 +209,11 @@ function EntryRow({ entry, names }: { readonly entry: Entry; readonly names: Rea
           )}
           {number !== null && ` · configuration ${number}`}
         </Quiet>
-        {detail !== null && <Quiet>{detail}</Quiet>}
+        {detail !== null && (
+          <Quiet>
+            <Sentence text={detail} />
+          </Quiet>
+        )}
       </div>
       {outcomeWords !== null && (
         <Lamp tone={outcome === 'begun' ? 'wait' : 'bad'} name={outcome}>

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { cls } from '../../ui/class-names.ts';
+import { Sentence } from '../../ui/sentence.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Code } from '../../ui/text.tsx';
 import { counted } from '../drafts/change-words.ts';
@@ -63,7 +64,9 @@ export function CheckSteps({ steps }: { readonly steps: Checked }): ReactNode {
               <summary>
                 <Lamp tone={!ok ? 'bad' : step === WARNING ? 'held' : 'good'}>{nameOf(step)}</Lamp>
               </summary>
-              <p className={cls(styles.detail)}>{detail}</p>
+              <p className={cls(styles.detail)}>
+                <Sentence text={detail} />
+              </p>
               {fix !== null && (
                 <div className={cls(styles.fix)}>
                   <Code text={fix} what={`what mends ${nameOf(step)}`} />

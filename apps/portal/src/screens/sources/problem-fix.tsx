@@ -3,7 +3,7 @@ import { cls } from '../../ui/class-names.ts';
 import { Lamp } from '../../ui/state.tsx';
 import type { Tone } from '../../ui/state-words.ts';
 import { Code } from '../../ui/text.tsx';
-import { Sentence } from './sentence.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
 import styles from './sources.module.css';
 
 /** A sentence on what is wrong, with the SQL or line that ends it to copy. */

@@ -12,7 +12,7 @@ import { Time } from '../../ui/time.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { RadioGroup } from '../../ui/radio-group.tsx';
 import { hasTopics } from '../integrations/integration-roles.ts';
-import { Sentence } from './sentence.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
 import { resetCall, resetSource, type Source } from './queries.ts';
 
 const CONTINUES: Readonly<Record<NonNullable<Source['continues_at']>, string>> = {

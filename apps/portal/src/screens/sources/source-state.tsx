@@ -6,7 +6,7 @@ import { Lamp } from '../../ui/state.tsx';
 import { Code } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Source } from './queries.ts';
-import { Sentence } from './sentence.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
 import { SOURCE_STATES } from './source-text.ts';
 
 const ResetSource = lazy(async () => ({ default: (await import('./reset-source.tsx')).ResetSource }));

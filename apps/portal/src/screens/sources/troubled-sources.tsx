@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { cls } from '../../ui/class-names.ts';
 import { Quiet, Row, Rows } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
-import { Sentence } from './sentence.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
 import { sourcesQuery, type Source } from './queries.ts';
 import { lagText, needingAttention, SOURCE_STATES } from './source-text.ts';
 import { ResetButton } from './source-state.tsx';

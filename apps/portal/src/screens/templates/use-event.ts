@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useIsMeKnown, useMay } from '../../api/me.ts';
 import { eventName } from '../../ui/event-name.ts';
-import { useSettings } from '../../ui/settings.ts';
+import { useZone } from '../../ui/zone.ts';
 import { draftsQuery } from '../drafts/queries.ts';
 import { notificationsQuery } from '../notifications/queries.ts';
 import type { SeenField } from '../rule/completion.ts';
@@ -44,7 +44,7 @@ export const fieldsOfSample = ({ fields }: Pick<Sample, 'fields'>): readonly See
  * else the newest event of the rule's stream, else the sample of the rule. Who may not read events gets the sample.
  */
 export function useEvent(workspace: string, template: string): ChosenEvent {
-  const { zone } = useSettings();
+  const zone = useZone();
   const { data: notifications, isPending: isLoading } = useQuery(notificationsQuery(workspace));
   const published = notifications?.items ?? [];
   const all = useWithDrafts(workspace, 'notification', published);

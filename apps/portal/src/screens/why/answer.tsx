@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
 import { cls } from '../../ui/class-names.ts';
+import { Sentence } from '../../ui/sentence.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import type { Tone } from '../../ui/state-words.ts';
 import { Id } from '../../ui/text.tsx';
@@ -56,7 +57,9 @@ export function Answer({ workspace, search, whole, more }: AnswerProps): ReactNo
         <Lamp tone={tone} name={main.verdict}>
           {words}
         </Lamp>
-        <h2>{main.sentence}</h2>
+        <h2>
+          <Sentence text={main.sentence} />
+        </h2>
         <WithDrafts outcome={main.with_drafts} />
         {main.verdict === 'no_event' && <Silence workspace={workspace} main={main} />}
       </section>
@@ -177,7 +180,7 @@ const IDS = /((?:evt|dlv)_[0-9A-Z]{26})/;
 /** Words of the server; the events and deliveries that they name are links. */
 function Linked({ text, workspace }: { readonly text: string; readonly workspace: string }): ReactNode {
   return text.split(IDS).map((part, at) => {
-    if (!IDS.test(part)) return part;
+    if (!IDS.test(part)) return <Sentence key={at} text={part} />;
     const kind = part.startsWith('evt_') ? 'event' : 'delivery';
     return <Evidence key={at} kind={kind} id={part} workspace={workspace} event={null} />;
   });
@@ -325,7 +328,11 @@ function Others({
                 <Id>{one.event}</Id>
               </Link>
               <Id>{one.rule}</Id>
-              {one.gate !== null && <span className={cls(styles.quiet)}>stopped at: {one.text}</span>}
+              {one.gate !== null && (
+                <span className={cls(styles.quiet)}>
+                  stopped at: <Sentence text={one.text} />
+                </span>
+              )}
               <WithDrafts outcome={one.with_drafts} />
             </li>
           );

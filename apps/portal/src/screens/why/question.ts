@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { api, bodyOf, Refusal, type Schemas } from '../../api/client.ts';
-import { clockOf, dayOf, type Zone } from '../../ui/time-words.ts';
+import { clockOf, dayOf, momentAt } from '../../ui/time-words.ts';
 
 export type WhyNot = Schemas['WhyNot'];
 export type Gate = WhyNot['gates'][number];
@@ -138,7 +138,7 @@ export function faultOf(error: Error | null, field: string): string | null {
 }
 
 /** A time as a field for it shows it, to the minute; empty where the address has none that can be read. */
-export function fieldTime(at: string | undefined, zone: Zone): string {
+export function fieldTime(at: string | undefined, zone: string): string {
   const moment = at === undefined ? Number.NaN : Date.parse(at);
   if (Number.isNaN(moment)) return '';
   const date = new Date(moment);
@@ -146,7 +146,7 @@ export function fieldTime(at: string | undefined, zone: Zone): string {
 }
 
 /** The instant that such a field means; undefined where it is empty. */
-export function instantOf(text: string, zone: Zone): string | undefined {
-  const moment = Date.parse(zone === 'utc' && text !== '' ? `${text}Z` : text);
+export function instantOf(text: string, zone: string): string | undefined {
+  const moment = momentAt(text, zone);
   return Number.isNaN(moment) ? undefined : new Date(moment).toISOString();
 }

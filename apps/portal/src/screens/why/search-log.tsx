@@ -5,6 +5,7 @@ import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Curl } from '../../ui/curl.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
 import { runQuery, searchBody, startSearch, type Run } from '../runs/queries.ts';
 import { RunProgress } from '../runs/run-progress.tsx';
 import { reasonText } from '../runs/run-text.ts';
@@ -62,7 +63,9 @@ const Ended = ({ run }: { readonly run: Run }): ReactNode => (
   <>
     <p role="status">{run.sentence ?? reasonText(run)}</p>
     {run.notes.map((note) => (
-      <p key={note}>{note}</p>
+      <p key={note}>
+        <Sentence text={note} />
+      </p>
     ))}
   </>
 );

@@ -9,7 +9,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Field } from '../../ui/field.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { PageBody, PageHead } from '../../ui/page.tsx';
-import { useSettings } from '../../ui/settings.ts';
+import { useZone } from '../../ui/zone.ts';
 import { Id, Unseen } from '../../ui/text.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { draftsQuery } from '../drafts/queries.ts';
@@ -138,12 +138,13 @@ type QuestionProps = {
 
 /** Who, of what, when. */
 function Question({ workspace, search, error, isAsking, onAsk }: QuestionProps): ReactNode {
-  const { zone } = useSettings();
+  const zone = useZone();
   const [who, setWho] = useState(search.who ?? '');
   const [notification, setNotification] = useState(search.notification ?? '');
   const [span, setSpan] = useState<Span>(spanOf(search));
-  const [from, setFrom] = useState(fieldTime(search.from, zone));
-  const [to, setTo] = useState(fieldTime(search.to, zone));
+  // Null until the field is changed: the instant of the address, with its seconds, stays as it is.
+  const [from, setFrom] = useState<string | null>(null);
+  const [to, setTo] = useState<string | null>(null);
   const [event, setEvent] = useState(search.event);
   const [missing, setMissing] = useState<'who' | 'notification' | null>(null);
   const [withDrafts, setWithDrafts] = useState(search.drafts !== undefined);
@@ -162,8 +163,8 @@ function Question({ workspace, search, error, isAsking, onAsk }: QuestionProps):
     setMissing(known === '' ? 'who' : notification === '' ? 'notification' : null);
     if (known === '' || notification === '') return;
     const range = {
-      from: search.from !== undefined && fieldTime(search.from, zone) === from ? search.from : instantOf(from, zone),
-      to: search.to !== undefined && fieldTime(search.to, zone) === to ? search.to : instantOf(to, zone),
+      from: from === null ? search.from : instantOf(from, zone),
+      to: to === null ? search.to : instantOf(to, zone),
     };
     const when: WhySearch =
       event !== undefined
@@ -199,8 +200,22 @@ function Question({ workspace, search, error, isAsking, onAsk }: QuestionProps):
       {event === undefined && <NativeSelect label="When" options={SPANS} value={span} onChange={setSpan} />}
       {event === undefined && span === BETWEEN && (
         <>
-          <Field label="From" type="datetime-local" value={from} onChange={setFrom} fault={faultOf(error, 'from')} />
-          <Field label="To" type="datetime-local" value={to} onChange={setTo} fault={faultOf(error, 'to')} />
+          <Field
+            label="From"
+            note={zone}
+            type="datetime-local"
+            value={from ?? fieldTime(search.from, zone)}
+            onChange={setFrom}
+            fault={faultOf(error, 'from')}
+          />
+          <Field
+            label="To"
+            note={zone}
+            type="datetime-local"
+            value={to ?? fieldTime(search.to, zone)}
+            onChange={setTo}
+            fault={faultOf(error, 'to')}
+          />
         </>
       )}
       {event !== undefined && (
