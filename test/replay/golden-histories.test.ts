@@ -83,7 +83,8 @@ function outputsOf({ resources, events, answers = {} }: History): readonly objec
   const memories = new Map<string, EntityMemory>();
   return events.flatMap((record, offset): readonly object[] => {
     const source = readSourceRecord(logRecord(record, offset), 'log_1' as LogId);
-    if (!source.ok || source.value.kind === 'marker') throw new Error(`record ${offset} cannot be read`);
+    if (!source.ok || source.value.kind === 'marker' || source.value.kind === 'erased')
+      throw new Error(`record ${offset} cannot be read`);
     const { position, appendedAt: watermark } = source.value.kind === 'tick' ? source.value : source.value.event;
     const evaluated: EvaluatedRule[] = [];
     for (const [key, memory] of memories) {
