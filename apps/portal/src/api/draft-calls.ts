@@ -3,7 +3,7 @@ import { api, bodyOf, Refusal, type Schemas } from './client.ts';
 type Notification = Schemas['NotificationBodyInput'];
 type WithDefault = 'transactional' | 'enabled' | 'cors_origins' | 'expires' | 'in_doubt' | 'channels' | 'rules';
 type Rule = Notification['rules'][string];
-type RuleDefaults = 'enabled' | 'open_recipients' | 'changes';
+type RuleDefaults = 'enabled' | 'open_recipients' | 'changes' | 'if_past';
 type LooseRule = Omit<Rule, RuleDefaults> & Partial<Pick<Rule, RuleDefaults>>;
 /** A notification as it is written: what has a default may be left out, and a draft may lack the rest. */
 type LooseNotification = Omit<Notification, WithDefault> &
