@@ -12,19 +12,9 @@ import { describe, expect, it } from 'vitest';
 const ROOT = resolve(import.meta.dirname, '../..');
 const OWN_PAGES = [
   'README.md',
-  'docs/README.md',
-  'docs/getting-started.md',
-  'docs/operations.md',
-  'docs/cluster.md',
-  'docs/recipients.md',
-  'docs/rules.md',
-  'docs/waiting.md',
-  'docs/send-every-change.md',
-  'docs/databases.md',
-  'docs/errors.md',
-  'docs/securing-a-stream.md',
-  'docs/people.md',
-  'docs/replay.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join('docs', file)),
 ];
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const operations = read('docs/operations.md');
@@ -97,6 +87,12 @@ it('explains every state of a delivery and every reason for it', () => {
   const rows = [...section.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, reason]) => reason);
   expect(rows).toHaveLength(Object.keys(REASONS).length);
   expect(new Set(rows)).toEqual(new Set(Object.keys(REASONS)));
+});
+
+it('draws every state of a delivery in the concepts', () => {
+  const diagram = read('docs/concepts.md').split('stateDiagram-v2')[1]?.split('```')[0] ?? '';
+  const drawn = new Set(diagram.match(/\b[A-Z_]{4,}\b/g));
+  expect(drawn).toEqual(new Set(Object.keys(STATES)));
 });
 
 describe('variables of the environment', () => {
