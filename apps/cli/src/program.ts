@@ -18,6 +18,7 @@ import { replayCommands } from './commands/replay.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
 import { templateCommands } from './commands/templates.ts';
 import { sourceCommands } from './commands/sources.ts';
+import { stateCommands } from './commands/state.ts';
 import { storyCommands } from './commands/stories.ts';
 import { whyNotCommands } from './commands/why-not.ts';
 import { suppressionCommands } from './commands/suppressions.ts';
@@ -47,6 +48,7 @@ export function buildProgram(): Command {
   sendCommand(program);
   eventCommands(program);
   storyCommands(program);
+  stateCommands(program);
   whyNotCommands(program);
   deliveryCommands(program);
   deadLetterCommands(program);

@@ -71,6 +71,7 @@ import { sendingRoute } from './routes/deliveries/sending.ts';
 import { sessionRoutes } from './routes/people/sessions.ts';
 import { providerPages, signInRoute } from './routes/people/sign-in.ts';
 import { streamSendRoute } from './routes/configuration/stream-send.ts';
+import { entityRoutes } from './routes/configuration/entities.ts';
 import { streamRoutes } from './routes/configuration/streams.ts';
 import { suppressionRoutes } from './routes/people/suppressions.ts';
 import { compileValidator, refuseStrayParameters } from './validation.ts';
@@ -209,6 +210,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   cadenceSimulationRoute(api, ports);
   ruleSampleRoute(api, config, ports);
   streamRoutes(api, ports);
+  entityRoutes(api, ports);
   streamSendRoute(api, ports);
   expressionRoutes(api, ports);
   inboxRoutes(api, ports);

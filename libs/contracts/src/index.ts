@@ -1,3 +1,4 @@
+export * from './http/entities.ts';
 export * from './http/problem.ts';
 export * from './http/batch-answer.ts';
 export { type Codec, incompatibility, type SchemaIds } from './records/codec.ts';

@@ -13,6 +13,7 @@ export * from './explain/verification-words.ts';
 export * from './explain/steps.ts';
 export * from './explain/trace.ts';
 export type { TracePorts } from './explain/trace-ports.ts';
+export * from './explain/entity-state.ts';
 export * from './explain/gates.ts';
 export * from './explain/why.ts';
 export * from './explain/why-not.ts';

@@ -174,7 +174,8 @@ function addressed(path: string, about: About): string | null {
     .replace('{number}', '1')
     .replace('/secrets/{name}', '/secrets/NONE')
     .replace('{id}', id)
-    .replace('{name}', name);
+    .replace('{name}', name)
+    .replace('{key}', 'none');
 }
 
 const PREFIXES: Readonly<Record<string, string>> = {

@@ -91,7 +91,11 @@ async function addressesOf(path: string): Promise<readonly string[]> {
       ? (await shop.api<{ items: { id: string }[] }>('GET', '/v1/inbox')).body.items.map(({ id }) => id)
       : deliveries.map(({ id }) => id);
   const name = path.includes('/rules/') ? 'order-paid.paid' : path.includes('/streams/') ? 'orders' : 'order-paid';
-  const named = path.replace('{name}', name).replace('{kind}', 'notifications').replace('{number}', '1');
+  const named = path
+    .replace('{name}', name)
+    .replace('{kind}', 'notifications')
+    .replace('{number}', '1')
+    .replace('{key}', encodeURIComponent(EMAIL));
   const each = named.includes('{id}') ? ids.map((id) => named.replace('{id}', id)) : [named];
   return each.flatMap((one) => ['shop', '-'].map((workspace) => one.replace('{workspace}', workspace)));
 }
@@ -127,6 +131,7 @@ describe('Whoever may only read', () => {
       ['GET', 'why'],
       ['GET', 'dropped'],
       ['GET', 'streams/{name}/fields'],
+      ['GET', 'streams/{name}/entities/{key}'],
       ['POST', 'cadence/simulate'],
       ['GET', 'notifications/{name}'],
     ] as const) {

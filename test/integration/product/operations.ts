@@ -244,6 +244,7 @@ const TRYING: Calls = {
   [`POST ${WORKSPACE}/cadence/explain`]: { body: { notification: 'order-paid', person: 'ada' } },
   [`POST ${WORKSPACE}/cadence/simulate`]: { body: { last: '1d' } },
   [`GET ${WORKSPACE}/streams/{name}/fields`]: {},
+  [`GET ${WORKSPACE}/streams/{name}/entities/{key}`]: {},
   [`POST ${WORKSPACE}/streams/{name}/send`]: { body: { event } },
   [`POST ${WORKSPACE}/expressions/check`]: { body: { source: 'event.total > 100' } },
   [`POST ${WORKSPACE}/accounts/{name}/check`]: { body: {} },

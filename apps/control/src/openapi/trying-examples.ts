@@ -140,6 +140,33 @@ export const TRYING_EXAMPLES = {
       ...page({ path: 'first_name', types: ['string'], sample: '"Ada"', count: 38 }),
     },
   },
+  readEntity: {
+    answers: {
+      stream: 'shop/orders',
+      key: 'A-1',
+      rules: [
+        {
+          rule: 'order-unpaid.not-paid',
+          rule_id: 'shop/order-unpaid.not-paid',
+          words: ['waits until 2026-11-22T11:42:00.000Z'],
+          sentence: '1h after the first such event, unless event.type == "paid"',
+          waits_until: '2026-11-22T11:42:00.000Z',
+          event: 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD',
+        },
+      ],
+      decisions: [
+        {
+          at: AT,
+          rule: 'order-unpaid.not-paid',
+          rule_id: 'shop/order-unpaid.not-paid',
+          event: 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD',
+          waited_for: null,
+          words: ['waits until 2026-11-22T11:42:00.000Z'],
+        },
+      ],
+      events: [{ id: 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD', at: AT, body: '{"type":"placed","order_id":"A-1"}' }],
+    },
+  },
   listStreamFields: {
     answers: {
       stream: 'shop/orders',

@@ -86,6 +86,8 @@ export type RuleForm<Kept = Json> = {
   compile(body: RuleBody, language: ExpressionCompiler): Result<CompiledForm<Kept> | null, readonly RuleFault[]>;
   /** Sentences that say a decision of the form. */
   words(decision: JsonObject): readonly string[];
+  /** Sentences that say what the form keeps of an entity, beside the wait. */
+  keptWords(kept: Kept): readonly string[];
   /** Gates that a message of a rule with this form passes after its condition. */
   readonly gates: readonly Exclude<DecisionGate, 'condition'>[];
   /** Gate at which a decision of the form stops the message of its event. Null: it does not, as when a wait begins. */

@@ -1,12 +1,20 @@
 import { formatInstant, stringifyJson, type Instant, type JsonObject } from '@carillon/kernel';
 import { RULE_FORMS, type DecisionGate } from '../forms/index.ts';
-import type { Decision } from './entity-memory.ts';
+import type { Decision, RuleMemory } from './entity-memory.ts';
 
 /** Returns the sentences of a decision. A form that this version does not know has its facts as JSON. */
 export function decisionWords({ form, saw }: Pick<Decision, 'form' | 'saw'>): readonly string[] {
   if (form !== null) return RULE_FORMS.find(({ name }) => name === form)?.words(saw) ?? [stringifyJson(saw)];
   return [ruleWords(saw)];
 }
+
+/** Returns the sentences of what is remembered of one rule. */
+export const memoryWords = ({ wait, kept = {} }: RuleMemory): readonly string[] => [
+  ...(wait ? [`waits until ${formatInstant(wait.deadline)}`] : []),
+  ...Object.entries(kept).flatMap(
+    ([name, value]) => RULE_FORMS.find((form) => form.name === name)?.keptWords(value) ?? [stringifyJson(value)],
+  ),
+];
 
 /** Returns the gate of `why-not` at which a decision stops the message of its event. Null: it does not stop it. */
 export function gateOfDecision({ form, saw }: Pick<Decision, 'form' | 'saw'>): DecisionGate | 'rule' | null {

@@ -26,6 +26,10 @@ export const COOLDOWN: RuleForm<KeptCooldown> = {
     if (typeof firedAt !== 'number' || typeof at !== 'number') return ['in cooldown: the previous event matched too'];
     return [`in cooldown: fired ${formatDuration(Math.max(0, at - firedAt))} before, at ${formatInstant(firedAt)}`];
   },
+  keptWords: ({ matched, firedAt }) => [
+    ...(firedAt === undefined ? [] : [`fired last at ${formatInstant(firedAt)}`]),
+    ...(matched === true ? ['matched at the newest event'] : []),
+  ],
   gates: [],
   gateOf: () => 'condition',
   sentence: ({ cooldown }) =>

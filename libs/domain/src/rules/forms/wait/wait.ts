@@ -68,6 +68,7 @@ export const WAIT: RuleForm<KeptWait> = {
         return [];
     }
   },
+  keptWords: ({ decided }) => (decided === undefined ? [] : [`has decided the deadline ${formatInstant(decided)}`]),
   gates: ['unless', 'deadline'],
   gateOf({ kind }) {
     if (kind === 'cancelled' || kind === 'unless') return 'unless';

@@ -1,0 +1,41 @@
+import type { EntityBody } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { seg, type CommonOptions } from '../client.ts';
+import { clean, paint, shortTime } from '../output.ts';
+import { answer, command } from './api-command.ts';
+
+export function stateCommands(program: Command): void {
+  const state = program.command('state').description('what rules keep of an entity: waits, decisions, kept events');
+  command(state, 'show <stream> <key>', 'what rules keep of the entity with this key (stream: its EVENT_PATH)').action(
+    async (stream: string, key: string, options: CommonOptions) => {
+      await answer(
+        options,
+        (client) =>
+          client.get<EntityBody>(`/v1/workspaces/${seg(client.reach)}/streams/${seg(stream)}/entities/${seg(key)}`),
+        showEntity,
+      );
+    },
+  );
+}
+
+export function showEntity({ stream, key, rules, decisions, events }: EntityBody): string {
+  const name = `${clean(key)} of ${clean(stream)}`;
+  if (rules.length === 0 && decisions.length === 0) return `no rule keeps anything of ${name}`;
+  return [
+    paint('bold', name),
+    ...rules.flatMap(({ rule, rule_id: id, words, sentence, event }) => [
+      `${clean(rule ?? id)}  ${paint('dim', clean(sentence))}`,
+      ...words.map((line) => `    ${clean(line)}${event === null ? '' : paint('dim', `  for ${event}`)}`),
+    ]),
+    ...(decisions.length === 0 ? [] : ['', 'Newest decisions:']),
+    ...decisions.map(
+      ({ at, rule, rule_id: id, event, words }) =>
+        `${shortTime(at)}  ${clean(rule ?? id)}  ${clean(words.join('; '))}  ${paint('dim', event)}`,
+    ),
+    ...(events.length === 0 ? [] : ['', 'Events that are kept:']),
+    ...events.map(
+      ({ id, at, body }) =>
+        `${shortTime(at)}  ${paint('dim', id)}  ${body === null ? paint('dim', 'not shown: this needs the permission bodies') : clean(body)}`,
+    ),
+  ].join('\n');
+}

@@ -1,0 +1,104 @@
+import type { RuleBody } from '@carillon/domain/configuration';
+import { ORDER_PAID, ORDERS, orderShop, stream, type Wish } from '@carillon/testing/given';
+import { evaluateAll, openTopology, type Topology } from '@carillon/testing/topology';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Permission } from '../src/access/permission.ts';
+import type { Control, ControlPorts } from '../src/index.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
+
+const HOUR = 3_600_000;
+const UNPAID: RuleBody = {
+  stream: 'orders',
+  when: 'event.status == "placed"',
+  after: '1h',
+  unless: 'event.status == "paid"',
+  recipients: { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event.order_id' },
+};
+
+const workspace = (name: string): Wish => ({ ref: { kind: 'workspace', workspace: name, name: '' }, body: {} });
+
+let topology: Topology;
+let placed = '';
+let deadline = '';
+const opened: Control[] = [];
+beforeAll(async () => {
+  topology = await openTopology({ partitions: 1 });
+  topology.clock.standStill();
+  await topology.publish(
+    ...orderShop({ ...ORDER_PAID, rules: { unpaid: UNPAID } }),
+    stream('orders', { ...ORDERS, key: 'event.order_id' }),
+    workspace('club'),
+    workspace('shop'),
+  );
+  placed = await topology.event({ status: 'placed', order_id: 'A/1', customer: { email: 'ada@example.com' } });
+  deadline = new Date(topology.clock.now() + HOUR).toISOString();
+  await evaluateAll(topology);
+});
+afterAll(async () => {
+  for (const { app } of opened) await app.close();
+  await topology.close();
+});
+
+async function ask(permissions: readonly Permission[], where: string | undefined, path: string, of = 'shop') {
+  const { control } = await openControl(
+    accessOf(personWith('ann', permissions, where)),
+    topology.ports as unknown as Partial<ControlPorts>,
+  );
+  opened.push(control);
+  const answer = await control.app.inject({ method: 'GET', url: `/v1/workspaces/${of}/streams/${path}` });
+  return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() };
+}
+const contentReads = async (): Promise<number> => {
+  const records = await topology.records('carillon.audit');
+  return records.filter(({ value }) => new TextDecoder().decode(value).includes('content.read')).length;
+};
+const OF_ORDER = 'orders/entities/A%2F1';
+
+describe('the state of an entity', () => {
+  it('is described for each rule in words, with the newest decisions', async () => {
+    const { status, body } = await ask(['read', 'bodies'], undefined, OF_ORDER);
+    expect(status).toBe(200);
+    const words = [`waits until ${deadline}`];
+    expect(body).toMatchObject({
+      stream: 'shop/orders',
+      key: 'A/1',
+      rules: [
+        {
+          rule: 'order-paid.unpaid',
+          words,
+          sentence: '1h after the first such event, unless event.status == "paid"',
+          waits_until: deadline,
+          event: placed,
+        },
+      ],
+      decisions: [{ rule: 'order-paid.unpaid', event: placed, waited_for: null, words }],
+      events: [{ id: placed, body: expect.stringContaining('ada@example.com') as string }],
+    });
+  });
+
+  it('shows no body without the permission bodies, and audits who saw one', async () => {
+    const before = await contentReads();
+    const { status, body } = await ask(['read'], undefined, OF_ORDER);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ rules: [{ waits_until: deadline }], events: [{ id: placed, body: null }] });
+    expect(JSON.stringify(body)).not.toContain('ada@example.com');
+    expect(await contentReads()).toBe(before);
+    await ask(['read', 'bodies'], undefined, OF_ORDER);
+    expect(await contentReads()).toBe(before + 1);
+  });
+
+  it('is empty if nothing is kept', async () => {
+    const { status, body } = await ask(['read'], undefined, 'orders/entities/A-2');
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { stream: 'shop/orders', key: 'A-2', rules: [], decisions: [], events: [] },
+    });
+  });
+
+  it('is not found on an unknown stream, and for a person of another workspace', async () => {
+    expect(await ask(['read'], undefined, 'refunds/entities/A-1')).toMatchObject({ status: 404 });
+    expect(await ask(['read'], 'club', 'shop%2Forders/entities/A%2F1', 'club')).toMatchObject({ status: 404 });
+    expect(await ask(['read'], 'club', OF_ORDER)).toMatchObject({ status: 403 });
+    expect(await ask(['configure'], undefined, OF_ORDER)).toMatchObject({ status: 403 });
+  });
+});

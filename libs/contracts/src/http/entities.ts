@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { nullable } from './fields.ts';
+import { ofBodies } from './privacy.ts';
+
+const time = z.string().describe('RFC 3339, UTC, milliseconds');
+const rule = z.string().nullable().describe('`notification.rule`; null: no rule of the stream any more');
+const ruleId = z.string().describe('Its `id`, else `workspace/notification.rule`');
+
+/** State of one entity of a stream, described for each rule. */
+export const entityBody = z
+  .object({
+    stream: z.string().describe('EVENT_PATH'),
+    key: z.string(),
+    rules: z.array(
+      z.object({
+        rule,
+        rule_id: ruleId,
+        words: z.array(z.string()).describe('What is kept, such as `waits until …`'),
+        sentence: z.string().describe('When the rule fires after a match'),
+        waits_until: nullable(time).describe('Deadline of the wait; null: the entity does not wait by this rule'),
+        event: z.string().nullable().describe('The event that the message of the wait will be made from'),
+      }),
+    ),
+    decisions: z
+      .array(
+        z.object({
+          at: time,
+          rule,
+          rule_id: ruleId,
+          event: z.string(),
+          waited_for: z.string().nullable().describe('The event of the wait that the decision ended or took over'),
+          words: z.array(z.string()),
+        }),
+      )
+      .describe('The newest 16, the newest first'),
+    events: z
+      .array(z.object({ id: z.string(), at: time, body: ofBodies(z.string()).nullable() }))
+      .describe('Events that a wait or `previous` still needs, the oldest first'),
+  })
+  .meta({ id: 'Entity' });
+export type EntityBody = z.infer<typeof entityBody>;

@@ -1,0 +1,97 @@
+import { findRuleById, ruleTitle, type PlacedRule } from '@carillon/domain/configuration';
+import { decisionWords, memoryWords, ruleFormsOf, type EntityMemory } from '@carillon/domain/rules';
+import { stringifyJson, type EventId, type Instant } from '@carillon/kernel';
+import type { ConfigurationView } from '@carillon/ports';
+import { loadMemory, type MemoryPorts } from '@carillon/stages';
+
+/** What rules keep of one entity of a stream, for people. */
+export type EntityState = {
+  readonly rules: readonly RuleOfEntity[];
+  /** The newest 16, the newest first. */
+  readonly decisions: readonly DecisionOfEntity[];
+  /** Events that a wait or `previous` still needs, the oldest first. */
+  readonly events: readonly EventOfEntity[];
+};
+
+export type RuleOfEntity = {
+  /** `notification.rule`. Null: the rule is no rule of the workspace any more. */
+  readonly rule: string | null;
+  readonly ruleId: string;
+  /** What is kept of the rule. */
+  readonly words: readonly string[];
+  /** When the rule fires after a match. */
+  readonly sentence: string;
+  readonly waitsUntil: Instant | null;
+  /** Event from which the message of the wait will be made. */
+  readonly eventId: EventId | null;
+};
+
+export type DecisionOfEntity = {
+  readonly at: Instant;
+  readonly rule: string | null;
+  readonly ruleId: string;
+  readonly eventId: EventId;
+  /** Event of the wait that the decision ended or took over. */
+  readonly waitedFor: EventId | null;
+  readonly words: readonly string[];
+};
+
+export type EventOfEntity = { readonly id: EventId; readonly at: Instant; readonly body: string };
+
+export type EntityStatePorts = MemoryPorts & { readonly configuration: Pick<ConfigurationView, 'current'> };
+
+type NamedEntity = { readonly workspace: string; readonly stream: string; readonly key: string };
+
+/** Describes what rules keep of an entity. Everything is empty if nothing is kept. */
+export async function readEntityState(entity: NamedEntity, ports: EntityStatePorts): Promise<EntityState> {
+  const memory = await loadMemory(entity, ports);
+  if (memory === null) return { rules: [], decisions: [], events: [] };
+  const configuration = ports.configuration.current();
+  return describeMemory(memory, (ruleId) => {
+    const found = findRuleById(configuration, entity.workspace, ruleId);
+    return found?.stream === entity.stream ? found : undefined;
+  });
+}
+
+/** `find`: returns the rule of an id, if it still listens on the stream of the entity. */
+function describeMemory(
+  { rules, events, decisions }: EntityMemory,
+  find: (ruleId: string) => PlacedRule | undefined,
+): EntityState {
+  const titleOf = (ruleId: string): string | null => {
+    const placed = find(ruleId);
+    return placed ? ruleTitle(placed) : null;
+  };
+  return {
+    rules: Object.entries(rules).map(([ruleId, kept]) => ({
+      rule: titleOf(ruleId),
+      ruleId,
+      words: memoryWords(kept),
+      sentence: sentenceOf(find(ruleId)),
+      waitsUntil: kept.wait?.deadline ?? null,
+      eventId: (kept.wait && events[kept.wait.event]?.id) ?? null,
+    })),
+    decisions: decisions.toReversed().map((decision) => ({
+      at: decision.at,
+      rule: titleOf(decision.ruleId),
+      ruleId: decision.ruleId,
+      eventId: decision.eventId,
+      waitedFor: decision.waited ?? null,
+      words: decisionWords(decision),
+    })),
+    events: Object.values(events).map(({ id, appendedAt, body }) => ({
+      id,
+      at: appendedAt,
+      body: stringifyJson(body),
+    })),
+  };
+}
+
+const WITHDRAWN =
+  'the rule was removed or moved to another stream; what is kept of it ends at the next event of the entity';
+
+function sentenceOf(placed: PlacedRule | undefined): string {
+  if (!placed) return WITHDRAWN;
+  const parts = ruleFormsOf(placed.body).map((form) => form.sentence(placed.body));
+  return parts.filter((part) => part !== null).join('; ');
+}
