@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { LOG_RECORDS, TOPIC_DEFINITIONS } from '@carillon/contracts';
 import { withoutDoc } from '../libs/contracts/src/records/without-doc.ts';
 import { noticeText } from '../tools/notice.ts';
+import { commandsReference } from './commands-reference.ts';
 
 const schemas = dirname(fileURLToPath(import.meta.url));
 export const root = dirname(schemas);
@@ -85,6 +86,8 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   files.set(KIND_ROLES, `${formsBanner}export const INTEGRATION_ROLES = ${JSON.stringify(roles, null, 2)} as const;\n`);
   const { apiDocument, roleTables } = await import('@carillon/control');
   files.set('NOTICE', noticeText());
+  const { buildProgram } = await import('@carillon/cli');
+  files.set('docs/commands.md', commandsReference(buildProgram()));
   files.set('docs/people.md', withRoles(readFileSync(join(root, 'docs/people.md'), 'utf8'), roleTables()));
   const { version } = readJson('..', 'package.json') as { readonly version: string };
   files.set('schemas/openapi/management-api.json', `${JSON.stringify(await apiDocument(version), null, 2)}\n`);
