@@ -241,7 +241,7 @@ describe('a draft as one tab edits it', () => {
     const putBack = session.wayBack();
     await session.discard();
     session.change({ name: 'typed anew' });
-    await expect(putBack()).rejects.toThrow('another draft was begun since');
+    await expect(putBack()).rejects.toThrow('there is a newer draft');
     expect(server.draft?.body).toEqual({ name: 'typed anew' });
     expect(shown()).toMatchObject({ body: { name: 'typed anew' }, isMoved: false });
   });

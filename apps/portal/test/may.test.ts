@@ -24,17 +24,15 @@ describe('why somebody may not do something', () => {
   });
 
   it('says which roles can, and where', () => {
-    expect(whyNot(me, 'configure', 'shop')).toBe(
-      'Your role does not allow this: an owner or editor of the workspace shop can do it.',
-    );
+    expect(whyNot(me, 'configure', 'shop')).toBe('Only owners and editors of the workspace shop can do this.');
     expect(whyNot(me, ['configure', 'operate'], 'none')).toContain(
-      'an owner, editor or operator of the workspace none',
+      'owners, editors and operators of the workspace none',
     );
-    expect(whyNot(me, 'people', '-')).toContain('an owner of a workspace');
+    expect(whyNot(me, 'people', '-')).toContain('Only owners of a workspace');
   });
 
   it('sends for an owner of the deployment where it belongs to no workspace', () => {
-    expect(whyNot(me, 'configure', null)).toContain('an owner of the deployment');
-    expect(whyNot(me, 'read', null)).toBe('It belongs to no workspace: an owner of the deployment sees it.');
+    expect(whyNot(me, 'configure', null)).toContain('Only owners of the deployment can do this');
+    expect(whyNot(me, 'read', null)).toBe('Only owners of the deployment can see this.');
   });
 });

@@ -18,12 +18,12 @@ describe('what was just done', () => {
     expect(done).toEqual(['second']);
     expect(told()).toEqual([
       ['The first.', true],
-      ['Taken back.', false],
+      ['Undone.', false],
       ['The third.', false],
     ]);
   });
 
-  it('says why it could not be taken back, and can be tried again', async () => {
+  it('says why it could not be undone, and can be tried again', async () => {
     let isAway = true;
     let shown = 0;
     const undo = undoing(
@@ -35,10 +35,10 @@ describe('what was just done', () => {
     say('Dismissed.', undo);
     const { id } = currentNotices()[0]!;
     await undoNotice(id);
-    expect(told()).toEqual([['It could not be taken back: Carillon does not answer.', true]]);
+    expect(told()).toEqual([['It could not be undone: Carillon does not answer.', true]]);
     isAway = false;
     await undoNotice(id);
-    expect(told()).toEqual([['Taken back.', false]]);
+    expect(told()).toEqual([['Undone.', false]]);
     // What is shown is read anew either way.
     expect(shown).toBe(2);
   });

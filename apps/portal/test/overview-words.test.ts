@@ -10,9 +10,7 @@ describe('the words of the overview', () => {
     expect(progressWords(steps('look', 'notification', 'key'))).toBe(
       '3 of 4 done: your first message is one step away',
     );
-    expect(progressWords(steps('look', 'notification', 'key', 'event'))).toBe(
-      'All done: your first message went its way',
-    );
+    expect(progressWords(steps('look', 'notification', 'key', 'event'))).toBe('All done: your first message was sent');
   });
 
   it('never call a message away once an event came', () => {
@@ -32,9 +30,9 @@ describe('the words of the overview', () => {
 
   it('say when a key ends in whole days', () => {
     const now = Date.parse('2026-01-01T00:00:00Z');
-    expect(endsWords('2025-12-31T23:59:59Z', now)).toBe('has ended');
-    expect(endsWords('2026-01-01T23:59:59Z', now)).toBe('ends within a day');
-    expect(endsWords('2026-01-02T00:00:00Z', now)).toBe('ends in 1 day');
-    expect(endsWords('2026-01-07T12:00:00Z', now)).toBe('ends in 6 days');
+    expect(endsWords('2025-12-31T23:59:59Z', now)).toBe('has expired');
+    expect(endsWords('2026-01-01T23:59:59Z', now)).toBe('expires within a day');
+    expect(endsWords('2026-01-02T00:00:00Z', now)).toBe('expires in 1 day');
+    expect(endsWords('2026-01-07T12:00:00Z', now)).toBe('expires in 6 days');
   });
 });

@@ -126,7 +126,7 @@ describeWith('chromium', 'the portal without a mouse', () => {
     await page.getByRole('button', { name: 'Send again' }).waitFor();
     await expectFocus('the delivery opened');
     await reach(/^Send again$/);
-    await page.getByRole('group', { name: 'Before it is done' }).locator('button:focus').waitFor();
+    await page.getByRole('group', { name: 'Confirmation' }).locator('button:focus').waitFor();
     await page.keyboard.press('Enter');
     await page.locator('[data-step="attempt"]').nth(1).waitFor();
     await expectFocus('it is sent again');

@@ -104,7 +104,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
       await page.waitForURL(`${demo.control}/workspaces/shop/notifications/order-paid${parts[nth - 1]}`);
     }
     await page.keyboard.press('?');
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
     await expectAccessible(page, 'the keys');
     await expectToFit(page, 390);
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -118,7 +118,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     });
     expect(made.name).toBe('short');
     await moveTo(page, `${demo.control}/workspaces/shop`);
-    await page.getByRole('region', { name: 'Waits for you' }).getByText('“short” ends in 6 days').waitFor();
+    await page.getByRole('region', { name: 'Needs your attention' }).getByText('“short” expires in 6 days').waitFor();
     await expectAccessible(page, 'what waits');
     await picture(page, 'overview');
   });
@@ -129,8 +129,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
       await page.keyboard.press('ControlOrMeta+k');
       await field.fill(words);
     };
-    const choice = (name: string | RegExp) =>
-      page.getByRole('list', { name: 'What fits' }).getByRole('button', { name });
+    const choice = (name: string | RegExp) => page.getByRole('list', { name: 'Matches' }).getByRole('button', { name });
     await page.setViewportSize({ width: 1440, height: 900 });
     await moveTo(page, `${demo.control}/workspaces/shop`);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -151,7 +150,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     const { items } = await demo.ask<{ items: { id: string }[] }>('/v1/workspaces/shop/deliveries');
     await find(items[0]?.id ?? '');
-    await choice('The story of this delivery').waitFor();
+    await choice('Story of this delivery').waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Journey' }).waitFor();
     // It leads among all workspaces, where there are no drafts.
@@ -159,7 +158,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     await find('no');
     await choice(/^Ask why somebody was not told/).waitFor();
     await find('publish');
-    await page.getByText('Nothing fits').waitFor();
+    await page.getByText('No match').waitFor();
   });
 
   it('reaches every screen and tab on a phone, and scrolls the page alone', async () => {

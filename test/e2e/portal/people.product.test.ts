@@ -128,7 +128,7 @@ describeWith('chromium', 'people in a browser', () => {
     await off.and(bob.locator('[aria-disabled="true"]')).waitFor();
     const reason = await off.getAttribute('aria-describedby');
     const words = await bob.locator(`[id="${reason}"]`).textContent();
-    expect(words).toContain('an owner or editor of the workspace shop');
+    expect(words).toContain('owners and editors of the workspace shop');
     // A phone has no pointer that rests: the reason comes by a press, here of a key.
     await off.press('Enter');
     await bob.getByRole('tooltip').waitFor();
@@ -145,9 +145,9 @@ describeWith('chromium', 'people in a browser', () => {
     await off.and(bob.locator(':focus')).waitFor();
     await expectAccessible(bob, 'a button that is off');
     await open('/settings/people', 'People', bob);
-    await bob.getByText('You do not see the people').waitFor();
+    await bob.getByText('You cannot see the people').waitFor();
     await open('/settings/audit', 'Audit', bob);
-    await bob.getByText('You do not see the audit').waitFor();
+    await bob.getByText('You cannot see the audit').waitFor();
     await expectToFit(bob, 390);
     await other.close();
   });
@@ -166,7 +166,7 @@ describeWith('chromium', 'people in a browser', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
     // It cannot be taken back: the name is typed first.
     expect(await page.getByRole('button', { name: 'Remove Bob' }).isDisabled()).toBe(true);
-    await page.getByLabel('Type Bob to go on').fill('Bob');
+    await page.getByLabel('Type Bob to confirm').fill('Bob');
     await press('Remove Bob');
     await page.getByRole('heading', { name: 'Bob', exact: true }).waitFor({ state: 'detached' });
   });

@@ -24,7 +24,7 @@ describeWith('chromium', 'the portal in a browser', () => {
   const row = (text: string) => page.locator('main [data-key]', { hasText: text });
   /** The title of what is open beside the list. */
   const title = () => page.locator('main section h2[tabindex="-1"]');
-  const question = () => page.getByRole('group', { name: 'Before it is done' });
+  const question = () => page.getByRole('group', { name: 'Confirmation' });
   /** Presses what is to be done, and confirms it. */
   const decide = async (words: string): Promise<void> => {
     await page.getByRole('button', { name: words, exact: true }).click();
@@ -233,7 +233,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await find('evt_1');
     await page.getByText('An id begins with evt_').waitFor();
     await page.getByLabel('Screen, action, name, or an id').fill(silent);
-    await page.getByRole('button', { name: 'The story of this event' }).waitFor();
+    await page.getByRole('button', { name: 'Story of this event' }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`${demo.control}/workspaces/-/events/${silent}`);
     await page.getByText('4 rules saw it, 0 fired').waitFor();
@@ -241,7 +241,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await expect.poll(() => steps('rule').count()).toBe(4);
     await expectAccessible(page, 'event');
     await find('evt_00000000000000000000000000');
-    await page.getByRole('button', { name: 'The story of this event' }).waitFor();
+    await page.getByRole('button', { name: 'Story of this event' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('there is no event evt_').waitFor();
   });
@@ -357,10 +357,10 @@ describeWith('chromium', 'the portal in a browser', () => {
     // What stands around it is still there.
     expect(await tab.locator('main [data-key]').count()).toBeGreaterThan(0);
     await tab.unroute(/\/assets\/keys-help-/);
-    await tab.getByRole('button', { name: 'Load the page anew' }).click();
+    await tab.getByRole('button', { name: 'Reload the page' }).click();
     await tab.locator('main [data-key]').first().waitFor();
     await tab.keyboard.press('?');
-    await tab.getByRole('heading', { name: 'Keys' }).waitFor();
+    await tab.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
     await tab.close();
   });
 
@@ -371,7 +371,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     const tab = await openPage(guest);
     await tab.goto(`${demo.control}/deliveries`);
     await tab.locator('main [data-key]').first().waitFor();
-    await tab.getByRole('button', { name: 'Look, keys and sign out' }).click();
+    await tab.getByRole('button', { name: 'Appearance, shortcuts and sign out' }).click();
     await tab.getByRole('menuitem', { name: 'Sign out' }).click();
     await tab.waitForURL(`${demo.control}/sign-in`);
     await tab.goto(`${demo.control}/inbox`);

@@ -34,7 +34,7 @@ export async function listOutlivesRestart({
   const before = await rows.count();
 
   await demo.kill();
-  const away = page.getByRole('status').filter({ hasText: 'What you see is as it was' });
+  const away = page.getByRole('status').filter({ hasText: 'This page shows what it last read' });
   await away.waitFor();
   // What was there stays, and can be read.
   expect(await rows.count()).toBe(before);

@@ -230,7 +230,7 @@ export async function lookAt(
       found.push(`${state} ${path}: warns of ${alarm}`);
     }
     const { hides } = screen;
-    if (hides !== undefined && !said.includes(`You do not see ${hides}`)) {
+    if (hides !== undefined && !said.includes(`You cannot see ${hides}`)) {
       found.push(`${state} ${path}: shows ${hides} to a viewer`);
     }
   }

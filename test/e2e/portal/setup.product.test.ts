@@ -353,7 +353,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
       .toMatchObject([{ integration: 'crm', events: 1, last_failure: { status: 503 } }]);
     const words = /crm has not answered since .*503.*, 1 event waits, (?:next attempt|a call is under way)/;
     await moveTo(page, `${demo.control}/workspaces/senders`);
-    await page.getByRole('region', { name: 'Waits for you' }).getByText(words).waitFor();
+    await page.getByRole('region', { name: 'Needs your attention' }).getByText(words).waitFor();
     await openScreen('Integrations');
     await look('integrations-silent');
     await page.getByRole('list', { name: 'Partners that do not answer' }).getByText(words).click();

@@ -245,7 +245,7 @@ describeWith('chromium', 'the portal in trouble', () => {
     await total(page).waitFor();
     await page.evaluate('window.isSamePage = true');
     await write(page, '45');
-    await page.getByRole('button', { name: 'Look, keys and sign out' }).click();
+    await page.getByRole('button', { name: 'Appearance, shortcuts and sign out' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL(`${demo.control}/sign-in`);
     await page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
@@ -265,16 +265,16 @@ describeWith('chromium', 'the portal in trouble', () => {
     );
     await write(page, '46');
     const signOut = async (): Promise<void> => {
-      await page.getByRole('button', { name: 'Look, keys and sign out' }).click();
+      await page.getByRole('button', { name: 'Appearance, shortcuts and sign out' }).click();
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
-      await page.getByRole('dialog', { name: 'Sign out all the same?' }).waitFor();
+      await page.getByRole('dialog', { name: 'Sign out without saving?' }).waitFor();
     };
     await signOut();
     await page.getByRole('button', { name: 'Stay' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await total(page).inputValue()).toBe('46');
     await signOut();
-    await page.getByRole('button', { name: 'Sign out and lose it' }).click();
+    await page.getByRole('button', { name: 'Sign out without saving' }).click();
     await page.waitForURL(`${demo.control}/sign-in`);
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
     await page.context().close();

@@ -200,7 +200,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
     await picture(page, 'remove-workspace');
     await expectToFit(page, 390);
     await page.setViewportSize({ width: 1440, height: 900 });
-    await dialog().getByLabel('Type care-test to go on').fill('care-test');
+    await dialog().getByLabel('Type care-test to confirm').fill('care-test');
     await go.click();
     await page.waitForURL(`${demo.control}/workspaces`);
     await page.getByText('care-test is gone with all that it held.').waitFor();

@@ -90,7 +90,7 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     await panel.getByText('Dismissed', { exact: true }).waitFor();
     await expectAccessible(page, 'a dismissed record');
     await page.keyboard.press('z');
-    await page.getByText('Taken back.').waitFor();
+    await page.getByText('Undone.').waitFor();
     await panel.getByText('Dismissed', { exact: true }).waitFor({ state: 'detached' });
     await panel.getByRole('button', { name: 'Dismiss' }).click();
     await panel.getByRole('button', { name: 'Open it again' }).click();
@@ -118,7 +118,7 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     await page.getByText('3 open dead letters leave the log from').waitFor();
     api.answer(COUNT, { ...count, leaving: { count: 500, from } });
     await page.reload();
-    await page.getByText('At least 500 open dead letters leave the log within seven days').waitFor();
+    await page.getByText('At least 500 open dead letters expire within seven days').waitFor();
   });
 
   it('are all redriven as a job, with their number first', async () => {

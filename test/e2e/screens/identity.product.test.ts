@@ -211,7 +211,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     await confirm(page, 'Switch passwords off');
     await page.getByText('Passwords sign in nobody any more.').waitFor();
     await page.keyboard.press('z');
-    await page.getByText('Taken back.').waitFor();
+    await page.getByText('Undone.').waitFor();
     await page.getByRole('heading', { name: 'Company account' }).waitFor();
     // Nothing else of the settings is touched.
     const saved = api.calls(SAVE_DEPLOYMENT).map(({ headers, body }) => [headers['if-match'], body]);

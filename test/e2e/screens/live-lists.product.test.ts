@@ -146,15 +146,15 @@ testScreens('a list that shows changes as they come', ({ api, guard, open }) => 
     serve(FIRST);
     api.answer(LIVE, problem(503, 'overloaded', 'Too many streams are open.', { 'retry-after': '3' }));
     const page = await open(AT);
-    await page.getByText('Changes are not told as they come').waitFor();
-    await page.getByText(/Tried again in \d s/).waitFor();
+    await page.getByText('Live updates stopped').waitFor();
+    await page.getByText(/Next try in \d s/).waitFor();
     await expectAccessible(page, 'a lost stream');
     await picture(page, 'lost');
     const email = send();
     await expect.poll(() => first(page)).toContain(email);
     api.forget(LIVE);
     await page.getByText('Live: changes show as they come').waitFor();
-    await page.getByText('Changes are not told as they come').waitFor({ state: 'detached' });
+    await page.getByText('Live updates stopped').waitFor({ state: 'detached' });
     const next = send();
     await expect.poll(() => first(page)).toContain(next);
   });

@@ -207,7 +207,7 @@ testScreens('many deliveries at once', ({ api, open }) => {
     // Letters count while the box has the focus too.
     await page.keyboard.press('R');
     await page.getByText('2 messages to 2 people: 2 in doubt.').waitFor();
-    await page.getByRole('button', { name: 'Leave it' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await box(page, 5).click();
     await box(page, 6).click({ modifiers: ['Shift'] });
     await bar(page).getByText('4 chosen').waitFor();
@@ -217,7 +217,7 @@ testScreens('many deliveries at once', ({ api, open }) => {
     await expectAccessible(page, 'the question about chosen rows');
     await page.getByRole('dialog').getByText('As curl').click();
     await page.getByRole('dialog').getByText('/deliveries/resend').waitFor();
-    await page.getByRole('button', { name: 'Leave it' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await bar(page).getByRole('button', { name: 'Choose none' }).click();
     await bar(page).waitFor({ state: 'detached' });
     await page.locator('main [data-key]:focus').waitFor();
@@ -240,7 +240,7 @@ testScreens('many deliveries at once', ({ api, open }) => {
     await bar(page).getByText('1 chosen').waitFor();
     await page.keyboard.press('R');
     await page.getByText('1 message to 1 person: 1 in doubt.').waitFor();
-    await page.getByRole('button', { name: 'Leave it' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.goto(`${api.url}${AT}`);
     await rows(page).first().focus();
     await page.keyboard.press('s');
@@ -255,14 +255,14 @@ testScreens('many deliveries at once', ({ api, open }) => {
     await page.getByRole('button', { name: 'All of them' }).click();
     await page.getByRole('menuitem', { name: 'Send all again…' }).click();
     await page.getByText('may be told twice').waitFor();
-    await page.getByRole('button', { name: 'Leave it' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await rows(page).first().focus();
     await page.keyboard.press('Enter');
     const story = page.getByRole('region', { name: 'Story' });
     await story.getByText('it ends as sent, and nobody is told again').waitFor();
     await expectAccessible(page, 'a doubt');
     await picture(page, 'in-doubt');
-    const question = story.getByRole('group', { name: 'Before it is done' });
+    const question = story.getByRole('group', { name: 'Confirmation' });
     await page.keyboard.press('1');
     await question.getByText('It ends as sent: 1 person is not told again').waitFor();
     await question.locator('button:focus', { hasText: 'It was sent' }).waitFor();
@@ -289,7 +289,7 @@ testScreens('many deliveries at once', ({ api, open }) => {
     await page.getByText(`${DOUBTS} messages to ${DOUBTS} people: ${DOUBTS} in doubt.`).waitFor();
     await page.getByText('They end as failed, and can be sent again later.').waitFor();
     await page.getByLabel('How you know').fill('its log of tonight');
-    await page.getByLabel(`Type ${DOUBTS} to go on`).fill(`${DOUBTS}`);
+    await page.getByLabel(`Type ${DOUBTS} to confirm`).fill(`${DOUBTS}`);
     await expectAccessible(page, 'the question about doubts');
     await page.getByRole('button', { name: `They were not sent: ${DOUBTS} messages` }).click();
     await page.getByText(`Done: ${DOUBTS} of ${DOUBTS}.`).waitFor();
@@ -317,7 +317,7 @@ testScreens('many deliveries at once', ({ api, open }) => {
     const go = page.getByRole('button', { name: `Send again: ${DOUBTS} messages` });
     expect(await go.isDisabled()).toBe(true);
     await expectAccessible(page, 'the question');
-    await page.getByLabel(`Type ${DOUBTS} to go on`).fill(`${DOUBTS}`);
+    await page.getByLabel(`Type ${DOUBTS} to confirm`).fill(`${DOUBTS}`);
     await picture(page, 'bulk');
     await go.click();
     await page.getByText(`Done: ${DOUBTS} of ${DOUBTS}.`).waitFor();

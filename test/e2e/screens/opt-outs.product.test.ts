@@ -179,7 +179,7 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     await optOut('dora@example.com');
     await page.getByText('dora@example.com is opted out.').waitFor();
     await undo(page).click();
-    await page.getByText('Taken back.').waitFor();
+    await page.getByText('Undone.').waitFor();
     expect(api.calls(SET).at(-1)?.body).toEqual({
       person: 'dora@example.com',
       target: 'all',
@@ -198,7 +198,7 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     await dialog(page).getByRole('button', { name: 'Send to 2 people again' }).click();
     await dialog(page).getByText('Done: 2 of 2.').waitFor();
     await dialog(page).getByRole('button', { name: 'Undo' }).click();
-    await dialog(page).getByText('Taken back: 2 of 2.').waitFor();
+    await dialog(page).getByText('Undone: 2 of 2.').waitFor();
     await dialog(page).getByRole('button', { name: 'Close' }).click();
     await expect.poll(() => outs(page).count()).toBe(2);
   });
@@ -265,8 +265,8 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
 
   it('are not asked for by a viewer, who reads which role sees people', async () => {
     const page = await open('/workspaces/shop/opt-outs', { as: 'viewer' });
-    await page.getByText('You do not see the people').waitFor();
-    await page.getByText(/Your role does not allow this: an owner, editor or operator/).waitFor();
+    await page.getByText('You cannot see the people').waitFor();
+    await page.getByText(/Only owners, editors and operators/).waitFor();
     await expectAccessible(page, 'opt-outs, of a viewer');
     expect(api.calls(LIST)).toEqual([]);
   });

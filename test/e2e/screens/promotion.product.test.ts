@@ -199,7 +199,7 @@ testScreens('a test environment and its live workspace', ({ api, guard, open }) 
     serve(SENT);
     api.signIn('viewer', ['shop', 'shop-test']);
     const page = await open(AT);
-    await page.getByText('Your role does not allow this').waitFor();
+    await page.getByText(/Only owners .*can do this/).waitFor();
     expect(await page.getByRole('button', { name: /^Make/ }).count()).toBe(0);
     await expectAccessible(page, 'promotion for a viewer');
     expect(api.calls(PROMOTE)).toEqual([]);

@@ -146,7 +146,7 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     serveFields();
     const page = await open(AT, { as: 'viewer' });
     await region(page, 'Fields seen')
-      .getByText('an owner or editor of the workspace shop can do it.', { exact: false })
+      .getByText('Only owners and editors of the workspace shop can do this.', { exact: false })
       .waitFor();
     expect(api.calls(TABLES)).toEqual([]);
   });
@@ -165,7 +165,7 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     const page = await open(AT);
     const settings = region(page, 'Settings');
     expect(await settings.getByLabel('Key of public.orders').isDisabled()).toBe(true);
-    expect(await settings.getByLabel('Web pages that may send').count()).toBe(0);
+    expect(await settings.getByLabel('Websites that may send').count()).toBe(0);
     expect(await region(page, 'Who may send').count()).toBe(0);
     expect(api.calls(TABLES)).toEqual([]);
     await settings.getByLabel('Table to add').focus();

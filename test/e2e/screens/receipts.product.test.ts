@@ -72,7 +72,7 @@ testScreens('the receipts that fit no delivery', ({ api, guard, open }) => {
     await expect.poll(() => rows(page).count()).toBe(1);
     await expectAccessible(page, 'a notice with its way back');
     await page.keyboard.press('z');
-    await page.getByText('Taken back.').waitFor();
+    await page.getByText('Undone.').waitFor();
     await expect.poll(() => rows(page).count()).toBe(2);
     expect(api.calls(REOPEN).map(({ params }) => params['id'])).toEqual([receipt(1).id]);
   });
@@ -121,8 +121,8 @@ testScreens('the receipts that fit no delivery', ({ api, guard, open }) => {
 
   it('are not asked for by a viewer, who reads which role sees receipts', async () => {
     const page = await open(AT, { as: 'viewer' });
-    await page.getByText('You do not see the receipts').waitFor();
-    await page.getByText(/Your role does not allow this: an owner, editor or operator/).waitFor();
+    await page.getByText('You cannot see the receipts').waitFor();
+    await page.getByText(/Only owners, editors and operators/).waitFor();
     await expectAccessible(page, 'receipts, of a viewer');
     expect(api.calls(LIST)).toEqual([]);
   });

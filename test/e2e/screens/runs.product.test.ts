@@ -155,7 +155,7 @@ testScreens('the page of a comparison', ({ api, guard, open }) => {
     api.answer(READ, done());
     const page = await open(AT, { as: 'viewer' });
     await page.getByText('this edit would have added messages for 37 people').waitFor();
-    await page.getByText('Your role does not allow this').first().waitFor();
+    await page.getByText('Only owners, editors and operators of the workspace shop can do this.').first().waitFor();
     expect(api.calls(ROWS)).toEqual([]);
   });
 

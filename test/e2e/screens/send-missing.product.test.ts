@@ -160,7 +160,7 @@ testScreens('sending missing messages', ({ api, guard, open }) => {
     });
     await dialog(page).getByRole('button', { name: 'Stop' }).focus();
     await page.keyboard.press('Enter');
-    await dialog(page).getByText('Taken back: 12 of 12.').waitFor();
+    await dialog(page).getByText('Undone: 12 of 12.').waitFor();
     await dialog(page).getByText('2 questions to a partner cannot be recalled.').waitFor();
     expect(api.calls(STOP)).toHaveLength(1);
   });
@@ -171,7 +171,10 @@ testScreens('sending missing messages', ({ api, guard, open }) => {
     const button = page.getByRole('button', { name: 'Send missing messages' });
     await button.and(page.locator('[aria-disabled="true"]')).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('Your role does not allow this').first().waitFor({ state: 'attached' });
+    await page
+      .getByText(/^Only owners .*can do this/)
+      .first()
+      .waitFor({ state: 'attached' });
     expect([await dialog(page).count(), api.calls(MISSING)]).toEqual([0, []]);
   });
 });

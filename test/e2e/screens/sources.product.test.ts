@@ -39,7 +39,7 @@ testScreens('Sources', ({ api, guard, open }) => {
       sourceWith(api, { name: 'well-db' }),
     );
     const page = await open('/workspaces/shop');
-    const waits = region(page, 'Waits for you');
+    const waits = region(page, 'Needs your attention');
     await waits.getByRole('link', { name: 'crm-db: Changes since 09:12:04 UTC were not read' }).waitFor();
     await waits.getByRole('link', { name: 'shop-db: The database does not answer.' }).waitFor();
     expect(await waits.getByRole('button', { name: 'Reset the source' }).count()).toBe(1);

@@ -156,7 +156,7 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     // The notice stays while its button has the focus.
     await page.getByRole('status').getByRole('button', { name: 'Undo' }).last().focus();
     await page.keyboard.press('Enter');
-    await page.getByText('Taken back.').waitFor();
+    await page.getByText('Undone.').waitFor();
     await expect.poll(() => rows(page).count()).toBe(1);
     expect(api.calls(RESTORE).map(({ body }) => body)).toEqual([{ undo: 'undo-1' }]);
   });
@@ -185,7 +185,7 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     await page.getByRole('button', { name: 'Take back…' }).click();
     await dialog(page).getByRole('button', { name: 'Take back 1' }).click();
     await dialog(page).getByRole('button', { name: 'Undo' }).click();
-    await dialog(page).getByText('Taken back: 1 of 1.').waitFor();
+    await dialog(page).getByText('Undone: 1 of 1.').waitFor();
     expect(await dialog(page).getByRole('button', { name: 'Undo' }).count()).toBe(0);
     await dialog(page).getByRole('button', { name: 'Close' }).click();
     await expect.poll(() => rows(page).count()).toBe(1);
@@ -253,8 +253,8 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
 
   it('are not asked for by a viewer, who reads which role sees addresses', async () => {
     const page = await open(AT, { as: 'viewer' });
-    await page.getByText('You do not see the addresses').waitFor();
-    await page.getByText(/Your role does not allow this: an owner, editor or operator/).waitFor();
+    await page.getByText('You cannot see the addresses').waitFor();
+    await page.getByText(/Only owners, editors and operators/).waitFor();
     await expectAccessible(page, 'suppressions, of a viewer');
     expect(api.calls(LIST)).toEqual([]);
   });

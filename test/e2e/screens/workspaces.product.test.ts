@@ -20,13 +20,13 @@ testScreens('the workspaces of a deployment', ({ open }) => {
       const off = main.getByRole('button', { name, exact: true }).and(main.locator('[aria-disabled="true"]'));
       await off.waitFor();
       const reason = await off.getAttribute('aria-describedby');
-      expect(await page.locator(`[id="${reason}"]`).textContent()).toContain('an owner of the deployment can');
+      expect(await page.locator(`[id="${reason}"]`).textContent()).toContain(
+        'Only owners of the deployment can do this',
+      );
     }
     await expectAccessible(page, 'workspaces for a viewer');
     await main.getByRole('link', { name: 'Settings of shop' }).click();
-    await main
-      .getByText('Your role does not allow this: an owner or editor of the workspace shop can do it.')
-      .waitFor();
+    await main.getByText('Only owners and editors of the workspace shop can do this.').waitFor();
     for (const label of ['Name for people', 'Time zone', 'Language'])
       expect(await main.getByLabel(label, { exact: true }).first().isDisabled()).toBe(true);
     await expectAccessible(page, 'settings for a viewer');
@@ -36,7 +36,7 @@ testScreens('the workspaces of a deployment', ({ open }) => {
   it('let an editor change the clock, and leave whom messages reach to an owner', async () => {
     const page = await open('/workspaces/shop/settings', { as: 'editor' });
     const environment = page.locator('main').getByRole('region', { name: 'Environment', exact: true });
-    await environment.getByText('an owner of the workspace shop can do it.').waitFor();
+    await environment.getByText('Only owners of the workspace shop can do this.').waitFor();
     expect(await environment.getByRole('radio', { name: /^Test environment/ }).isDisabled()).toBe(true);
     expect(await page.getByLabel('Time zone').isEnabled()).toBe(true);
   });

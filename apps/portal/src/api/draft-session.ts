@@ -319,7 +319,7 @@ export class DraftSession {
   }
 }
 
-const OTHER_BEGUN = 'another draft was begun since, which stays. Discard it first to have this one back.';
+const OTHER_BEGUN = 'there is a newer draft. Discard that one first to restore this one.';
 
 /** Whether the server may say something else in a moment. */
 const mayPass = (error: unknown): boolean => error instanceof Refusal && (isAway(error) || error.status >= 500);

@@ -13,11 +13,10 @@ export type Wanted = Permission | readonly Permission[];
 
 const asList = (wanted: Wanted): readonly Permission[] => (typeof wanted === 'string' ? [wanted] : wanted);
 
-/** `an owner, editor or operator` */
-function oneOf(roles: readonly string[]): string {
-  const last = roles.at(-1) ?? '';
-  const words = roles.length > 1 ? `${roles.slice(0, -1).join(', ')} or ${last}` : last;
-  return `${/^[aeo]/.test(words) ? 'an' : 'a'} ${words}`;
+/** `owners, editors and operators` */
+function allOf(roles: readonly string[]): string {
+  const names = roles.map((role) => `${role}s`);
+  return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : (names[0] ?? '');
 }
 
 /**
@@ -31,11 +30,11 @@ export function whyNot(me: Me, wanted: Wanted, workspace: string | null): string
   if (workspace === null ? has(me.permissions) : places.some((one) => has(one.permissions))) return null;
   if (workspace === null) {
     return permissions.includes('read')
-      ? 'It belongs to no workspace: an owner of the deployment sees it.'
-      : 'You may see this, not change it: an owner of the deployment can.';
+      ? 'Only owners of the deployment can see this.'
+      : 'Only owners of the deployment can do this.';
   }
   const roles = me.roles_with.filter(({ permission }) => permissions.some((one) => one === permission));
   const names = [...new Set(roles.flatMap((one) => one.roles))];
   const where = workspace === EVERY ? 'a workspace' : `the workspace ${workspace}`;
-  return `Your role does not allow this: ${oneOf(names)} of ${where} can do it.`;
+  return `Only ${allOf(names)} of ${where} can do this.`;
 }

@@ -20,7 +20,7 @@ export function EnvironmentLine({ workspace }: { readonly workspace: string }): 
             </Link>
           </>
         )}
-        {isSandboxed ? ': its messages stay in the inbox.' : ': its accounts are real, and so are its readers.'}
+        {isSandboxed ? ': its messages stay in the inbox.' : ': it sends to real people over its accounts.'}
       </span>
       {live !== null && (
         <Link to="/workspaces/$w/copy" params={{ w: workspace }}>

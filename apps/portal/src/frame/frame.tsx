@@ -149,7 +149,7 @@ function Away(): ReactNode {
   if (useAnswering()) return null;
   return (
     <p role="status" className={cls(styles.line)}>
-      Carillon does not answer. Is it running? What you see is as it was; it is asked again every few seconds.
+      Carillon does not answer. Is it running? This page shows what it last read, and tries again every few seconds.
     </p>
   );
 }

@@ -8,8 +8,8 @@ import styles from './keys-help.module.css';
 /** The keys of all screens. */
 export function KeysHelp({ onClose }: { readonly onClose: () => void }): ReactNode {
   return (
-    <Dialog title="Keys" isOpen onClose={onClose} foot={<Button onPress={onClose}>Close</Button>}>
-      <p>Letters count while nobody types; the menu beside “Find” turns them off.</p>
+    <Dialog title="Keyboard shortcuts" isOpen onClose={onClose} foot={<Button onPress={onClose}>Close</Button>}>
+      <p>Letters work while you are not typing in a field. The menu beside “Find” turns them off.</p>
       <div className={cls(styles.groups)}>
         {KEY_GROUPS.map(({ title, lines }) => (
           <section key={title} aria-label={title} className={cls(styles.group)}>

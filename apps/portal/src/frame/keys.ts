@@ -23,9 +23,9 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
       line('Go to a screen, or find an event or a delivery by its id', COMMAND_KEY, 'K'),
       line('Search on this screen', '/'),
       ...PLACES.flatMap(({ place }) => (place.key !== undefined ? [line(place.name, 'g', place.key)] : [])),
-      line('Undo what was just done, while it is told of', 'z'),
+      line('Undo the last action, while its notice shows', 'z'),
       line('Close', 'Esc'),
-      line('These keys', '?'),
+      line('Show these shortcuts', '?'),
     ],
   },
   {
@@ -33,7 +33,7 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
     lines: [
       line('Next and previous row; arrows, Home and End too', 'j', 'k'),
       line('Open', 'Enter'),
-      line('Choose a row, with Shift all up to it', 'x'),
+      line('Choose a row; with Shift, all rows up to it', 'x'),
     ],
   },
   ...groupsOfScreens,

@@ -75,14 +75,14 @@ export function AccountMenu({ onKeys }: { readonly onKeys: () => void }): ReactN
   return (
     <>
       <Menu
-        label="Look, keys and sign out"
+        label="Appearance, shortcuts and sign out"
         trigger={<CircleUser size={16} aria-hidden />}
         choices={[
           ...look,
           { id: 'zone', name: isUtc ? `Show times of ${zone}` : 'Show times in UTC' },
           { id: 'letters', name: letters ? 'Turn single-letter keys off' : 'Turn single-letter keys on' },
-          { id: 'keys', name: 'Keys', ...(letters && { note: '?' }) },
-          { id: 'docs', name: 'Reference of the API' },
+          { id: 'keys', name: 'Keyboard shortcuts', ...(letters && { note: '?' }) },
+          { id: 'docs', name: 'API reference' },
           { id: 'sign-out', name: 'Sign out' },
         ]}
         onChoose={(id) => {

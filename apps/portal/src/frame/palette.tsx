@@ -65,7 +65,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
     ? [
         {
           id: found.id,
-          name: `The story of this ${found.kind}`,
+          name: `Story of this ${found.kind}`,
           run: () =>
             go(
               found.kind === 'event'
@@ -129,7 +129,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
   const fault =
     found === null && isLikeId(words) ? 'An id begins with evt_ or dlv_ and has 26 letters and digits after it.' : null;
   return (
-    <Dialog title="Go to, do, or find by id" isOpen onClose={onClose}>
+    <Dialog title="Find a screen, a command or an id" isOpen onClose={onClose}>
       <div onKeyDown={hear}>
         <Field
           label="Screen, action, name, or an id"
@@ -145,7 +145,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
         />
       </div>
       <Choices
-        label="What fits"
+        label="Matches"
         choices={commands}
         chosen={chosen?.id ?? null}
         onChoose={(id) => commands.find((one) => one.id === id)?.run()}

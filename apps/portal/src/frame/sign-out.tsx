@@ -45,26 +45,26 @@ export function useSignOut(): { readonly begin: () => void; readonly question: R
   return {
     begin() {
       if (save.isPending || leave.isPending) return;
-      say('Saving what was typed, then signing out.');
+      say('Saving your changes, then signing out.');
       save.mutate();
     },
     question: (
       <Dialog
-        title="Sign out all the same?"
+        title="Sign out without saving?"
         isOpen={isAsked}
         onClose={() => setAsked(false)}
         foot={
           <>
             <Button onPress={() => setAsked(false)}>Stay</Button>
             <Button kind="danger" isDisabled={leave.isPending} onPress={() => leave.mutate()}>
-              Sign out and lose it
+              Sign out without saving
             </Button>
           </>
         }
       >
         <p>
-          The server does not have all that was typed here: it did not take it, or somebody else changed the same draft.
-          It stays in this tab until you sign out, and is shown where you typed it.
+          Some of your text could not be saved: the server refused it, or somebody else changed the same draft. It stays
+          in this tab until you sign out, and then it is lost.
         </p>
       </Dialog>
     ),

@@ -55,7 +55,7 @@ function Question({
     <div
       ref={box}
       role="group"
-      aria-label="Before it is done"
+      aria-label="Confirmation"
       className={cls(styles.question)}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
@@ -67,7 +67,7 @@ function Question({
       <p id={id}>{about}</p>
       <Actions>
         <Button isDisabled={isPending} onPress={onLeave}>
-          Leave it <kbd aria-hidden>Esc</kbd>
+          Cancel <kbd aria-hidden>Esc</kbd>
         </Button>
         <Button kind={isDanger ? 'danger' : 'main'} aria-describedby={id} isDisabled={isPending} onPress={onDo}>
           {verb} <kbd aria-hidden>Enter</kbd>

@@ -152,7 +152,7 @@ function AsTable({
   return (
     <details className={cls(styles.table)} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Show as table</summary>
-      {isOpen && filled.length === 0 && <p>Nothing in this time.</p>}
+      {isOpen && filled.length === 0 && <p>Nothing in this period.</p>}
       {isOpen && filled.length > 0 && (
         <div className={cls(styles.scroll)} tabIndex={0} role="group" aria-label="The bars as a table">
           <table>
@@ -181,9 +181,9 @@ function AsTable({
                         <button
                           type="button"
                           onClick={() => onRange(bar.from, bar.to)}
-                          aria-label={`Only this: ${words}`}
+                          aria-label={`Show only ${words}`}
                         >
-                          Only this
+                          Show only this
                         </button>
                       </td>
                     )}

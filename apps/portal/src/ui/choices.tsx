@@ -16,7 +16,7 @@ export function Choices({ label, choices, chosen, onChoose }: ChoicesProps): Rea
   useEffect(() => {
     list.current?.querySelector('[data-selected]')?.scrollIntoView({ block: 'nearest' });
   }, [chosen]);
-  if (choices.length === 0) return <p role="status">Nothing fits.</p>;
+  if (choices.length === 0) return <p role="status">No match.</p>;
   return (
     <ul ref={list} aria-label={label} className={cls(styles.choices)}>
       {choices.map(({ id, name, note }) => (

@@ -48,7 +48,7 @@ export function Confirm({
     >
       <p>{children}</p>
       {typed !== null && (
-        <Field label={`Type ${typed} to go on`} value={said} onChange={setSaid} autoComplete="off" autoFocus />
+        <Field label={`Type ${typed} to confirm`} value={said} onChange={setSaid} autoComplete="off" autoFocus />
       )}
       {error !== null && <Problem error={error} />}
       <Curl call={call} />

@@ -15,7 +15,7 @@ export function IfAllowed({
   readonly children: ReactNode;
 }): ReactNode {
   const isKnown = useIsMeKnown();
-  if (reason !== null) return <Empty title={`You do not see ${what}`}>{reason}</Empty>;
+  if (reason !== null) return <Empty title={`You cannot see ${what}`}>{reason}</Empty>;
   return isKnown ? children : <Loading what={what} rows={4} />;
 }
 

@@ -12,9 +12,7 @@ export function LiveLine({ workspace }: { readonly workspace: string }): ReactNo
   if (!isLost || !isAnswering) return null;
   return (
     <p className={cls(styles.lost)}>
-      <span role="status">
-        Changes are not told as they come. What you see stays, and is asked for every few seconds meanwhile.
-      </span>
+      <span role="status">Live updates stopped. This page asks for changes every few seconds instead.</span>
       <Countdown workspace={workspace} />
     </p>
   );
@@ -29,5 +27,5 @@ function Countdown({ workspace }: { readonly workspace: string }): ReactNode {
     return () => clearInterval(timer);
   }, []);
   const seconds = at === null ? 0 : Math.ceil((at - now) / 1_000);
-  return <span aria-hidden> {seconds > 0 ? `Tried again in ${seconds} s.` : 'Trying again…'}</span>;
+  return <span aria-hidden> {seconds > 0 ? `Next try in ${seconds} s.` : 'Trying again…'}</span>;
 }

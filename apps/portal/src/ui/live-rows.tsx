@@ -44,7 +44,7 @@ export function LiveRows<Item>({ list, ...rows }: LiveRowsProps<Item>): ReactNod
       onBlur={() => say({ byKeyboard: false })}
     >
       <div className={cls(styles.strip)}>
-        <span>{list.isLive ? 'Live: changes show as they come' : 'Asked for every 2 seconds'}</span>
+        <span>{list.isLive ? 'Live: changes show as they come' : 'Updated every 2 seconds'}</span>
         <span role="status" className={cls(styles.fresh)}>
           {waiting > 0 && (
             <Button onPress={takeIn}>

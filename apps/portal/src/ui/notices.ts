@@ -52,10 +52,10 @@ export async function undoNotice(id: number): Promise<void> {
   change(id, { isBusy: true });
   try {
     await notice.undo();
-    change(id, { words: 'Taken back.', undo: null, isBusy: false });
+    change(id, { words: 'Undone.', undo: null, isBusy: false });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    change(id, { words: `It could not be taken back: ${why}`, isBusy: false });
+    change(id, { words: `It could not be undone: ${why}`, isBusy: false });
   }
 }
 

@@ -21,7 +21,7 @@ export function PageHead({
   return (
     <div className={cls(styles.head)}>
       {crumbs !== undefined && (
-        <nav aria-label="Where this is" className={cls(styles.crumbs)}>
+        <nav aria-label="Breadcrumb" className={cls(styles.crumbs)}>
           <ol>
             {crumbs.map((crumb, at) => (
               // A way down a tree has no other order than its own.

@@ -52,7 +52,7 @@ export function Failed({ error }: { readonly error: unknown }): ReactNode {
       </p>
       <Button onPress={() => location.reload()}>
         <RotateCw size={16} aria-hidden />
-        Load the page anew
+        Reload the page
       </Button>
     </div>
   );

@@ -43,5 +43,5 @@ export const TONE_NAMES: Readonly<Record<Tone, string>> = {
   held: 'Held back',
   bad: 'Failed',
   doubt: 'In doubt',
-  none: 'Over',
+  none: 'Ended unsent',
 };

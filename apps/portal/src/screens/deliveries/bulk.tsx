@@ -199,7 +199,7 @@ function Question({ which, action, onClose, onJob }: QuestionProps): ReactNode {
       )}
       {data.people >= TYPED_FROM && !data.more && (
         <Field
-          label={`Type ${data.count} to go on`}
+          label={`Type ${data.count} to confirm`}
           value={typed}
           onChange={setTyped}
           autoComplete="off"
@@ -215,7 +215,7 @@ function Question({ which, action, onClose, onJob }: QuestionProps): ReactNode {
         }))}
       />
       <Foot>
-        <Button onPress={onClose}>Leave it</Button>
+        <Button onPress={onClose}>Cancel</Button>
         <Button
           kind={action === 'cancel' ? 'danger' : 'main'}
           off={off}

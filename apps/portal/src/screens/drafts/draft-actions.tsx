@@ -87,7 +87,7 @@ export function DraftActions({
         onClose={() => setAsking(false)}
         foot={
           <>
-            <Button onPress={() => setAsking(false)}>Keep it</Button>
+            <Button onPress={() => setAsking(false)}>Cancel</Button>
             <Button
               kind="danger"
               onPress={() => {

@@ -106,7 +106,7 @@ export function JobProgress({
         {isStopped && !isOver
           ? 'It stops once what is under way is over'
           : undo && state === 'done'
-            ? 'Taken back'
+            ? 'Undone'
             : END_WORDS[state]}
         : {done.toLocaleString('en')} of {of.toLocaleString('en')}
         {failed > 0 && `, ${failed.toLocaleString('en')} could not be`}.

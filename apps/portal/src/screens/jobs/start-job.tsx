@@ -72,7 +72,7 @@ export function StartJob({
       {started.error && <Problem error={started.error} />}
       <Curl calls={calls} />
       <Foot>
-        <Button onPress={onLeave}>Leave it</Button>
+        <Button onPress={onLeave}>Cancel</Button>
         <Button kind={kind} off={off} isDisabled={isOff || started.isPending} onPress={() => started.mutate()}>
           {verb}
         </Button>

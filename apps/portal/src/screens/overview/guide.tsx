@@ -190,8 +190,8 @@ function SendNow({
         <details className={cls(styles.event)}>
           <summary>What is sent</summary>
           <p>
-            The fewest fields that “{rule}” asks for, to the stream {data.stream}, as you and without a key. It is
-            judged like any other event.
+            An event with only the fields that “{rule}” reads. It is sent to the stream {data.stream} in your name,
+            without a key, and evaluated like any other event.
           </p>
           <Code text={data.event} what="the event" />
           <Curl call={sendingCall(workspace, data.stream, data.event)} />
@@ -223,15 +223,17 @@ function Outcome({
   }, [workspace, isOnItsWay]);
   const message = useQuery({ ...messageQuery(workspace, delivery?.id ?? ''), enabled: delivery !== undefined });
   const parts = new Map((message.data?.parts ?? []).map(({ name, text }) => [name, text]));
-  const story = (
+  const story = (text: string): ReactNode => (
     <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id: event }}>
-      The story of this event
+      {' '}
+      {text}{' '}
     </Link>
   );
   if (!delivery) {
     return (
       <p role="status">
-        The event was taken. Its message is on the way; {story} says what became of it if nothing shows here.
+        The event was accepted, and its message is on the way. If nothing shows here, read{' '}
+        {story('the story of this event')}.
       </p>
     );
   }
@@ -242,19 +244,18 @@ function Outcome({
       </p>
       {parts.has('subject') && <h3>{parts.get('subject')}</h3>}
       {parts.has('text') && (
-        <pre tabIndex={0} role="group" aria-label="Its text">
+        <pre tabIndex={0} role="group" aria-label="Text of the message">
           {parts.get('text')}
         </pre>
       )}
       <p className={cls(styles.links)}>
         <Link to="/workspaces/$w/deliveries" params={{ w: workspace }} search={{ open: delivery.id }}>
-          Its delivery
+          Open the delivery
         </Link>
         <Link to="/workspaces/$w/inbox" params={{ w: workspace }}>
-          The inbox
-        </Link>
-        {story}
-        <Button onPress={onEnd}>Done</Button>
+          Open the inbox
+        </Link>{' '}
+        {story('Story of the event')} <Button onPress={onEnd}>Done</Button>
       </p>
     </section>
   );

@@ -32,9 +32,9 @@ export function Health({
           {records === undefined ? (
             <Quiet>– not counted yet</Quiet>
           ) : records > BEHIND ? (
-            <Lamp tone="held">{records.toLocaleString('en')} records wait</Lamp>
+            <Lamp tone="held">{records.toLocaleString('en')} records waiting</Lamp>
           ) : (
-            <Lamp tone="good">{records === 0 ? 'Up to date' : `${records} records wait`}</Lamp>
+            <Lamp tone="good">{records === 0 ? 'Up to date' : `${records} records waiting`}</Lamp>
           )}
         </li>
         {error && (

@@ -35,9 +35,9 @@ export function numbersWords(
 /** In how many days something ends, as people say it. */
 export function endsWords(endsAt: string, now: number): string {
   const days = Math.floor((Date.parse(endsAt) - now) / 86_400_000);
-  if (days < 0) return 'has ended';
-  if (days === 0) return 'ends within a day';
-  return `ends in ${counted(days, 'day', 'days')}`;
+  if (days < 0) return 'has expired';
+  if (days === 0) return 'expires within a day';
+  return `expires in ${counted(days, 'day', 'days')}`;
 }
 
 export type Step = { readonly id: string; readonly name: string; readonly isDone: boolean };
@@ -46,7 +46,7 @@ export type Step = { readonly id: string; readonly name: string; readonly isDone
 export function progressWords(steps: readonly Step[]): string {
   const done = steps.filter(({ isDone }) => isDone).length;
   const left = steps.length - done;
-  if (left === 0) return 'All done: your first message went its way';
+  if (left === 0) return 'All done: your first message was sent';
   // Somebody may send an event before anything else: a message that came is not steps away.
   if (steps.some(({ id, isDone }) => id === 'event' && isDone)) {
     return `${done} of ${steps.length} done: an event came; ${left === 1 ? 'one step is' : `${left} steps are`} left`;

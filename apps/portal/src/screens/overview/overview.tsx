@@ -41,7 +41,7 @@ export function Overview(): ReactNode {
   return (
     <>
       <PageHead title="Overview" lead={data ? numbersWords(data, range.within) : w}>
-        <Segments label="How far back" options={RANGES} chosen={range.id} onChoose={choose} />
+        <Segments label="Period" options={RANGES} chosen={range.id} onChoose={choose} />
       </PageHead>
       <LiveLine workspace={w} />
       <PageBody>

@@ -35,11 +35,10 @@ const MAX_LEAVING = 500;
 /** Says how many open dead letters retention removes, and when it begins. */
 const LeavingLetters = ({ leaving: { count, from } }: { readonly leaving: Leaving }): ReactNode =>
   count >= MAX_LEAVING ? (
-    'At least 500 open dead letters leave the log within seven days'
+    'At least 500 open dead letters expire within seven days'
   ) : (
     <>
-      {count === 1 ? '1 open dead letter leaves' : `${count} open dead letters leave`} the log from <Time at={from} />{' '}
-      on
+      {count === 1 ? '1 open dead letter expires' : `${count} open dead letters expire`} from <Time at={from} /> on
     </>
   );
 
@@ -71,7 +70,8 @@ export function Waits({
         <Lamp tone="doubt">In doubt</Lamp>
         <Link to="/workspaces/$w/deliveries/in-doubt" params={params}>
           {inDoubt.deliveries.toLocaleString('en')}
-          {inDoubt.complete ? '' : ' or more'} messages: were they sent?
+          {inDoubt.complete ? '' : ' or more'}
+          {inDoubt.deliveries === 1 ? ' message: was it sent?' : ' messages: were they sent?'}
         </Link>
       </li>,
     );
@@ -155,7 +155,7 @@ export function Waits({
   }
   if (lines.length === 0) return null;
   return (
-    <Card title="Waits for you">
+    <Card title="Needs your attention">
       <ul className={cls(styles.waits)}>{lines}</ul>
     </Card>
   );

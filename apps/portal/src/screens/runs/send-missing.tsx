@@ -71,7 +71,7 @@ export function SendMissing({ run, onJob, onLeave }: Asking): ReactNode {
       )}
       {!data && (
         <Foot>
-          <Button onPress={onLeave}>Leave it</Button>
+          <Button onPress={onLeave}>Cancel</Button>
         </Foot>
       )}
     </div>

@@ -75,7 +75,7 @@ export function AddSuppression({
         {add.error && fault === null && <Problem error={add.error} />}
         <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/suppressions`, body }} />
         <Actions>
-          <Button onPress={onClose}>Leave it</Button>
+          <Button onPress={onClose}>Cancel</Button>
           <Button kind="main" type="submit" isDisabled={body.address === '' || add.isPending}>
             Add the address
           </Button>

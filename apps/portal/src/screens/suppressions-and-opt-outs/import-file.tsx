@@ -52,7 +52,7 @@ export function ImportFile({
       onClose={onClose}
       foot={
         <>
-          <Button onPress={onClose}>{data ? 'Close' : 'Leave it'}</Button>
+          <Button onPress={onClose}>{data ? 'Close' : 'Cancel'}</Button>
           {!data && (
             <Button
               kind="main"

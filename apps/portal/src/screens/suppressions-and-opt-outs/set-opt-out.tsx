@@ -107,7 +107,7 @@ export function SetOptOut({
         {save.error && !isPlaced && <Problem error={save.error} />}
         <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/consents`, body: said }} />
         <Actions>
-          <Button onPress={onClose}>Leave it</Button>
+          <Button onPress={onClose}>Cancel</Button>
           <Button kind="main" type="submit" isDisabled={!isWhole || save.isPending}>
             Opt them out
           </Button>

@@ -117,7 +117,7 @@ function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
         onClose={() => setAsked(false)}
         foot={
           <>
-            <Button onPress={() => setAsked(false)}>Leave it</Button>
+            <Button onPress={() => setAsked(false)}>Cancel</Button>
             <Button kind="danger" isDisabled={remove.isPending} onPress={() => remove.mutate()}>
               Take back “{sourceName(source)}”
             </Button>
