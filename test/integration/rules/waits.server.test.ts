@@ -1,97 +1,124 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openEmbedded } from '@carillon/adapter-embedded';
 import { createTicker } from '@carillon/engine';
 import { Progress, startStageConsumer } from '@carillon/runtime';
 import { createEvaluateStage } from '@carillon/stages';
-import { COLLECTIONS, createSourceStore, createStores } from '@carillon/stores';
 import { ORDER_PAID, ORDERS, orderShop, stream } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { openCluster, openDataFolder, type RealBackend } from './backends.ts';
 
-const MINUTE = 60_000;
-const UNPAID = {
+const TIMEOUT = 120_000;
+const RECIPIENTS = { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event.order_id' } as const;
+const WAITING = {
   ...ORDER_PAID,
   rules: {
-    unpaid: {
+    unpaid: { stream: 'orders', when: 'event.status == "placed"', after: '1s', recipients: RECIPIENTS },
+    // It never fires here, however slow the machine is.
+    reserved: {
       stream: 'orders',
-      when: 'event.status == "placed"',
-      after: '1m',
+      when: 'event.status == "reserved"',
+      after: '366d',
       unless: 'event.status == "paid"',
-      recipients: { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event.order_id' },
+      recipients: RECIPIENTS,
     },
   },
 } as typeof ORDER_PAID;
 
-let folder = '';
-let running: { readonly topology: Topology; readonly round: () => Promise<void>; stop(): Promise<void> } | undefined;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'carillon-waits-'));
-});
-afterEach(async () => {
-  await running?.stop();
-  running = undefined;
-  rmSync(folder, { recursive: true, force: true });
-});
-
-/** Opens the data folder as a process does, with what evaluates and what appends ticks. `passed`: time since the first start. */
-async function start(passed: number) {
-  await running?.stop();
-  const topology = await openTopology({
-    async backing(clock) {
-      const data = await openEmbedded({ dataDir: folder, clock, partitions: 2, collections: COLLECTIONS });
-      const sources = createSourceStore(data.documents, data.writeWithRecords);
-      return { data: { ...data, ...createStores(data.documents), sources }, close: () => data.close() };
-    },
-  });
-  topology.clock.pass(passed);
+/** What evaluates and what appends ticks, as in a process of the engine. */
+async function startEngine({ backing }: RealBackend) {
+  const topology = await openTopology({ backing });
   const progress = new Progress();
   const { log, checkpoints, ruleStates } = topology.data;
   const stage = createEvaluateStage(topology.ports);
   const common = { group: 'engine', topic: 'carillon.events', log, checkpoints, progress } as const;
   const consumption = await startStageConsumer({ ...common, stage, sink: topology.liveSink, watch: topology.witness });
-  running = {
+  return {
     topology,
-    round: createTicker({ log, ruleStates, clock: topology.clock, progress }),
+    tick: createTicker({ log, ruleStates, clock: topology.clock, progress }),
     async stop() {
       await consumption.stop();
       await topology.close();
     },
   };
-  return running;
 }
+type Engine = Awaited<ReturnType<typeof startEngine>>;
 
-it('an order that is not paid within a minute fires by a tick, a paid one does not, also after a restart', async () => {
-  const first = await start(0);
-  const happens = (status: string, order: string) =>
-    first.topology.event({ status, order_id: order, customer: { email: 'ada@example.com' } });
-  await first.topology.publish(...orderShop(UNPAID), stream('orders', { ...ORDERS, key: 'event.order_id' }));
-  for (const order of ['A-1', 'A-2', 'A-3']) await happens('placed', order);
-  await happens('paid', 'A-2');
-  await untilFound('both waits are stored', async () => {
-    const { ruleStates } = first.topology.data;
-    const due = await Promise.all([0, 1].map((partition) => ruleStates.due(partition, Number.MAX_SAFE_INTEGER, 10)));
-    return due.flat().length === 2 ? true : undefined;
-  });
+const happens = (topology: Topology, status: string, order: string) =>
+  topology.event({ status, order_id: order, customer: { email: 'ada@example.com' } });
 
-  const second = await start(2 * MINUTE);
-  const intents = await untilFound('the messages of the unpaid orders', async () => {
-    await second.round();
-    const found = await second.topology.records('carillon.intents');
-    return found.length >= 2 ? found : undefined;
-  });
-  const { intent } = second.topology.ports.codecs;
-  const orders = intents.map(({ value }) => {
+/** Orders with a message on the log. */
+async function notified({ topology }: Engine): Promise<readonly string[]> {
+  const { intent } = topology.ports.codecs;
+  const orders = (await topology.records('carillon.intents')).map(({ value }) => {
     const read = intent.decode(value);
     if (!read.ok) throw new Error(read.error.detail);
     expect(read.value.deadline).toBe(read.value.causedAt);
     return read.value.slot.uniqueId;
   });
-  expect(orders.toSorted()).toEqual(['A-1', 'A-3']);
+  return orders.toSorted();
+}
 
-  const third = await start(4 * MINUTE);
-  await third.topology.event({ status: 'paid', order_id: 'A-1', customer: { email: 'ada@example.com' } });
-  await third.round();
-  expect(await third.topology.records('carillon.intents')).toHaveLength(2);
+/** Documents of entities that wait. */
+async function waiting({ topology }: Engine): Promise<readonly string[]> {
+  const { log, ruleStates } = topology.data;
+  const partitions = Array.from({ length: log.partitions('carillon.events') }, (_, partition) => partition);
+  const due = await Promise.all(partitions.map((partition) => ruleStates.due(partition, Number.MAX_SAFE_INTEGER, 10)));
+  return due.flat().map(({ id }) => id);
+}
+
+function firesByTicks(open: () => Promise<RealBackend>): void {
+  let backend: RealBackend;
+  let engine: Engine | undefined;
+  beforeAll(async () => {
+    backend = await open();
+  }, TIMEOUT);
+  afterEach(async () => {
+    await engine?.stop();
+    engine = undefined;
+  });
+  afterAll(() => backend.close(), TIMEOUT);
+
+  it(
+    'fires on a quiet stream after a restart, once, and not for a wait that was cancelled',
+    async () => {
+      const first = (engine = await startEngine(backend));
+      const { topology } = first;
+      await topology.publish(...orderShop(WAITING), stream('orders', { ...ORDERS, key: 'event.order_id' }));
+      await happens(topology, 'reserved', 'A-2');
+      await untilFound('the reserved order waits', async () =>
+        (await waiting(first)).length === 1 ? true : undefined,
+      );
+      await happens(topology, 'paid', 'A-2');
+      await untilFound('nothing waits', async () => ((await waiting(first)).length === 0 ? true : undefined));
+      await happens(topology, 'placed', 'A-1');
+      await untilFound('the placed order waits', async () => ((await waiting(first)).length === 1 ? true : undefined));
+      await first.stop();
+
+      const second = (engine = await startEngine(backend));
+      await untilFound('the message of the placed order', async () => {
+        await second.tick();
+        return (await notified(second)).length > 0 ? true : undefined;
+      });
+      await second.stop();
+
+      const third = (engine = await startEngine(backend));
+      await happens(third.topology, 'paid', 'A-1');
+      await happens(third.topology, 'placed', 'A-3');
+      await untilFound('the message of the other order', async () => {
+        await third.tick();
+        return (await notified(third)).includes('A-3') ? true : undefined;
+      });
+      expect(await notified(third)).toEqual(['A-1', 'A-3']);
+      expect(await waiting(third)).toEqual([]);
+      expect(third.topology.witness.failures).toEqual([]);
+    },
+    TIMEOUT,
+  );
+}
+
+describe('a rule that waits, in a data folder', () => {
+  firesByTicks(openDataFolder);
+});
+describeWith(['kafka', 'mongodb'], 'a rule that waits, on Kafka and MongoDB', () => {
+  firesByTicks(openCluster);
 });
