@@ -12,8 +12,16 @@ export type RuleState = {
   readonly nextDue: Instant | null;
   /** When the state may be removed if nothing waits by then. Null: never. Best a whole day, because an index holds it. */
   readonly forgetAt: Instant | null;
+  /** The waits of the entity, at most one for each rule. */
+  readonly waits: readonly RuleWait[];
   readonly data: string;
 };
+
+/** A wait of an entity. `rule` is the name that the caller gives a rule, the same for all entities. `due`: when the wait may end. */
+export type RuleWait = { readonly rule: string; readonly due: Instant };
+
+/** Entities that wait by a rule, and the earliest `due` of their waits. Null: no entity waits. */
+export type WaitingEntities = { readonly count: number; readonly nextDue: Instant | null };
 
 /** A state with a wait, without its data: a caller that has this version need not load it. */
 export type DueRuleState = Pick<RuleState, 'id' | 'offset'> & { readonly nextDue: Instant };
@@ -33,6 +41,8 @@ export type RuleStateStore = {
   due(partition: number, before: Instant, limit: number): Promise<readonly DueRuleState[]>;
   /** Returns the earliest `nextDue` of a partition. Null: nothing waits there. */
   earliestDue(partition: number): Promise<Instant | null>;
+  /** Counts entities that wait by a rule, up to `limit`. It reads no more index entries than that, however many wait. */
+  waiting(rule: string, limit: number): Promise<WaitingEntities>;
   /**
    * Removes at most `limit` states of a partition that wait for nothing and whose `forgetAt` is earlier than `before`. Returns
    * how many. A caller passes the watermark of the partition, so that no unread record still needs what is removed.

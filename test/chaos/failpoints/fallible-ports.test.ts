@@ -54,6 +54,7 @@ const TABLE: Table = {
     load: 'reads',
     due: 'reads',
     earliestDue: 'reads',
+    waiting: 'reads',
     save: 'nobody uses it yet',
     sweep: 'takes away what nothing is read from any more, and is done again',
   },

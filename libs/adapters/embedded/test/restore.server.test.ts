@@ -94,6 +94,8 @@ function asBeforeIntentsStoodApart(file: string): void {
     DROP TABLE delivery_intents;
     ALTER TABLE field_rows DROP COLUMN tables;
     DROP TABLE called_off_jobs;
+    DROP TABLE rule_waits;
+    ALTER TABLE rule_states DROP COLUMN waits;
     DROP INDEX rule_states_forgotten;
     ALTER TABLE rule_states DROP COLUMN forget_at;
     PRAGMA user_version = ${MIGRATIONS.indexOf(DELIVERIES_INTENT_APART)};

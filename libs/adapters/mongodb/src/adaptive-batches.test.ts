@@ -42,6 +42,7 @@ const writers: Record<string, () => Promise<unknown>> = {
         offset: 1,
         nextDue: null,
         forgetAt: null,
+        waits: [],
         data: '{}',
       })),
     ),

@@ -88,6 +88,8 @@ export type RuleStateDocument = {
   readonly offset: number;
   readonly nextDue?: number;
   readonly forgetAt?: number;
+  /** Left out if the entity waits for nothing. */
+  readonly waits?: readonly { readonly rule: string; readonly due: number }[];
   readonly data: string;
 };
 

@@ -13,7 +13,7 @@ import {
   type KeyedEvent,
 } from '@carillon/domain/rules';
 import { CarillonError, type DeriveId, type Instant, type LogId } from '@carillon/kernel';
-import type { DueRuleState, EventLog, FencedWrite, Ids, RuleState, RuleStateStore } from '@carillon/ports';
+import type { DueRuleState, EventLog, FencedWrite, Ids, RuleState, RuleStateStore, RuleWait } from '@carillon/ports';
 import { StateCache, type KnownState } from './state-cache.ts';
 
 export const isKeyed = (event: SourceEvent): event is KeyedEvent => event.key !== null;
@@ -135,7 +135,9 @@ export class EntityStates {
     for (const some of chunksOf([...this.#changed])) {
       const states = some.map(([id, memory]): RuleState => {
         const nextDue = nextDueOf(memory);
-        return { id, logId, partition, offset: memory.offset, nextDue, forgetAt: null, data: formatMemory(memory) };
+        const waits = waitsOf(memory);
+        const data = formatMemory(memory);
+        return { id, logId, partition, offset: memory.offset, nextDue, forgetAt: null, waits, data };
       });
       if ((await store.save(states)).includes('refused')) return 'refused';
       for (const [at, [id, memory]] of some.entries()) {
@@ -166,6 +168,14 @@ export class EntityStates {
     this.#cache.put(state, textLength);
   }
 }
+
+/** The name of a rule in the waits of states. An `id` of a rule is one of its workspace. */
+export const waitingRule = (workspace: string, ruleId: string): string => `${workspace} ${ruleId}`;
+
+const waitsOf = ({ entity, rules }: EntityMemory): readonly RuleWait[] =>
+  Object.entries(rules).flatMap(([ruleId, { wait }]) =>
+    wait ? [{ rule: waitingRule(entity.workspace, ruleId), due: wait.due }] : [],
+  );
 
 const chunksOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
   Array.from({ length: Math.ceil(items.length / BATCH_SIZE) }, (_, at) =>

@@ -27,6 +27,7 @@ export function describeRuleStates(name: string, make: () => Promise<UnderTest<R
       offset: 10,
       nextDue: null,
       forgetAt: null,
+      waits: [],
       data: '{}',
       ...more,
     });
@@ -35,7 +36,11 @@ export function describeRuleStates(name: string, make: () => Promise<UnderTest<R
 
     it('returns the states that are there and nothing for the others', async () => {
       const [known, unknown] = [freshName('known'), freshName('unknown')];
-      const saved = state(known, { nextDue: 5, forgetAt: 7, data: '{"total":9007199254740993,"name":"Grüße"}' });
+      const waits = [
+        { rule: freshName('rule'), due: 5 },
+        { rule: freshName('rule'), due: 6 },
+      ];
+      const saved = state(known, { nextDue: 5, forgetAt: 7, waits, data: '{"total":9007199254740993,"name":"Grüße"}' });
       expect(await store().save([saved])).toEqual(['done']);
       expect(await store().load([unknown, known])).toEqual([saved]);
       expect(await store().load([])).toEqual([]);
@@ -119,6 +124,48 @@ export function describeRuleStates(name: string, make: () => Promise<UnderTest<R
         await store().save([state(id, { offset: 20 })]);
         expect(await store().save([state(id, { offset: 19, nextDue: 5 })])).toEqual(['refused']);
         expect(await dueIds(100)).toEqual([]);
+      });
+    });
+
+    describe('waiting entities', () => {
+      const waiting = (rule: string, ...dues: readonly number[]): RuleState[] =>
+        dues.map((due) => state(freshName('waiting'), { nextDue: due, waits: [{ rule, due }] }));
+
+      it('are counted for each rule up to a limit, with the earliest deadline', async () => {
+        const [rule, other, none] = [freshName('rule'), freshName('other'), freshName('none')];
+        await store().save([...waiting(rule, 50, 30, 40), ...waiting(other, 10)]);
+        expect(await store().waiting(rule, 10)).toEqual({ count: 3, nextDue: 30 });
+        expect(await store().waiting(rule, 2)).toEqual({ count: 2, nextDue: 30 });
+        expect(await store().waiting(other, 10)).toEqual({ count: 1, nextDue: 10 });
+        expect(await store().waiting(none, 10)).toEqual({ count: 0, nextDue: null });
+      });
+
+      it('count in all partitions, and once for each of their rules', async () => {
+        const [rule, other] = [freshName('rule'), freshName('other')];
+        const waits = [
+          { rule: other, due: 20 },
+          { rule, due: 60 },
+        ];
+        await store().save([state(freshName('both'), { nextDue: 20, waits })]);
+        await store().save([
+          { ...state(freshName('elsewhere'), { nextDue: 70 }), partition: partition + 1, waits: [{ rule, due: 70 }] },
+        ]);
+        expect(await store().waiting(rule, 10)).toEqual({ count: 2, nextDue: 60 });
+        expect(await store().waiting(other, 10)).toEqual({ count: 1, nextDue: 20 });
+      });
+
+      it('are counted as waits move and end, and not by a refused save', async () => {
+        const rule = freshName('rule');
+        const [a, b] = waiting(rule, 30, 50);
+        if (!a || !b) throw new Error('there are two');
+        await store().save([a, b]);
+        await store().save([{ ...a, offset: 11, nextDue: 90, waits: [{ rule, due: 90 }] }]);
+        expect(await store().waiting(rule, 10)).toEqual({ count: 2, nextDue: 50 });
+        await store().save([{ ...b, offset: 11, nextDue: null, waits: [] }]);
+        expect(await store().save([{ ...b, offset: 10 }])).toEqual(['refused']);
+        expect(await store().waiting(rule, 10)).toEqual({ count: 1, nextDue: 90 });
+        await store().save([{ ...a, offset: 12, nextDue: null, waits: [] }]);
+        expect(await store().waiting(rule, 10)).toEqual({ count: 0, nextDue: null });
       });
     });
 

@@ -1,4 +1,4 @@
-import type { DueRuleState, FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
+import type { DueRuleState, FencedWrite, RuleState, RuleStateStore, WaitingEntities } from '@carillon/ports';
 import type { Wire } from './wire.ts';
 
 /** States of rules, each fenced by the offset in it. */
@@ -18,6 +18,14 @@ export function createMemoryRuleStates() {
       .filter((state) => state.partition === partition)
       .flatMap(({ id, offset, nextDue }) => (nextDue === null ? [] : [{ id, offset, nextDue }]))
       .toSorted((a, b) => a.nextDue - b.nextDue);
+
+  function waitsOf(rule: string, limit: number): WaitingEntities {
+    const dues = [...stored.values()]
+      .flatMap(({ waits }) => waits.filter((wait) => wait.rule === rule))
+      .map(({ due }) => due)
+      .toSorted((a, b) => a - b);
+    return { count: Math.min(dues.length, limit), nextDue: dues[0] ?? null };
+  }
 
   function sweep(partition: number, before: number, limit: number): number {
     const old = [...stored.values()].filter(
@@ -41,6 +49,7 @@ export function createMemoryRuleStates() {
             .slice(0, limit),
         ),
       earliestDue: (partition) => wire.ask('ruleStates.earliestDue', () => waiting(partition)[0]?.nextDue ?? null),
+      waiting: (rule, limit) => wire.ask('ruleStates.waiting', () => waitsOf(rule, limit)),
       sweep: (partition, before, limit) =>
         wire.ask('ruleStates.sweep', () => sweep(partition, before, limit), { writes: true }),
     }),

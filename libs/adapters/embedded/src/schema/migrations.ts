@@ -33,7 +33,7 @@ import {
   READ_MODELS_SCHEMA,
 } from './read-models.ts';
 import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA, SENDING_JOB_RESTORES_SCHEMA } from './restores.ts';
-import { RULE_STATES_DUE_AND_FORGOTTEN } from './rule-states.ts';
+import { RULE_STATES_DUE_AND_FORGOTTEN, RULE_WAITS_SCHEMA } from './rule-states.ts';
 import { DATA_KEYS_SCHEMA } from './secrets.ts';
 import { SUPPRESSIONS_ADDED_BY, SUPPRESSIONS_BY_SOURCE } from './suppressions.ts';
 import { LEASES_BY_END, STORES_SCHEMA } from './stores.ts';
@@ -82,6 +82,7 @@ export const MIGRATIONS: readonly string[] = [
   FIELDS_OF_TABLES,
   SENDING_JOB_RESTORES_SCHEMA,
   RULE_STATES_DUE_AND_FORGOTTEN,
+  RULE_WAITS_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -1,3 +1,14 @@
+/** One row for each wait, so that the entities that wait by a rule are counted from its key alone. Earlier versions wrote no waits. */
+export const RULE_WAITS_SCHEMA = `
+  ALTER TABLE rule_states ADD COLUMN waits TEXT NOT NULL DEFAULT '[]';
+  CREATE TABLE rule_waits (
+    rule TEXT NOT NULL,
+    due INTEGER NOT NULL,
+    state_id TEXT NOT NULL,
+    PRIMARY KEY (rule, due, state_id)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /**
  * The index has all columns that a page of due states returns. Earlier versions wrote no states, so the migration moves none.
  */

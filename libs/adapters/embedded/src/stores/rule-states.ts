@@ -1,5 +1,5 @@
 import type { LogId } from '@carillon/kernel';
-import type { DueRuleState, FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
+import type { DueRuleState, FencedWrite, RuleState, RuleStateStore, WaitingEntities } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
 
@@ -11,17 +11,36 @@ type RuleStateRow = {
   next_due: number | null;
   data: string;
   forget_at: number | null;
+  /** Waits as JSON, in pairs of rule and due. */
+  waits: string;
 };
+type Wait = readonly [rule: string, due: number];
 type Sweep = { readonly partition: number; readonly before: number; readonly limit: number };
+
+const NO_WAITS = '[]';
+
+/** Writes the rows of waits that a state gained, and removes those that it lost. */
+function replaceWaits(sql: Transaction['sql'], id: string, before: string, after: string): void {
+  if (before === after) return;
+  for (const [rule, due] of JSON.parse(before) as readonly Wait[]) {
+    sql.run('DELETE FROM rule_waits WHERE rule = ? AND due = ? AND state_id = ?', rule, due, id);
+  }
+  for (const [rule, due] of JSON.parse(after) as readonly Wait[]) {
+    sql.run('INSERT OR IGNORE INTO rule_waits (rule, due, state_id) VALUES (?, ?, ?)', rule, due, id);
+  }
+}
 
 export const ruleStateWrites = ({ sql }: Transaction) => ({
   'ruleStates.save'(rows: readonly RuleStateRow[]): FencedWrite[] {
     return rows.map((row) => {
+      const stored = sql.get('SELECT waits FROM rule_states WHERE id = ?', row.id) as
+        | Pick<RuleStateRow, 'waits'>
+        | undefined;
       const changed = sql.run(
-        `INSERT INTO rule_states (id, log_id, partition, record_offset, next_due, data, forget_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?)
+        `INSERT INTO rule_states (id, log_id, partition, record_offset, next_due, data, forget_at, waits)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET record_offset = excluded.record_offset, next_due = excluded.next_due,
-           data = excluded.data, forget_at = excluded.forget_at
+           data = excluded.data, forget_at = excluded.forget_at, waits = excluded.waits
          WHERE log_id = excluded.log_id AND partition = excluded.partition AND record_offset < excluded.record_offset`,
         row.id,
         row.log_id,
@@ -30,8 +49,12 @@ export const ruleStateWrites = ({ sql }: Transaction) => ({
         row.next_due,
         row.data,
         row.forget_at,
+        row.waits,
       );
-      if (changed === 1) return 'done';
+      if (changed === 1) {
+        replaceWaits(sql, row.id, stored?.waits ?? NO_WAITS, row.waits);
+        return 'done';
+      }
       const equal = sql.get(
         'SELECT 1 FROM rule_states WHERE id = ? AND log_id = ? AND partition = ? AND record_offset = ?',
         row.id,
@@ -83,6 +106,15 @@ export const createRuleStateStore = (reader: Reader, write: Write<RuleStateWrite
     ) as { readonly earliest: number | null };
     return row.earliest;
   },
+  async waiting(rule, limit) {
+    const { count, nextDue } = reader.get(
+      `SELECT count(*) AS count, min(due) AS nextDue FROM (
+         SELECT due FROM rule_waits WHERE rule = ? ORDER BY due LIMIT ?)`,
+      rule,
+      limit,
+    ) as WaitingEntities;
+    return { count, nextDue };
+  },
   async sweep(partition, before, limit) {
     return write('ruleStates.sweep', { bytes: 256, rows: limit }, { partition, before, limit });
   },
@@ -96,6 +128,7 @@ const toRow = (state: RuleState): RuleStateRow => ({
   next_due: state.nextDue,
   data: state.data,
   forget_at: state.forgetAt,
+  waits: JSON.stringify(state.waits.map(({ rule, due }): Wait => [rule, due])),
 });
 
 const fromRow = (row: RuleStateRow): RuleState => ({
@@ -105,5 +138,6 @@ const fromRow = (row: RuleStateRow): RuleState => ({
   offset: row.record_offset,
   nextDue: row.next_due,
   forgetAt: row.forget_at,
+  waits: (JSON.parse(row.waits) as readonly Wait[]).map(([rule, due]) => ({ rule, due })),
   data: row.data,
 });

@@ -52,6 +52,7 @@ export const WANTED = {
   rule_states: [
     { name: 'due', key: { partition: 1, nextDue: 1 }, where: ['nextDue'] },
     { name: 'forgotten', key: { partition: 1, forgetAt: 1 }, where: ['forgetAt'] },
+    { name: 'waits', key: { 'waits.rule': 1, nextDue: 1 }, where: ['nextDue'] },
   ],
   cohorts: [{ name: 'integration', key: { workspace: 1, integration: 1, cohort: 1 } }],
   cohort_members: [

@@ -15,15 +15,28 @@ const stateOf = (found: RuleStateDocument): RuleState => ({
   offset: found.offset,
   nextDue: found.nextDue ?? null,
   forgetAt: found.forgetAt ?? null,
+  waits: (found.waits ?? []).map(({ rule, due }) => ({ rule, due })),
   data: found.data,
 });
 
-const writeOf = ({ id, logId, partition, offset, nextDue, forgetAt, data }: RuleState) => ({
+const writeOf = ({ id, logId, partition, offset, nextDue, forgetAt, waits, data }: RuleState) => ({
   id,
   // `$eq` would do as well; as plain values they also go into the document that the upsert makes.
   guard: { logId, partition, offset: { $lt: offset } },
-  fields: { offset, nextDue: nextDue ?? undefined, forgetAt: forgetAt ?? undefined, data },
+  fields: {
+    offset,
+    nextDue: nextDue ?? undefined,
+    forgetAt: forgetAt ?? undefined,
+    waits: waits.length === 0 ? undefined : waits,
+    data,
+  },
 });
+
+/**
+ * Waiting entities whose deadlines are compared. They come in the order of the earliest wait of any rule. An entity that waits by several
+ * rules may have a later one first.
+ */
+const MAX_EARLIEST = 100;
 
 /** States cut into runs in which every id is there once: a bulk has no order of its own. */
 function runsOf(states: readonly RuleState[]): readonly (readonly RuleState[])[] {
@@ -103,6 +116,25 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
         ruleStates.findOne({ partition, nextDue: queued({}) }, { sort: { nextDue: 1 }, projection: { nextDue: 1 } }),
       );
       return found?.nextDue ?? null;
+    },
+    async waiting(rule, limit) {
+      const filter = { 'waits.rule': rule, nextDue: queued({}) };
+      const count = await attempt(() => ruleStates.countDocuments(filter, { limit }));
+      if (count === 0) return { count, nextDue: null };
+      const earliest = await attempt(() =>
+        ruleStates
+          .find(filter, {
+            ...IN_ONE_ANSWER,
+            sort: { nextDue: 1 },
+            limit: MAX_EARLIEST,
+            projection: { waits: 1 },
+          })
+          .toArray(),
+      );
+      const dues = earliest
+        .flatMap(({ waits = [] }) => waits.filter((wait) => wait.rule === rule))
+        .map(({ due }) => due);
+      return { count, nextDue: dues.length === 0 ? null : Math.min(...dues) };
     },
     async sweep(partition, before, limit) {
       const forgotten = { partition, forgetAt: queued({ $lt: before }), nextDue: { $exists: false } };
