@@ -221,8 +221,6 @@ async function sendSlots(
     scratch.commit({ people });
     batch = [];
   };
-  // Slots that were sent before a crash are sent again.
-  scratch.forgetPeople();
   let joined = 0;
   for (const slot of joinSlots(scratch.lines(['slot']), titlesOf(comparing))) {
     // The child notices the end of its parent only in the event loop.

@@ -13,7 +13,7 @@ const PAGE_BYTES = 4096;
 /** Time for which a process waits for another one that commits. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Number of the layout. A file of another layout is not read. */
-const LAYOUT = 6;
+const LAYOUT = 7;
 /** SQLite's code for a disk without room and for a file at its largest size. */
 const SQLITE_FULL = 13;
 
@@ -40,7 +40,6 @@ const SCHEMA = `
     at INTEGER NOT NULL,
     user_ids INTEGER NOT NULL
   ) STRICT;
-  CREATE TABLE people (difference TEXT NOT NULL, person TEXT NOT NULL, is_notified INTEGER NOT NULL) STRICT;
   CREATE TABLE outputs (
     position TEXT PRIMARY KEY,
     event_position TEXT NOT NULL,
@@ -61,6 +60,14 @@ const SCHEMA = `
     event_position TEXT NOT NULL,
     position TEXT
   ) STRICT;
+`;
+
+/**
+ * People are written while lines are read. In the file they would grow its write-ahead log without bound, because SQLite cannot
+ * truncate the log while a statement reads.
+ */
+const PEOPLE = `
+  CREATE TEMP TABLE people (difference TEXT NOT NULL, person TEXT NOT NULL, is_notified INTEGER NOT NULL) STRICT;
 `;
 
 /** Columns of a line by its fields. */
@@ -108,7 +115,7 @@ export type ScratchPage = {
   readonly lines?: readonly Line[];
   readonly lookups?: readonly ScratchLookup[];
   readonly answers?: readonly { readonly key: string; readonly answer: string }[];
-  /** The people of rows that were sent. */
+  /** The people of rows that were sent. They are kept until the file is closed. */
   readonly people?: readonly RowPerson[];
   readonly outputs?: readonly ScratchOutput[];
   /** Positions of outputs that are compared now. They are removed. */
@@ -138,8 +145,6 @@ export type ScratchFile = {
   lookups(): IterableIterator<ScratchLookup>;
   /** The people of all rows, ordered by difference and person. */
   people(): IterableIterator<RowPerson>;
-  /** Removes the people of all rows. */
-  forgetPeople(): void;
   /** Outputs of an event that were not compared yet, in the order of their positions. */
   outputsOf(eventPosition: string): readonly ScratchOutput[];
   /** At most `limit` outputs that were not compared yet, in the order of their positions. */
@@ -201,7 +206,6 @@ export function openScratchFile(file: string, identity: string, maxBytes = MAX_S
     *people() {
       for (const row of iterate('SELECT * FROM people ORDER BY difference, person')) yield personOf(row);
     },
-    forgetPeople: () => void guarded(() => sql.run('DELETE FROM people')),
     outputsOf: (eventPosition) =>
       sql.all('SELECT * FROM outputs WHERE event_position = ? ORDER BY position', eventPosition).map(outputOf),
     outputs: (limit) => sql.all('SELECT * FROM outputs ORDER BY position LIMIT ?', limit).map(outputOf),
@@ -318,6 +322,8 @@ const limit = (db: DatabaseSync, file: string, maxBytes: number): void =>
     PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / PAGE_BYTES))};
     PRAGMA temp_store = FILE;
     PRAGMA temp_store_directory = '${dirname(file).replaceAll("'", "''")}';
+    PRAGMA temp.max_page_count = ${Math.max(1, Math.floor(maxBytes / PAGE_BYTES))};
+    ${PEOPLE}
   `);
 
 const MIB = 1024 * 1024;

@@ -74,18 +74,34 @@ describe('a scratch file', () => {
     expect([...open().findings(['problem', 'id'])]).toEqual([first, second, third]);
   });
 
-  it('returns the people of rows by difference and person until it forgets them', () => {
+  it('returns the people of rows by difference and person until it is closed', () => {
     const personOf = (person: string, isNotified: boolean, difference: 'added' | 'removed' = 'added') => ({
       difference,
       person,
       isNotified,
     });
     const [ann, bob, removed] = [personOf('ann', true), personOf('bob', false), personOf('ann', true, 'removed')];
-    open().commit({ people: [removed, bob, ann] });
-    const reopened = open();
-    expect([...reopened.people()]).toEqual([ann, bob, removed]);
-    reopened.forgetPeople();
-    expect([...reopened.people()]).toEqual([]);
+    const scratch = open();
+    scratch.commit({ people: [removed, bob, ann] });
+    expect([...scratch.people()]).toEqual([ann, bob, removed]);
+    expect([...open().people()]).toEqual([]);
+  });
+
+  it('keeps its write-ahead log small while people are written and lines are read', () => {
+    const scratch = open();
+    scratch.commit({ lines: Array.from({ length: 1_000 }, (_, at) => lineOf(`dlv_${at}`)), checkpoint: 'page 1' });
+    const before = statSync(`${file}-wal`).size;
+    const lines = scratch.lines(['slot']);
+    lines.next();
+    const people = Array.from({ length: 500 }, (_, at) => ({
+      difference: 'added' as const,
+      person: `person ${at} ${'x'.repeat(100)}`,
+      isNotified: false,
+    }));
+    for (let batch = 0; batch < 40; batch += 1) scratch.commit({ people });
+    expect(statSync(`${file}-wal`).size).toBe(before);
+    expect([...lines]).toHaveLength(999);
+    expect([...scratch.people()]).toHaveLength(20_000);
   });
 
   it('is replaced if it belongs to another run or release', () => {
