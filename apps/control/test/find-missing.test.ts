@@ -26,12 +26,9 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
+const SELECTION: MissingSelection = { differences: ['added'], slotStates: ['none'], rules: null, since: 0 };
 const look = (run: CompareRun, selection: Partial<MissingSelection> = {}) =>
-  findMissing(
-    run,
-    { differences: ['added'], slotStates: ['none'], rules: null, since: 0, ...selection },
-    fixture.ports(),
-  );
+  findMissing(run, { ...SELECTION, ...selection }, fixture.ports());
 const ordersOf = async (run: CompareRun, selection: Partial<MissingSelection> = {}, notificationId = 'ntf_old') => {
   const { messages } = await look(run, selection);
   const names = new Map(['a', 'b', 'c', 'd'].map((id) => [fixture.slotOf(id, notificationId), id]));
@@ -255,6 +252,31 @@ describe('the lookups of a run that a sending job has asked about', () => {
 });
 
 describe('a look at the missing messages', () => {
+  it('asks for the questions of several events at once, and for those of an event once', async () => {
+    const crm = { kind: 'lookup', url: 'https://crm.example.com/people', match: 'id' } as never;
+    await topology.publish(integration('crm', crm));
+    const lookup = { from: 'lookup', integration: 'crm', user_ids: '["owner"]' } as const;
+    const withLookup = (body: NotificationBody): NotificationBody => ({
+      ...body,
+      rules: { ...body.rules, asked: { ...PAID, id: 'rul_asked', when: 'false', recipients: lookup } },
+    });
+    await fixture.publish(withLookup(withIds('old', 'event.total > 100')));
+    for (let order = 0; order < 20; order += 1) await fixture.order(`order-${order}`, 90);
+    const run = await fixture.compare(withLookup(withIds('old')));
+    await fixture.publish(withLookup(withIds('old')));
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    let waiting = 0;
+    const { claims } = topology.ports;
+    const get: typeof claims.get = async (id) => {
+      waiting += 1;
+      if (waiting === 16) resolve();
+      await asked;
+      return claims.get(id);
+    };
+    const { messages } = await findMissing(run, SELECTION, { ...fixture.ports(), claims: { ...claims, get } });
+    expect([messages.length, waiting]).toEqual([20, 20]);
+  });
+
   it('is refused for a run that has not finished', async () => {
     await fixture.order('a', 90);
     const run = await fixture.compare(withIds('old'), { state: 'running' });

@@ -3,7 +3,7 @@ import type { Delivery } from '@carillon/domain/deliveries';
 import type { MissingLookup, MissingMessage, MissingSelection, CompareRun } from '@carillon/domain/runs';
 import type { DeliveryId, EventId, JobId } from '@carillon/kernel';
 import { forEachConcurrently, type RuleBook } from '@carillon/stages';
-import { createOutputReader, type EventOutputPorts } from './event-outputs.ts';
+import { createOutputReader, type EventOutputPorts, type EventOutputs } from './event-outputs.ts';
 import { askedPartsOf } from './questions.ts';
 import { createSendingChecks, ruleNamed, type SendingCheckPorts } from './sending-checks.ts';
 
@@ -17,8 +17,14 @@ export type LookChecks = {
   askable(lookups: readonly MissingLookup[]): Promise<readonly MissingLookup[]>;
 };
 
-/** Events whose deliveries are read at once. */
+/** Events that are looked at concurrently. Each takes several requests to the stores, one after the other. */
 const CONCURRENCY = 16;
+
+type EventFacts = {
+  /** Deliveries by the keyed hash of their person. */
+  readonly byPerson: ReadonlyMap<string, readonly Delivery[]>;
+  readonly outputsAt: (position: string) => Promise<EventOutputs | null>;
+};
 const NO_DELIVERIES: ReadonlyMap<string, readonly Delivery[]> = new Map();
 
 export async function createLookChecks(
@@ -50,20 +56,26 @@ export async function createLookChecks(
       : Map.groupBy(deliveries, ({ intent }) => ids.keyed('run person', workspace, intent.person));
   }
 
-  async function isSendable(
-    { row }: MissingMessage,
-    byPerson: ReadonlyMap<string, readonly Delivery[]>,
-  ): Promise<boolean> {
+  /** Returns a reader that evaluates an event once, although other events are evaluated meanwhile. */
+  function keepOutputs(): typeof readOutputs {
+    const known = new Map<string, ReturnType<typeof readOutputs>>();
+    return (position) => {
+      const outputs = known.get(position) ?? readOutputs(position);
+      known.set(position, outputs);
+      return outputs;
+    };
+  }
+
+  async function isSendable({ row }: MissingMessage, { byPerson, outputsAt }: EventFacts): Promise<boolean> {
     const name = readRuleTitle(row.rule)?.notification ?? '';
     const notification = findResource(published, 'notification', workspace, name);
     if (!notification) return true;
     const why = await checks.whyNotSent({
       eventId: row.eventId,
-      notification: name,
       notificationId: notificationIdOf(notification),
       channel: row.channel,
       deliveries: async () => byPerson.get(row.person) ?? [],
-      slots: async () => (await readOutputs(row.position))?.messages ?? new Map<DeliveryId, never>(),
+      slots: async () => (await outputsAt(row.position))?.messages ?? new Map<DeliveryId, never>(),
     });
     return why === null;
   }
@@ -79,15 +91,13 @@ export async function createLookChecks(
 
   return {
     async sendable(messages) {
-      const deliveries = new Map<EventId, ReadonlyMap<string, readonly Delivery[]>>();
-      await forEachConcurrently(new Set(messages.map(({ row }) => row.eventId)), CONCURRENCY, async (eventId) => {
-        deliveries.set(eventId, await deliveriesByPerson(eventId));
+      const sendable = new Set<MissingMessage>();
+      const events = Map.groupBy(messages, ({ row }) => row.eventId);
+      await forEachConcurrently(events, CONCURRENCY, async ([eventId, ofEvent]) => {
+        const facts = { byPerson: await deliveriesByPerson(eventId), outputsAt: keepOutputs() };
+        for (const message of ofEvent) if (await isSendable(message, facts)) sendable.add(message);
       });
-      const sendable: MissingMessage[] = [];
-      for (const message of messages) {
-        if (await isSendable(message, deliveries.get(message.row.eventId) ?? NO_DELIVERIES)) sendable.push(message);
-      }
-      return sendable;
+      return messages.filter((message) => sendable.has(message));
     },
     async askable(lookups) {
       const askable = new Set<MissingLookup>();

@@ -1,4 +1,4 @@
-import { ruleIdFrom, type Resource } from '@carillon/domain/configuration';
+import { notificationIdOf, ruleIdFrom, type Resource } from '@carillon/domain/configuration';
 import { triggerIdOf } from '@carillon/domain/lookups';
 import type { EventId, JobId } from '@carillon/kernel';
 import { readAsking } from '@carillon/stages';
@@ -41,18 +41,30 @@ export async function askedPartsOf(
   }
 }
 
-/** Returns the ids of all rules that asked a partner in any published version of a notification. */
+/**
+ * Returns the ids of all rules that asked a partner in any published version of a notification, by the notification's id. A renamed
+ * notification keeps its id, and its rules may have had other ids under the former name.
+ */
 export function askingRulesOf(
   workspace: string,
-  notification: string,
   { history }: Pick<ControlPorts['configuration'], 'history'>,
-): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const { resource } of history.statesOf({ kind: 'notification', workspace, name: notification })) {
-    if (resource?.ref.kind !== 'notification') continue;
-    for (const [name, rule] of Object.entries((resource as Resource<'notification'>).body.rules)) {
-      if (rule.recipients.from === 'lookup') ids.add(ruleIdFrom(workspace, notification, name, rule));
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const published = history.publications().flatMap(({ refs }) => refs);
+  const names = new Set(
+    published.filter((ref) => ref.kind === 'notification' && ref.workspace === workspace).map(({ name }) => name),
+  );
+  const rules = new Map<string, Set<string>>();
+  for (const name of names) {
+    for (const { resource } of history.statesOf({ kind: 'notification', workspace, name })) {
+      if (resource?.ref.kind !== 'notification') continue;
+      const notification = resource as Resource<'notification'>;
+      const id = notificationIdOf(notification);
+      const asking = rules.get(id) ?? new Set();
+      rules.set(id, asking);
+      for (const [rule, body] of Object.entries(notification.body.rules)) {
+        if (body.recipients.from === 'lookup') asking.add(ruleIdFrom(workspace, name, rule, body));
+      }
     }
   }
-  return ids;
+  return rules;
 }

@@ -1,4 +1,4 @@
-import { readRuleTitle, type Configuration } from '@carillon/domain/configuration';
+import type { Configuration } from '@carillon/domain/configuration';
 import type { Delivery, Intent } from '@carillon/domain/deliveries';
 import type { Trigger } from '@carillon/domain/lookups';
 import { CarillonError, formatInstant, type DeliveryId } from '@carillon/kernel';
@@ -84,14 +84,10 @@ export async function createMissingSender(
     throw new CarillonError('conflict', `the message exists meanwhile: ${holder.id} is ${holder.state}. ${detail}`);
   }
 
-  async function refuseSecond(
-    { eventId, person, slot, rule }: Intent,
-    messages: EventOutputs['messages'],
-  ): Promise<void> {
+  async function refuseSecond({ eventId, person, slot }: Intent, messages: EventOutputs['messages']): Promise<void> {
     const why = await checks.whyNotSent({
       ...slot,
       eventId,
-      notification: readRuleTitle(rule)?.notification ?? '',
       deliveries: async () => (await ledger.list({ workspace, eventId, person }, MAX_OF_PERSON)).items,
       slots: async () => messages,
     });

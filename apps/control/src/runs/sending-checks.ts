@@ -16,8 +16,6 @@ export type SendingCheckPorts = QuestionPorts & Pick<ControlPorts, 'configuratio
 /** A message that a job sends or a look counts. */
 export type CheckedMessage = {
   readonly eventId: EventId;
-  /** Name of its notification. */
-  readonly notification: string;
   readonly notificationId: Slot['notificationId'];
   readonly channel: Slot['channel'];
   /** Reads the deliveries of the event to the person. */
@@ -63,17 +61,24 @@ export async function createSendingChecks(
 ): Promise<SendingChecks> {
   const { ledger } = ports;
   const askedBy = (await askingJobs(workspace, ports)).filter((id) => id !== job);
-  const rulesByNotification = new Map<string, ReadonlySet<string>>();
-  const askingRules = (notification: string): ReadonlySet<string> => {
-    const known = rulesByNotification.get(notification) ?? askingRulesOf(workspace, notification, ports.configuration);
-    rulesByNotification.set(notification, known);
-    return known;
-  };
+  let asking: ReturnType<typeof askingRulesOf> | null = null;
+  /** The result by question. Null in a job, where partners answer between two items. */
+  const looked = job === null ? new Map<string, Promise<string | null>>() : null;
 
   /** Returns the question about the event whose answer may still notify somebody. */
-  async function whyUnanswered(eventId: EventId, notification: string): Promise<string | null> {
+  function whyUnanswered(eventId: EventId, notificationId: string): Promise<string | null> {
+    const key = `${eventId} ${notificationId}`;
+    const known = looked?.get(key);
+    if (known) return known;
+    const found = findUnanswered(eventId, notificationId);
+    looked?.set(key, found);
+    return found;
+  }
+
+  async function findUnanswered(eventId: EventId, notificationId: string): Promise<string | null> {
+    asking ??= askingRulesOf(workspace, ports.configuration);
     let isAnswered = false;
-    for (const ruleId of askingRules(notification)) {
+    for (const ruleId of asking.get(notificationId) ?? []) {
       for (const asker of [null, ...askedBy]) {
         for (const { state } of await askedPartsOf({ ruleId, eventId, askedBy: asker }, ports)) {
           const who = asker ?? 'the live rule';
@@ -106,8 +111,8 @@ export async function createSendingChecks(
 
   return {
     askedBy,
-    async whyNotSent({ eventId, notification, notificationId, channel, deliveries, slots }) {
-      const unanswered = await whyUnanswered(eventId, notification);
+    async whyNotSent({ eventId, notificationId, channel, deliveries, slots }) {
+      const unanswered = await whyUnanswered(eventId, notificationId);
       if (unanswered !== null) return unanswered;
       for (const other of await deliveries()) {
         const isSame = other.slot.notificationId === notificationId && other.slot.channel === channel;
@@ -121,10 +126,10 @@ export async function createSendingChecks(
     async whyNotAsked({ eventId, rule }) {
       const known = ruleNamed(rule, workspace, configuration);
       if (!known) return null;
-      const { ruleId, notification, notificationId, otherRules } = known;
+      const { ruleId, notificationId, otherRules } = known;
       const asker = await earlierAsker(ruleId, eventId);
       if (asker !== null) return `${asker} asked before, and its answer is recorded: compare again to see its messages`;
-      const unanswered = await whyUnanswered(eventId, notification);
+      const unanswered = await whyUnanswered(eventId, notificationId);
       if (unanswered !== null) return unanswered;
       for (const other of await ledger.byEvent(eventId)) {
         if (other.slot.notificationId !== notificationId || other.intent.digest) continue;
@@ -147,5 +152,5 @@ export function ruleNamed(title: string, workspace: string, configuration: Confi
   const ids = Object.entries(found.body.rules).map(([name, each]) => ruleIdFrom(workspace, notification, name, each));
   const ruleId = ruleIdFrom(workspace, notification, named.rule, body);
   const otherRules = new Set(ids.filter((id) => id !== ruleId));
-  return { ruleId, notification, notificationId: notificationIdOf(found), otherRules };
+  return { ruleId, notificationId: notificationIdOf(found), otherRules };
 }
