@@ -1,8 +1,10 @@
 import { TOPIC_DEFINITIONS } from '@carillon/contracts';
+import { findResource, type Configuration } from '@carillon/domain/configuration';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { formatPosition, type DeadLetter } from '@carillon/domain/events';
 import { hasEnded } from '@carillon/domain/jobs';
 import type { Trigger } from '@carillon/domain/lookups';
-import { CarillonError, durationOr } from '@carillon/kernel';
+import { CarillonError, durationOr, type EventId, type JobId } from '@carillon/kernel';
 import type { DeadLetterRow, NewRecord } from '@carillon/ports';
 import {
   decodeRecord,
@@ -13,6 +15,7 @@ import {
   UNKNOWN_RECEIPT,
 } from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';
+import { withRedriveLease } from './runs/redrive-lease.ts';
 import { givesAway } from './runs/sending-checks.ts';
 import { sendingJobs } from './runs/sending-jobs.ts';
 import { CUSTODY, waitForReaders } from './runs/wait-for-readers.ts';
@@ -26,12 +29,25 @@ const REDRIVEN = [
   'carillon.consents',
   'carillon.receipts',
 ] as const;
+/** Topics of records that may notify people whom a sending job notifies too. */
+const mayNotify = (topic: string): boolean =>
+  isRedriven(topic) && topic !== 'carillon.consents' && topic !== 'carillon.receipts';
 const isRedriven = (topic: string): topic is (typeof REDRIVEN)[number] => REDRIVEN.some((one) => one === topic);
 
 /** What putting a record on its topic once more takes. */
 export type RedrivePorts = Pick<
   ControlPorts,
-  'log' | 'checkpoints' | 'codecs' | 'ids' | 'jobs' | 'ledger' | 'tasks' | 'claims' | 'clock'
+  | 'log'
+  | 'checkpoints'
+  | 'codecs'
+  | 'configuration'
+  | 'ids'
+  | 'jobs'
+  | 'leases'
+  | 'ledger'
+  | 'tasks'
+  | 'claims'
+  | 'clock'
 >;
 
 export type Redrive = {
@@ -51,7 +67,11 @@ export async function redriveLetter(
   const [record] = await log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
   const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
   if (!letter?.ok) throw new CarillonError('wrong_state', 'retention has removed the report from the log');
-  await log.append([await redrivenRecord(letter.value, redrive, ports)]);
+  const append = async (): Promise<void> =>
+    void (await log.append([await redrivenRecord(letter.value, redrive, ports)]));
+  const { topic, workspace } = letter.value;
+  if (workspace === null || !mayNotify(topic)) await append();
+  else await withRedriveLease(workspace, redrive.stop, ports, append);
   const redriven = { redrivenAt: clock.now(), redrivenBy: by };
   await readModels.markRedriven(row.id, redriven.redrivenAt, redriven.redrivenBy);
   return { ...row, ...redriven };
@@ -76,6 +96,8 @@ export async function redrivenRecord(letter: DeadLetter, redrive: Redrive, ports
   }
   const { key, value, headers } = standing ?? letter;
   if (topic === 'carillon.receipts') await mustFitBetter({ ...letter, value }, ports);
+  if (topic === 'carillon.events') await refuseSentEvent({ ...letter, headers }, redrive, ports);
+  if (topic === 'carillon.intents') await refuseSentIntent(value, redrive, ports);
   const added =
     topic === 'carillon.triggers'
       ? await askAgain(value, redrive, ports)
@@ -140,31 +162,95 @@ async function resolveAgain(letter: DeadLetter, redrive: Redrive, ports: Redrive
 
 /**
  * Throws if a sending job has notified people of the event since the question was given up, or may still do so. The answer is resolved by
- * the rule as it was, so it may notify them again under another `unique_id`. Where the workspace has sending jobs, it waits until
- * delivery has their messages in the ledger.
+ * the rule as it was, so it may notify them again under another `unique_id`.
  */
 async function refuseSentSince(
   { workspace, eventId, notification, sentBy }: Trigger,
-  { stop }: Redrive,
-  ports: Pick<RedrivePorts, 'checkpoints' | 'jobs' | 'ledger' | 'log'>,
+  redrive: Redrive,
+  ports: SentPorts,
 ): Promise<void> {
+  const about = { workspace, eventId, job: sentBy?.job };
+  const sent = await sentByJobs(about, redrive, ports);
+  refuseFirst(
+    sent.filter(({ intent }) => intent.notification === notification),
+    'its answer may notify the same person again',
+  );
+}
+
+/** Throws if a sending job has notified the person of a message about the event since, under another `unique_id`. The ledger compares the others. */
+async function refuseSentIntent(value: Uint8Array, redrive: Redrive, ports: RedrivePorts): Promise<void> {
+  const decoded = await decodeRecord(ports.codecs.intent, value);
+  if (!decoded.ok) return;
+  const { eventId, person, sentBy, slot } = decoded.value;
+  const sent = await sentByJobs({ workspace: slot.workspace, eventId, job: sentBy?.job }, redrive, ports);
+  const isSecond = ({ slot: other, intent }: Delivery): boolean =>
+    intent.person === person &&
+    other.notificationId === slot.notificationId &&
+    other.channel === slot.channel &&
+    other.uniqueId !== slot.uniqueId;
+  refuseFirst(sent.filter(isSecond), 'this message would notify the same person again');
+}
+
+/** Throws if a sending job has notified people of the event by rules that were changed since. By the same rules the event gives the same slots. */
+async function refuseSentEvent(
+  { headers, workspace }: Pick<DeadLetter, 'headers' | 'workspace'>,
+  redrive: Redrive,
+  ports: RedrivePorts,
+): Promise<void> {
+  const eventId = headers['event_id'];
+  if (workspace === null || eventId === undefined) return;
+  const sent = await sentByJobs({ workspace, eventId: eventId as EventId, job: undefined }, redrive, ports);
+  const rulesOf = (configuration: Configuration, name: string): string =>
+    JSON.stringify(findResource(configuration, 'notification', workspace, name)?.body.rules ?? null);
+  const present = await ports.configuration.refresh();
+  const changed: Delivery[] = [];
+  for (const delivery of sent) {
+    const { configNumber, notification } = delivery.intent;
+    const past = await ports.configuration.at(configNumber);
+    if (rulesOf(past, notification) !== rulesOf(present, notification)) changed.push(delivery);
+  }
+  refuseFirst(changed, 'its rules were changed, so the event may notify the same person again');
+}
+
+type SentPorts = Pick<RedrivePorts, 'checkpoints' | 'jobs' | 'ledger' | 'log'>;
+type SentAbout = {
+  readonly workspace: string;
+  readonly eventId: EventId;
+  /** The job that made the record itself. */
+  readonly job: JobId | undefined;
+};
+
+/**
+ * Returns deliveries of an event that other sending jobs of the workspace have sent or may still send. Throws CarillonError `conflict` while
+ * such a job has not ended. Where the workspace has sending jobs, it waits until delivery has their messages in the ledger.
+ */
+async function sentByJobs(
+  { workspace, eventId, job: own }: SentAbout,
+  { stop }: Redrive,
+  ports: SentPorts,
+): Promise<readonly Delivery[]> {
   const { ledger } = ports;
-  const others = (await sendingJobs(workspace, ports)).filter(({ id }) => id !== sentBy?.job);
+  const others = (await sendingJobs(workspace, ports)).filter(({ id }) => id !== own);
   const unfinished = others.find((job) => !hasEnded(job));
   if (unfinished) {
     const why = `${unfinished.id} is sending missing messages of the workspace, maybe about its event`;
     throw new CarillonError('conflict', `${why}: redrive it when ${unfinished.id} has ended`);
   }
   if (others.length > 0) await waitForReaders(CUSTODY, ports, stop);
+  const sent: Delivery[] = [];
   for (const delivery of await ledger.byEvent(eventId)) {
     const job = delivery.intent.sentBy?.job;
-    if (job === undefined || job === sentBy?.job) continue;
     // Workspaces share events, and a notification of another workspace may have the same name.
-    if (delivery.slot.workspace !== workspace || delivery.intent.notification !== notification) continue;
-    if (await givesAway(delivery, { ledger })) continue;
-    const why = `${job} has sent ${delivery.id} about its event since, and its answer may notify the same person again`;
-    throw new CarillonError('wrong_state', `${why}: compare again and send what is missing`);
+    if (job === undefined || job === own || delivery.slot.workspace !== workspace) continue;
+    if (!(await givesAway(delivery, { ledger }))) sent.push(delivery);
   }
+  return sent;
+}
+
+function refuseFirst([first]: readonly Delivery[], why: string): void {
+  if (!first) return;
+  const sent = `${first.intent.sentBy?.job ?? 'a job'} has sent ${first.id} about its event since`;
+  throw new CarillonError('wrong_state', `${sent}, and ${why}: compare again and send what is missing`);
 }
 
 /**

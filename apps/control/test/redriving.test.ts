@@ -2,13 +2,15 @@ import type { DeadLetter } from '@carillon/domain/events';
 import { newJob } from '@carillon/domain/jobs';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { Receipt } from '@carillon/domain/receipts';
-import { openDelivery } from '@carillon/domain/deliveries';
+import { openDelivery, type Intent } from '@carillon/domain/deliveries';
 import type { DeliveryId, EventId, JobId, RunId } from '@carillon/kernel';
-import { deadLetterOf, UNKNOWN_RECEIPT } from '@carillon/stages';
-import { givenIntent, givenReceipt, givenTrigger } from '@carillon/testing/given';
+import type { DeadLetterRow } from '@carillon/ports';
+import { deadLetterOf, deadLetterRecord, UNKNOWN_RECEIPT } from '@carillon/stages';
+import { givenIntent, givenReceipt, givenTrigger, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { redrivenRecord } from '../src/redriving.ts';
+import { redriveLetter, redrivenRecord } from '../src/redriving.ts';
+import { redriveLease } from '../src/runs/redrive-lease.ts';
 import { takeCustody } from './custody.ts';
 
 let topology: Topology;
@@ -76,8 +78,85 @@ describe('What was parked because it could not be read, or because nobody could 
   });
 });
 
+const sent = { person: 'ada', job: 'job_1' as JobId, run: 'run_1' as RunId };
+const sentIntent = (uniqueId = 'sent'): Intent => ({
+  ...givenIntent('sent', { eventId: 'evt_1' as EventId, uniqueId }),
+  notification: 'order-paid',
+  sentBy: sent,
+});
+
+/** Stores the delivery of a message about the event `evt_1`. */
+async function deliver(intent: Intent): Promise<void> {
+  const moment = { now: topology.clock.now(), derive: topology.ids.derive };
+  const delivery = openDelivery(intent, 'carillon.intents/0@0', 'dlv_1' as DeliveryId, moment);
+  await topology.ports.ledger.insert([{ ...delivery, state: 'SENT', nextAt: null }]);
+}
+
+async function startJob(workspace: string, endedAt: number | null): Promise<void> {
+  const facts = { id: 'job_1' as JobId, workspace, work: { action: 'send_missing' }, of: 1 };
+  const by = { by: OWNER_ACTOR, byName: 'ada', from: { address: '127.0.0.1', userAgent: null }, requestId: 'req_1' };
+  const job = newJob({ ...facts, ...by }, topology.clock.now());
+  await topology.ports.jobs.insert({ ...job, endedAt, state: endedAt === null ? 'running' : 'done' }, ['item']);
+}
+
+describe('A message that became a dead letter', () => {
+  const redrive = (uniqueId: string, more: Partial<Intent> = {}) => {
+    const { sentBy: _job, ...live } = sentIntent(uniqueId);
+    const value = topology.ports.codecs.intent.encode({ ...live, ...more });
+    const record = { ...PLACE, topic: 'carillon.intents', value } as const;
+    return redriven(deadLetterOf('deliver', record, 'ledger_refused', 'why', topology.ports));
+  };
+
+  it('is not redriven if a sending job notified its person about its event under another unique_id', async () => {
+    await deliver(sentIntent());
+    await expect(redrive('other')).rejects.toThrow('job_1 has sent dlv_1 about its event since');
+    expect(await redrive('sent')).toMatchObject({ topic: 'carillon.intents' });
+    expect(await redrive('other', { person: 'bob' })).toMatchObject({ topic: 'carillon.intents' });
+  });
+
+  it('is not redriven while a sending job of its workspace has not ended', async () => {
+    await startJob('shop', null);
+    await expect(redrive('other')).rejects.toThrow('redrive it when job_1 has ended');
+  });
+});
+
+describe('An event that became a dead letter', () => {
+  const redrive = () => {
+    const headers = { kind: 'event', workspace: 'shop', event_id: 'evt_1' };
+    const record = { ...PLACE, headers, topic: 'carillon.events', value: new Uint8Array() } as const;
+    return redriven(deadLetterOf('evaluate', record, 'invalid_json', 'why', topology.ports));
+  };
+
+  it('is not redriven if a sending job notified people of it by rules that were changed since', async () => {
+    const configNumber = await topology.publish(...orderShop());
+    await deliver({ ...sentIntent(), configNumber });
+    expect(await redrive()).toMatchObject({ topic: 'carillon.events' });
+    await topology.publish(notification('order-paid', { ...ORDER_PAID, rules: {} }));
+    await expect(redrive()).rejects.toThrow('its rules were changed, so the event may notify the same person again');
+  });
+});
+
+describe('The redrive of a dead letter', () => {
+  it('keeps sending jobs of its workspace from beginning until its record is on the log', async () => {
+    const { log, clock, leases } = topology.ports;
+    const value = topology.ports.codecs.trigger.encode(givenTrigger({ causedAt: clock.now() }));
+    const record = { ...PLACE, topic: 'carillon.triggers', value } as const;
+    const letter = deadLetterOf('ask', record, 'partner_refused', 'why', topology.ports);
+    await log.append([deadLetterRecord(letter, topology.ports)]);
+    const isFree = () => leases.acquire(redriveLease('shop'), 'a job', clock.now(), clock.now() + 1);
+    const seen: boolean[] = [];
+    const append: typeof log.append = async (records) => {
+      seen.push(await isFree());
+      return log.append(records);
+    };
+    const row = { id: letter.id, ownPartition: 0, ownOffset: 0 } as DeadLetterRow;
+    const asked = { by: 'ada', asking: 'req_again', stop: new AbortController().signal };
+    await redriveLetter(row, asked, { ...topology.ports, log: { ...log, append } });
+    expect([...seen, await isFree()]).toEqual([false, true]);
+  });
+});
+
 describe('A question that was given up', () => {
-  const sent = { person: 'ada', job: 'job_1' as JobId, run: 'run_1' as RunId };
   const redrive = async () => {
     const trigger = givenTrigger({ causedAt: topology.clock.now() });
     const value = topology.ports.codecs.trigger.encode(trigger);
@@ -103,20 +182,11 @@ describe('A question that was given up', () => {
       isAsked: true,
     },
   ])('$name', async ({ more, isAsked }) => {
-    const intent = { ...givenIntent('sent', { eventId: 'evt_1' as EventId }), notification: 'order-paid', ...more };
-    const moment = { now: topology.clock.now(), derive: topology.ids.derive };
-    const delivery = openDelivery(intent, 'carillon.intents/0@0', 'dlv_1' as DeliveryId, moment);
-    await topology.ports.ledger.insert([{ ...delivery, state: 'SENT', nextAt: null }]);
+    const { sentBy: _job, ...live } = sentIntent();
+    await deliver({ ...live, ...more });
     if (isAsked) expect(await redrive()).toMatchObject({ topic: 'carillon.triggers' });
     else await expect(redrive()).rejects.toThrow('job_1 has sent dlv_1 about its event since');
   });
-
-  const startJob = async (workspace: string, endedAt: number | null): Promise<void> => {
-    const facts = { id: 'job_1' as JobId, workspace, work: { action: 'send_missing' }, of: 1 };
-    const by = { by: OWNER_ACTOR, byName: 'ada', from: { address: '127.0.0.1', userAgent: null }, requestId: 'req_1' };
-    const job = newJob({ ...facts, ...by }, topology.clock.now());
-    await topology.ports.jobs.insert({ ...job, endedAt, state: endedAt === null ? 'running' : 'done' }, ['item']);
-  };
 
   it('is not asked again while a sending job of its workspace has not ended', async () => {
     await startJob('shop', null);
@@ -131,8 +201,7 @@ describe('A question that was given up', () => {
 
   it('is not asked again if the message of a sending job is on the log and not in custody yet', async () => {
     await startJob('shop', topology.clock.now());
-    const intent = { ...givenIntent('sent', { eventId: 'evt_1' as EventId }), sentBy: sent };
-    const value = topology.ports.codecs.intent.encode(intent);
+    const value = topology.ports.codecs.intent.encode(sentIntent());
     await topology.ports.log.append([{ topic: 'carillon.intents', partition: 0, key: 'k', headers: {}, value }]);
     await Promise.all([expect(redrive()).rejects.toThrow('job_1 has sent'), takeCustody(topology)]);
   });

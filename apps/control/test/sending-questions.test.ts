@@ -4,6 +4,7 @@ import type { DeliveryId, JobId, TriggerId } from '@carillon/kernel';
 import { newTask } from '@carillon/stages';
 import { givenIntent, givenLookup, givenTrigger, integration, notification } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
+import { redriveLease } from '../src/runs/redrive-lease.ts';
 import { questionItem } from '../src/runs/send-items.ts';
 import { takeCustody } from './custody.ts';
 import {
@@ -104,6 +105,33 @@ describe('A job that sends after a change of unique_id', () => {
     expect(await intents()).toEqual([]);
     await giveUp();
     expect(await run(await startJob(items))).toMatchObject({ state: 'done', done: 1 });
+  });
+
+  it('fails an item while a partner whom its notification asked under a former name may still name its person', async () => {
+    await asking();
+    const item = await order('a');
+    await ask();
+    const renamed = withRule({ id: 'rul_renamed', when: 'event.total > 80', recipients: AGAIN });
+    await publish(notification('order-paid', null), notification('paid-order', renamed));
+    expect((await run(await startJob([item.replace(slotOf('a'), slotOf('a-again'))]))).failures).toMatchObject([
+      { code: 'conflict', detail: expect.stringContaining('whom the live rule asked') as unknown },
+    ]);
+    expect(await intents()).toEqual([]);
+  });
+
+  it('waits until no dead letter of its workspace is being redriven', async () => {
+    const item = await order('a');
+    const { leases, clock } = topology.ports;
+    await leases.acquire(redriveLease('shop'), 'a redrive', clock.now(), clock.now() + 60_000);
+    let polls = 0;
+    const acquire: typeof leases.acquire = async (...asked) => {
+      polls += 1;
+      expect(await intents()).toEqual([]);
+      if (polls === 3) await leases.release(redriveLease('shop'), 'a redrive');
+      return leases.acquire(...asked);
+    };
+    const job = await run(await startJob([item]), runner({ leases: { ...leases, acquire } }));
+    expect([job.state, job.done, polls]).toEqual(['done', 1, 3]);
   });
 
   it('fails an item while the partner whom another job asked may still name its person', async () => {

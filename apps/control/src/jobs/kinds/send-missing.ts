@@ -3,6 +3,7 @@ import { parseDuration, type Duration, type Instant, type RunId } from '@carillo
 import { pause } from '@carillon/runtime';
 import { z } from 'zod';
 import { cancelEach } from '../../runs/cancel-sent.ts';
+import { withRedriveLease } from '../../runs/redrive-lease.ts';
 import { nameOfSendItem } from '../../runs/send-items.ts';
 import { createMissingSender, type MissingSender, type SendMissingPorts } from '../../runs/send-missing.ts';
 import { SEND_MISSING } from '../../runs/sending-jobs.ts';
@@ -65,6 +66,7 @@ function sendEach({ job, parameters: { rate } }: JobRun<Parameters>, ports: JobK
   return async (items, stop) => {
     stopOfBatch = stop;
     if (!sender) {
+      await withRedriveLease(job.workspace ?? '', stop, ports, async () => undefined);
       await waitForReaders(EVALUATION, ports, stop);
       sender = await senderOf(job, () => waitForReaders(ANSWERS, ports, stopOfBatch), ports);
     }
