@@ -85,7 +85,7 @@ describeWith('chromium', 'an operator at night, in a browser', () => {
       expect(lines).toContain('once.r');
       expect(lines).toContain('Sent');
       // Which part of the condition decided, with its value, for this very event.
-      await click('link', 'Part by part');
+      await click('link', 'Show each part of the condition');
       await page.waitForURL(/rules\/r\?event=evt_/);
       await click('button', /^Run/);
       await page.getByRole('region', { name: 'Test bench' }).getByText('event.kind == "once"').first().waitFor();
@@ -100,7 +100,7 @@ describeWith('chromium', 'an operator at night, in a browser', () => {
       .getByText(/suppressed address/)
       .first()
       .waitFor();
-    await click('link', 'Who says that nothing is sent to this address');
+    await click('link', 'Why this address is suppressed');
     await page.getByRole('list', { name: 'Suppressions' }).waitFor();
     await openRow('bob@example.com');
     await page.getByRole('region', { name: 'Suppression' }).getByText('wrote a letter').waitFor();
@@ -110,7 +110,7 @@ describeWith('chromium', 'an operator at night, in a browser', () => {
   it('sees why she did not: she does not want it, as she said herself', { timeout: MINUTE }, async () => {
     await find('cleo@example.com');
     await openRow('cleo@example.com');
-    await click('link', 'What they said that they do not want');
+    await click('link', 'Opt-outs of this person');
     await page.getByRole('list', { name: 'Opt-outs' }).waitFor();
     await openRow('cleo@example.com');
     await page.getByRole('region', { name: 'Opt-outs of one person' }).getByText('everything').waitFor();
@@ -122,7 +122,7 @@ describeWith('chromium', 'an operator at night, in a browser', () => {
     { timeout: MINUTE },
     async () => {
       await find('dan@example.com');
-      await page.getByText('No delivery fits this filter').waitFor();
+      await page.getByText('No delivery matches this filter').waitFor();
       await click('link', 'Events');
       clicks += 1;
       // The newest: nothing came after his.

@@ -176,11 +176,11 @@ describeWith('chromium', 'the portal in a browser', () => {
   it('says of a duplicate that it was not sent, who holds the slot, and what the event was', async () => {
     await go('/deliveries?workspace=lab');
     await row('duplicate').click();
-    await page.getByText('the same was told already').waitFor();
+    await page.getByText('this person was already notified').waitFor();
     await page.getByText('Story of the event').waitFor();
     await expectAccessible(page, 'duplicate');
     await page.reload();
-    await page.getByText('the same was told already').waitFor();
+    await page.getByText('this person was already notified').waitFor();
     await page.locator('dl a[href*="open=dlv_"]').click();
     await title().locator('[data-state="SENT"]').waitFor();
     const time = steps('event').locator('time');
@@ -188,7 +188,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     // With its date where midnight came between.
     expect(await time.textContent()).toMatch(/^(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d$/);
     await page.goBack();
-    await page.getByText('the same was told already').waitFor();
+    await page.getByText('this person was already notified').waitFor();
   });
 
   it('filters, and says when nothing fits', async () => {
@@ -204,7 +204,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await row('eve@').waitFor();
     await expect.poll(() => rows().count()).toBe(1);
     await page.getByRole('searchbox', { name: 'Recipient' }).fill('nobody@example.com');
-    await page.getByText('No delivery fits this filter').waitFor();
+    await page.getByText('No delivery matches this filter').waitFor();
     await expectAccessible(page, 'empty list');
   });
 
@@ -266,12 +266,12 @@ describeWith('chromium', 'the portal in a browser', () => {
   it('shows each person whom an event names, those dropped among them, page by page, and finds one', async () => {
     await go(`/deliveries#${many}`);
     await page.getByText('0 told, 105 not: 105 where false').waitFor();
-    const people = page.locator('ol[aria-label="People whom it names"] > li');
+    const people = page.locator('ol[aria-label="People named by the event"] > li');
     await expect.poll(() => people.count()).toBe(100);
     await expectAccessible(page, 'people');
     await page.getByRole('button', { name: 'Show more people' }).click();
     await expect.poll(() => people.count()).toBe(105);
-    await page.getByLabel('Only').fill('p104@');
+    await page.getByLabel('Filter by address').fill('p104@');
     await page.keyboard.press('Enter');
     await page.getByText('0 told, 1 not: 1 where false').waitFor();
     await expect.poll(() => people.allTextContents()).toHaveLength(1);
@@ -281,10 +281,10 @@ describeWith('chromium', 'the portal in a browser', () => {
   it('ends a doubt by what an operator knows, and sends again', async () => {
     await go('/deliveries?workspace=lab&state=IN_DOUBT');
     await row('doubt-a@').click();
-    await page.getByText('Nobody can say whether this reached its reader').waitFor();
+    await page.getByText('The provider did not answer').waitFor();
     await expectAccessible(page, 'in doubt');
-    await page.getByLabel('How you know').pressSequentially('line 7 of the log', { delay: 120 });
-    await decide('It was sent');
+    await page.getByLabel('Evidence').pressSequentially('line 7 of the log', { delay: 120 });
+    await decide('Mark as sent');
     await title().locator('[data-state="SENT"]').waitFor();
     await page.getByText('line 7 of the log').first().waitFor();
     await row('doubt-a@').waitFor({ state: 'detached' });
@@ -293,7 +293,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     // A second key asks its own question in place of the first one's, and Enter answers that.
     await page.keyboard.press('1');
     await page.keyboard.press('2');
-    await question().locator('button:focus', { hasText: 'It was not sent' }).waitFor();
+    await question().locator('button:focus', { hasText: 'Mark as not sent' }).waitFor();
     await page.keyboard.press('Enter');
     await title().locator('[data-state="FAILED"]').waitFor();
     await row('doubt-c@').click();

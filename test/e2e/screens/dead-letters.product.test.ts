@@ -63,7 +63,7 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     await expectToFit(page, 390);
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.keyboard.press('R');
-    await panel.getByText('Nobody is notified twice of the same.').waitFor();
+    await panel.getByText('Nobody is notified twice.').waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('The record is processed again.').waitFor();
     await panel.getByText('Redriven', { exact: true }).waitFor();
@@ -93,7 +93,7 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     await page.getByText('Undone.').waitFor();
     await panel.getByText('Dismissed', { exact: true }).waitFor({ state: 'detached' });
     await panel.getByRole('button', { name: 'Dismiss' }).click();
-    await panel.getByRole('button', { name: 'Open it again' }).click();
+    await panel.getByRole('button', { name: 'Reopen' }).click();
     await panel.getByRole('button', { name: 'Dismiss' }).waitFor();
     const path = { workspace: 'shop', id: change.id };
     expect(api.calls(DISMISS).map(({ params }) => params)).toEqual([path, path]);
@@ -115,7 +115,7 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     const from = '2026-11-25T10:43:00.000Z';
     api.answer(COUNT, { ...count, leaving: { count: 3, from } });
     const page = await open('/workspaces/shop');
-    await page.getByText('3 open dead letters leave the log from').waitFor();
+    await page.getByText('3 open dead letters expire from').waitFor();
     api.answer(COUNT, { ...count, leaving: { count: 500, from } });
     await page.reload();
     await page.getByText('At least 500 open dead letters expire within seven days').waitFor();
@@ -127,8 +127,8 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     api.answer(REDRIVE_MANY, () => startJob(api, { action: 'redrive_dead_letters', of: 15, failures: [LOST] }));
     const page = await open(`${AT}?redriven=false`);
     await rows(page).first().waitFor();
-    await page.getByRole('button', { name: 'Redrive all that are open…' }).click();
-    await page.getByText('15 records that nobody has redriven or dismissed').waitFor();
+    await page.getByRole('button', { name: 'Redrive all open records…' }).click();
+    await page.getByText('15 records, neither redriven nor dismissed yet').waitFor();
     await page.getByText('2 parked receipts are left out').waitFor();
     await expectAccessible(page, 'the question');
     await picture(page, 'redrive-all');
@@ -152,7 +152,10 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     await page.keyboard.press('X');
     await bar(page).getByText('2 chosen').waitFor();
     await page.keyboard.press('R');
-    await page.getByRole('dialog').getByText('2 records. Whom they tell is known once they are processed').waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText('2 records. The people are known once the records are processed')
+      .waitFor();
     await expectAccessible(page, 'the question about chosen letters');
     await page.getByRole('button', { name: 'Redrive 2 records' }).click();
     await page.getByText('Done: 2 of 2.').waitFor();
@@ -208,7 +211,7 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     serve(letter(1));
     const page = await open(AT, { as: 'viewer' });
     await rows(page).first().click();
-    for (const name of ['Redrive', 'Redrive all that are open…']) {
+    for (const name of ['Redrive', 'Redrive all open records…']) {
       const off = page.getByRole('button', { name, exact: true });
       await expect.poll(() => off.getAttribute('aria-disabled')).toBe('true');
     }

@@ -116,7 +116,7 @@ testScreens('many deliveries at once', ({ api, open }) => {
     await page.waitForURL(/recipient=ada%40example.com/);
     await page.keyboard.type('x');
     expect(await search(page, 'Recipient').inputValue()).toBe('axda@example.com');
-    await page.getByText('No delivery fits this filter').waitFor();
+    await page.getByText('No delivery matches this filter').waitFor();
     await search(page, 'Recipient').fill('ada@');
     await expect.poll(() => rows(page).count()).toBe(1);
     await expectAccessible(page, 'a search');
@@ -156,13 +156,13 @@ testScreens('many deliveries at once', ({ api, open }) => {
     await page.mouse.move(x + width * 0.3, y + 20);
     await page.mouse.up();
     await page.waitForURL(/from=.*to=/);
-    await page.getByText('No delivery fits this filter').waitFor();
+    await page.getByText('No delivery matches this filter').waitFor();
     await page.getByRole('button', { name: 'Any time' }).last().click();
     await expect.poll(() => rows(page).count()).toBe(DOUBTS);
     await page.getByText('Show as table').focus();
     await page.keyboard.press('Enter');
     await page
-      .getByRole('button', { name: /^Only / })
+      .getByRole('button', { name: /^Show only / })
       .last()
       .focus();
     await page.keyboard.press('Enter');
@@ -197,7 +197,7 @@ testScreens('many deliveries at once', ({ api, open }) => {
     await bar(page).getByText('3 chosen').waitFor();
     // The bar comes after the rows in the order of the keyboard.
     await page.keyboard.press('Tab');
-    await page.locator('button:focus', { hasText: 'They were sent…' }).waitFor();
+    await page.locator('button:focus', { hasText: 'Mark all as sent…' }).waitFor();
     await expectAccessible(page, 'chosen rows');
     await picture(page, 'chosen');
     await expectToFit(page, 390);
@@ -213,7 +213,7 @@ testScreens('many deliveries at once', ({ api, open }) => {
     await bar(page).getByText('4 chosen').waitFor();
     await bar(page).getByRole('button', { name: 'Send again…' }).click();
     await page.getByText('4 messages to 4 people: 4 in doubt.').waitFor();
-    await page.getByText('may be told twice').waitFor();
+    await page.getByText('its reader may then get it twice').waitFor();
     await expectAccessible(page, 'the question about chosen rows');
     await page.getByRole('dialog').getByText('As curl').click();
     await page.getByRole('dialog').getByText('/deliveries/resend').waitFor();
@@ -229,7 +229,7 @@ testScreens('many deliveries at once', ({ api, open }) => {
     await expect.poll(() => rows(page).count()).toBe(DOUBTS + 1);
     await box(page, 1).click();
     await box(page, DOUBTS + 1).click({ modifiers: ['Shift'] });
-    await bar(page).getByText('Nothing can be done with all of these').waitFor();
+    await bar(page).getByText('No action fits all of these rows').waitFor();
   });
 
   it('are chosen in the list of all workspaces, where a letter opens the question and another the states', async () => {
@@ -254,18 +254,18 @@ testScreens('many deliveries at once', ({ api, open }) => {
     const page = await open(`${AT}/in-doubt`);
     await page.getByRole('button', { name: 'All of them' }).click();
     await page.getByRole('menuitem', { name: 'Send all again…' }).click();
-    await page.getByText('may be told twice').waitFor();
+    await page.getByText('its reader may then get it twice').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await rows(page).first().focus();
     await page.keyboard.press('Enter');
     const story = page.getByRole('region', { name: 'Story' });
-    await story.getByText('it ends as sent, and nobody is told again').waitFor();
+    await story.getByText('it arrived. Nobody is notified again').waitFor();
     await expectAccessible(page, 'a doubt');
     await picture(page, 'in-doubt');
     const question = story.getByRole('group', { name: 'Confirmation' });
     await page.keyboard.press('1');
-    await question.getByText('It ends as sent: 1 person is not told again').waitFor();
-    await question.locator('button:focus', { hasText: 'It was sent' }).waitFor();
+    await question.getByText('The message is marked as sent: 1 person is not notified again').waitFor();
+    await question.locator('button:focus', { hasText: 'Mark as sent' }).waitFor();
     await expectAccessible(page, 'the question of one key');
     await page.keyboard.press('Escape');
     await question.waitFor({ state: 'detached' });
@@ -273,7 +273,7 @@ testScreens('many deliveries at once', ({ api, open }) => {
     await page.keyboard.press('1');
     await question.locator('button:focus').waitFor();
     await page.keyboard.press('Enter');
-    await page.getByText('The doubt is ended.').waitFor();
+    await page.getByText('The message is no longer in doubt.').waitFor();
     await story.locator('h2 [data-state="SENT"]').waitFor();
     // The row stays while it is read, and says what became of it.
     await expect.poll(() => rows(page).first().textContent()).toContain('Sent');
@@ -285,13 +285,13 @@ testScreens('many deliveries at once', ({ api, open }) => {
     const page = await open(`${AT}/in-doubt`);
     await expect.poll(() => rows(page).count()).toBe(DOUBTS);
     await page.getByRole('button', { name: 'All of them' }).click();
-    await page.getByRole('menuitem', { name: 'They were not sent…' }).click();
+    await page.getByRole('menuitem', { name: 'Mark all as not sent…' }).click();
     await page.getByText(`${DOUBTS} messages to ${DOUBTS} people: ${DOUBTS} in doubt.`).waitFor();
-    await page.getByText('They end as failed, and can be sent again later.').waitFor();
-    await page.getByLabel('How you know').fill('its log of tonight');
+    await page.getByText('They are marked as failed and can be sent again later.').waitFor();
+    await page.getByLabel('Evidence').fill('its log of tonight');
     await page.getByLabel(`Type ${DOUBTS} to confirm`).fill(`${DOUBTS}`);
     await expectAccessible(page, 'the question about doubts');
-    await page.getByRole('button', { name: `They were not sent: ${DOUBTS} messages` }).click();
+    await page.getByRole('button', { name: `Mark as not sent: ${DOUBTS} messages` }).click();
     await page.getByText(`Done: ${DOUBTS} of ${DOUBTS}.`).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.getByText('Nothing is in doubt').waitFor();
@@ -309,7 +309,7 @@ testScreens('many deliveries at once', ({ api, open }) => {
     await picture(page, 'deliveries');
     await page.getByRole('button', { name: 'All that match' }).click();
     await page.getByRole('menuitem', { name: 'Call all off…' }).click();
-    await page.getByText('None of what matches can be called off').waitFor();
+    await page.getByText('None of the matching messages can be called off').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'All that match' }).click();
     await page.getByRole('menuitem', { name: 'Send all again…' }).click();

@@ -68,7 +68,7 @@ testScreens('the receipts that fit no delivery', ({ api, guard, open }) => {
     await expectToFit(page, 390);
     await page.setViewportSize({ width: 1440, height: 900 });
     await panel.getByRole('button', { name: 'Dismiss' }).click();
-    await page.getByText('Dismissed. It moves no delivery.').waitFor();
+    await page.getByText('Dismissed. No delivery changes.').waitFor();
     await expect.poll(() => rows(page).count()).toBe(1);
     await expectAccessible(page, 'a notice with its way back');
     await page.keyboard.press('z');
@@ -100,12 +100,12 @@ testScreens('the receipts that fit no delivery', ({ api, guard, open }) => {
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.getByRole('checkbox', { name: /^Choose / }).check();
     await page.getByRole('button', { name: 'Dismiss…' }).click();
-    await page.getByRole('dialog').getByText('1 receipt: nothing is to be done about them.').waitFor();
+    await page.getByRole('dialog').getByText('1 receipt. No delivery changes and nobody is notified.').waitFor();
     await expectAccessible(page, 'the question about chosen receipts');
     await page.getByRole('button', { name: 'Dismiss 1 receipt' }).click();
     await page.getByText('Done: 1 of 1.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
-    await page.getByRole('heading', { name: 'None', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'No open receipts' }).waitFor();
   });
 
   it('say what went wrong and ask again', async () => {

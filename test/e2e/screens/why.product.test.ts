@@ -100,14 +100,14 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     expect(await resultOf(page, 'provider')).toBe('not_reached');
     await picture(page, 'why-suppressed');
     await expectAccessible(page, 'suppressed');
-    await gate(page, 'address').getByRole('link', { name: 'Who says that nothing is sent to this address' }).click();
+    await gate(page, 'address').getByRole('link', { name: 'Why this address is suppressed' }).click();
     await page.getByRole('list', { name: 'Suppressions' }).getByText('bob@example.com').waitFor();
     expect(page.url()).toContain('address=bob%40example.com');
   });
 
   it.each([
-    ['consent', 'stopped', 'What they said that they do not want', /opt-outs\?person=cleo%40example\.com/],
-    ['condition', 'stopped', 'Part by part', /notifications\/order-paid\/rules\/paid\?event=evt_/],
+    ['consent', 'stopped', 'Opt-outs of this person', /opt-outs\?person=cleo%40example\.com/],
+    ['condition', 'stopped', 'Show each part of the condition', /notifications\/order-paid\/rules\/paid\?event=evt_/],
     ['schedule', 'waiting', 'Its cadence', /notifications\/order-paid\/cadence/],
   ] as const)('leads from the gate %s to the page where it can be changed', async (name, result, way, address) => {
     const lines = name === 'condition' ? ['event.total > 100: 40'] : [];
@@ -262,7 +262,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     api.answer('GET /v1/workspaces/{workspace}/deliveries/{id}', { ...first, ...suppressed });
     const page = await open('/workspaces/shop/deliveries');
     await page.locator('main [data-key]').first().click();
-    await page.getByRole('link', { name: 'Why not? Gate by gate' }).click();
+    await page.getByRole('link', { name: 'Why not? Show each gate' }).click();
     await answer(page).getByText('Not told').waitFor();
     expect(await resultOf(page, 'address')).toBe('stopped');
   });

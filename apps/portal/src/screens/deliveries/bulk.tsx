@@ -17,15 +17,15 @@ import { DELIVERIES } from './queries.ts';
 import styles from './deliveries.module.css';
 
 const TITLES: Readonly<Record<BulkAction, readonly [ofAll: string, ofChosen: string]>> = {
-  resend: ['Send again all that match', 'Send again what is chosen'],
-  cancel: ['Call off all that match', 'Call off what is chosen'],
-  sent: ['All that match were sent', 'All that are chosen were sent'],
-  failed: ['None that match was sent', 'None that is chosen was sent'],
+  resend: ['Send all matching messages again', 'Send the chosen messages again'],
+  cancel: ['Call off all matching messages', 'Call off the chosen messages'],
+  sent: ['Mark all matching messages as sent', 'Mark the chosen messages as sent'],
+  failed: ['Mark all matching messages as not sent', 'Mark the chosen messages as not sent'],
 };
-/** Why an action fits none of them. */
+/** Why an action fits none of the messages. */
 const NONE: Readonly<Record<BulkAction, string>> = {
-  resend: 'can be sent again: only what failed, expired, was called off or is in doubt.',
-  cancel: 'can be called off: only what still waits.',
+  resend: 'can be sent again: only messages that failed, expired, were called off or are in doubt can.',
+  cancel: 'can be called off: only waiting messages can.',
   sent: 'is in doubt.',
   failed: 'is in doubt.',
 };
@@ -141,7 +141,7 @@ function Question({ which, action, onClose, onJob }: QuestionProps): ReactNode {
     return (
       <>
         <p>
-          None of what {chosen ? 'is chosen' : 'matches'} {NONE[action]}
+          None of the {chosen ? 'chosen' : 'matching'} messages {NONE[action]}
         </p>
         <Foot>
           <Button onPress={onClose}>Close</Button>
@@ -169,21 +169,21 @@ function Question({ which, action, onClose, onJob }: QuestionProps): ReactNode {
         .
       </p>
       {chosen && data.count < chosen.reduce((sum, { ids }) => sum + ids.length, 0) && (
-        <p>The others have changed since they were chosen: nothing is done with them.</p>
+        <p>Messages that changed since you chose them are left out.</p>
       )}
       {(data.by_state['IN_DOUBT'] ?? 0) > 0 && action === 'resend' && (
-        <p>Whoever got a message that is in doubt may be told twice.</p>
+        <p>A message in doubt may have arrived: its reader may then get it twice.</p>
       )}
       {isEnd && (
         <>
           <p>
             {action === 'sent'
-              ? 'They end as sent, and nobody is told again.'
-              : 'They end as failed, and can be sent again later.'}
+              ? 'They are marked as sent and are not sent again.'
+              : 'They are marked as failed and can be sent again later.'}
           </p>
           <Field
-            label="How you know"
-            note="It stays in the story of each of them."
+            label="Evidence"
+            note="How you know. The story of each delivery keeps it."
             placeholder="Line of the provider’s log"
             maxLength={500}
             autoComplete="off"
@@ -194,7 +194,7 @@ function Question({ which, action, onClose, onJob }: QuestionProps): ReactNode {
       )}
       {data.more && (
         <p role="alert">
-          More match than one job takes ({data.ceiling.toLocaleString('en')}): narrow the filter down first.
+          One job takes at most {data.ceiling.toLocaleString('en')} messages, and more match. Narrow the filter first.
         </p>
       )}
       {data.people >= TYPED_FROM && !data.more && (

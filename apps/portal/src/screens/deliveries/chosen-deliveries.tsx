@@ -37,7 +37,7 @@ export function ChosenDeliveries({
             {VERBS[action]}…
           </Button>
         ))}
-        {fitting.length === 0 && <Quiet>Nothing can be done with all of these: choose rows of one state.</Quiet>}
+        {fitting.length === 0 && <Quiet>No action fits all of these rows. Choose rows of one state.</Quiet>}
       </ChosenBar>
       {asked !== null && (
         <Bulk

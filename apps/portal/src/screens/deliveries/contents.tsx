@@ -89,11 +89,11 @@ function EventBody({ workspace, id, position }: ContentOf & { readonly position:
         .filter((field) => !field.is_there)
         .map(({ path, read_by: by }) => (
           <p key={path}>
-            Not there: <code>{path}</code>, read by {by.join(', ')}
+            Missing: <code>{path}</code>, read by {by.join(', ')}
           </p>
         ))}
       {first.whole.map((by) => (
-        <p key={by}>The whole event is read by {by}</p>
+        <p key={by}>{by} reads the whole event</p>
       ))}
     </>
   );
@@ -123,7 +123,7 @@ function MessageBody({ workspace, id }: ContentOf): ReactNode {
       </p>
       {data.missing.length > 0 && (
         <p>
-          Missing, and empty in it: <code>{data.missing.join(', ')}</code>
+          Empty in the message, because the event has no value: <code>{data.missing.join(', ')}</code>
         </p>
       )}
       {data.notes.map((note) => (
@@ -184,7 +184,7 @@ function ReplyLine({ reply }: { readonly reply: Reply }): ReactNode {
       <Time at={reply.at} /> {reply.account}: <bdi>{said}</bdi>
       {reply.provider_id !== null && (
         <>
-          , which it calls <bdi>{reply.provider_id}</bdi>
+          , provider id <bdi>{reply.provider_id}</bdi>
         </>
       )}
     </li>

@@ -89,7 +89,7 @@ export function DeadLetters(): ReactNode {
       ]}
       actions={[
         w !== EVERY_WORKSPACE && {
-          name: 'Redrive all that are open…',
+          name: 'Redrive all open records…',
           off,
           renderDialog: (close) => <RedriveAll workspace={w} onClose={close} />,
         },
@@ -106,13 +106,13 @@ export function DeadLetters(): ReactNode {
       )}
       renderEmpty={() =>
         shown === undefined ? (
-          <Empty title="None">Records that can never be processed would stand here, each with the reason.</Empty>
+          <Empty title="No dead letters">Records that Carillon cannot process appear here, each with its reason.</Empty>
         ) : (
           <Empty
             title="None of these"
             action={<Button onPress={() => void navigate({ search: {}, replace: true })}>Show all of them</Button>}
           >
-            Looked for those that are {shown === 'true' ? 'redriven' : 'not redriven'}.
+            The filter shows records that are {shown === 'true' ? 'redriven' : 'not redriven'}.
           </Empty>
         )
       }
@@ -155,7 +155,7 @@ function LetterFacts({ letter, isChoosing }: { readonly letter: DeadLetter; read
               </Link>
             ),
           ],
-          ['Where it failed', humane(stage)],
+          ['Failed in', humane(stage)],
           ['Record', <Id key="position">{position}</Id>],
           ['Since', <Time key="at" at={at} />],
           ['Workspace', workspace ?? 'none: it belongs to the deployment'],
@@ -201,7 +201,7 @@ function Redrive({ letter, isChoosing }: { readonly letter: DeadLetter; readonly
     <>
       <p>
         {letter.redrive === null
-          ? 'A redrive does nothing: the record cannot be read any more.'
+          ? 'This record cannot be redriven, because it cannot be read any more.'
           : `Redrive: ${letter.redrive}`}{' '}
         If the cause is still there, the record comes back here.
       </p>
@@ -211,7 +211,7 @@ function Redrive({ letter, isChoosing }: { readonly letter: DeadLetter; readonly
           isAsked
             ? {
                 verb: 'Redrive',
-                about: `${letter.redrive ?? '1 record.'} Nobody is notified twice of the same.`,
+                about: `${letter.redrive ?? '1 record.'} Nobody is notified twice.`,
               }
             : null
         }

@@ -11,8 +11,8 @@ const FITS: Readonly<Record<BulkAction, readonly string[]>> = {
 const ACTIONS: readonly BulkAction[] = ['sent', 'failed', 'resend', 'cancel'];
 
 export const VERBS: Readonly<Record<BulkAction, string>> = {
-  sent: 'They were sent',
-  failed: 'They were not sent',
+  sent: 'Mark as sent',
+  failed: 'Mark as not sent',
   resend: 'Send again',
   cancel: 'Call off',
 };

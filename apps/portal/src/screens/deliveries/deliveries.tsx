@@ -113,7 +113,7 @@ export function Deliveries(): ReactNode {
       empty={
         isFiltered ? (
           <Empty
-            title="No delivery fits this filter"
+            title="No delivery matches this filter"
             action={
               <>
                 <Button onPress={() => change({})}>Clear the filter</Button>
@@ -129,8 +129,8 @@ export function Deliveries(): ReactNode {
           </Empty>
         ) : (
           <Empty title="No deliveries yet">
-            Every message that a rule decides on stands here, with what became of it. If you miss one, find its event by
-            its id: the story says which rules saw it and why they did not fire.
+            Each message of a rule appears here with its state. If one is missing, find its event by id: the story says
+            which rules looked at it and why they did not fire.
           </Empty>
         )
       }

@@ -23,29 +23,30 @@ type Decision =
   | { readonly kind: 'dismiss'; readonly as: 'sent' | 'failed' };
 
 const SAID: Readonly<Record<Decision['kind'], string>> = {
-  resend: 'It is sent again.',
-  cancel: 'It is called off.',
-  dismiss: 'The doubt is ended.',
+  resend: 'The message is sent again.',
+  cancel: 'The message is called off.',
+  dismiss: 'The message is no longer in doubt.',
 };
 
 const verbOf = (decision: Decision): string =>
-  decision.kind === 'dismiss' ? (decision.as === 'sent' ? 'It was sent' : 'It was not sent') : VERBS[decision.kind];
+  decision.kind === 'dismiss' ? (decision.as === 'sent' ? 'Mark as sent' : 'Mark as not sent') : VERBS[decision.kind];
 
 /** What a decision does, and to whom. */
 function consequence(decision: Decision, { state, to }: Delivery): ReactNode {
   const whom = <bdi>{to ?? 'without an address'}</bdi>;
-  if (decision.kind === 'cancel') return <>1 person is not told: {whom}. It can be sent again later.</>;
+  if (decision.kind === 'cancel') return <>1 person is not notified: {whom}. The message can be sent again later.</>;
   if (decision.kind === 'resend') {
     return (
       <>
-        It goes to 1 person: {whom}.{state === 'IN_DOUBT' && ' If it had reached them after all, they are told twice.'}
+        The message goes to 1 person: {whom}.
+        {state === 'IN_DOUBT' && ' If the first one arrived after all, they get it twice.'}
       </>
     );
   }
   return decision.as === 'sent' ? (
-    <>It ends as sent: 1 person is not told again, {whom}. This cannot be taken back.</>
+    <>The message is marked as sent: 1 person is not notified again, {whom}. This cannot be undone.</>
   ) : (
-    <>It ends as failed: 1 person is not told, {whom}. It can be sent again later.</>
+    <>The message is marked as failed: 1 person is not notified, {whom}. It can be sent again later.</>
   );
 }
 
@@ -124,20 +125,20 @@ export function DeliveryActions({
       {isDoubt && (
         <ol className={cls(styles.choices)}>
           <li>
-            <kbd>1</kbd> <b>It was sent</b>: it ends as sent, and nobody is told again.
+            <kbd>1</kbd> <b>Mark as sent</b>: it arrived. Nobody is notified again.
           </li>
           <li>
-            <kbd>2</kbd> <b>It was not sent</b>: it ends as failed, and can be sent again later.
+            <kbd>2</kbd> <b>Mark as not sent</b>: it did not arrive. It counts as failed and can be sent again later.
           </li>
           <li>
-            <kbd>3</kbd> <b>Send again</b>: if it had reached its reader after all, they are told twice.
+            <kbd>3</kbd> <b>Send again</b>: if the first one arrived after all, its reader gets it twice.
           </li>
         </ol>
       )}
       {isDoubt && (
         <Field
-          label="How you know"
-          note="It stays in the story of this delivery."
+          label="Evidence"
+          note="How you know. The story of this delivery keeps it."
           placeholder="Line of the provider’s log"
           maxLength={500}
           autoComplete="off"

@@ -30,7 +30,7 @@ import styles from './story.module.css';
 /** In milliseconds: what is open follows its delivery this soon. */
 const TOLD_AFTER = 500;
 const DOUBT =
-  'Nobody can say whether this reached its reader. Look into the provider’s log first: sending again may tell them twice.';
+  'The provider did not answer, so this message may have arrived. Look into the provider’s log first: sending it again may deliver it twice.';
 
 export type DeliveryPanelProps = {
   readonly workspace: string;
@@ -103,7 +103,7 @@ function Evidence({ delivery }: { readonly delivery: Delivery }): ReactNode {
     return (
       <p>
         <Link to="/workspaces/$w/suppressions" params={{ w: workspace }} search={{ address: to, channel }}>
-          Who says that nothing is sent to this address
+          Why this address is suppressed
         </Link>
       </p>
     );
@@ -113,7 +113,7 @@ function Evidence({ delivery }: { readonly delivery: Delivery }): ReactNode {
     return (
       <p>
         <Link to="/workspaces/$w/opt-outs" params={{ w: workspace }} search={name === null ? {} : { person: name }}>
-          What they said that they do not want
+          Opt-outs of this person
         </Link>
       </p>
     );
@@ -135,7 +135,7 @@ function Gates({ delivery }: { readonly delivery: Delivery }): ReactNode {
         params={{ w: workspace }}
         search={{ who: to, notification: rule ?? notification, event }}
       >
-        Why not? Gate by gate
+        Why not? Show each gate
       </Link>
     </p>
   );
@@ -174,7 +174,7 @@ function Told({
     <>
       {isDuplicate && (
         <p className={cls(styles.note)}>
-          Not sent, because the same was told already: the delivery named below holds this unique_id.
+          Not sent: the delivery named below has the same unique_id, so this person was already notified.
         </p>
       )}
       <Evidence delivery={delivery} />
@@ -194,11 +194,11 @@ function Told({
           ['Workspace', workspace],
           ['Why', isDuplicate ? null : whyText(delivery)],
           [
-            isDuplicate ? 'Told by' : 'Delivery',
+            isDuplicate ? 'Notified by' : 'Delivery',
             <IdLink key="id" id={delivery.duplicate_of ?? delivery.id} workspace={workspace} shown={delivery.id} />,
           ],
           ['Sent by', delivery.sent_by && <Sender key="sender" workspace={workspace} sentBy={delivery.sent_by} />],
-          ['Test', delivery.test ? `asked for by ${who(delivery.test_by)}; it counts nowhere` : null],
+          ['Test', delivery.test ? `requested by ${who(delivery.test_by)}; no limit or number counts it` : null],
           [
             'Event',
             delivery.event_id === null ? null : <IdLink key="event" id={delivery.event_id} workspace={workspace} />,
@@ -210,7 +210,7 @@ function Told({
               : `${delivery.rule} version ${delivery.rule_version}, configuration ${delivery.config_number}`,
           ],
           ['unique_id', <Id key="unique">{delivery.unique_id}</Id>],
-          ['Next try', delivery.next_at === null ? null : <Time key="next" at={delivery.next_at} />],
+          ['Next attempt', delivery.next_at === null ? null : <Time key="next" at={delivery.next_at} />],
           ['Duplicates', delivery.duplicates > 0 ? `${delivery.duplicates}, not sent` : null],
         ]}
       />

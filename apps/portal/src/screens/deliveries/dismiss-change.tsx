@@ -37,13 +37,13 @@ export function DismissChange({ letter }: { readonly letter: Schemas['DeadLetter
     <>
       <p>
         Carillon could not append this record to its log. It cannot be redriven, because the same record would fail
-        again. The source goes on behind it.
+        again. The source continued after it.
       </p>
-      {!isDismissed && <p>Dismiss it once you have looked at it. Nobody is notified of it.</p>}
+      {!isDismissed && <p>Dismiss it once you have read it. Nobody is notified.</p>}
       {act.error && <Problem error={act.error} />}
       <Actions>
         <Button kind={isDismissed ? 'plain' : 'main'} off={off} isDisabled={act.isPending} onPress={() => act.mutate()}>
-          {isDismissed ? 'Open it again' : 'Dismiss'}
+          {isDismissed ? 'Reopen' : 'Dismiss'}
         </Button>
       </Actions>
       <Curl

@@ -70,10 +70,10 @@ function onlyDelivery({ people }: Trace): string | null {
 }
 
 const OUTCOMES: Readonly<Record<Person['outcome'], string>> = {
-  told: 'told',
+  told: 'notified',
   waiting: 'waiting',
   in_doubt: 'in doubt',
-  not_told: 'not told',
+  not_told: 'not notified',
 };
 
 /** Whom an event names, those dropped among them, page by page. */
@@ -112,7 +112,7 @@ function People({ workspace, trace }: { readonly workspace: string; readonly tra
       <p role="status">{pages[0]?.people?.headline ?? ''}</p>
       <form className={cls(styles.find)} onSubmit={find}>
         <Field
-          label="Only"
+          label="Filter by address"
           value={typed}
           onChange={setTyped}
           placeholder="Address, or its beginning"
@@ -121,7 +121,7 @@ function People({ workspace, trace }: { readonly workspace: string; readonly tra
         <Button type="submit">Find</Button>
       </form>
       {error && <Problem error={error} />}
-      <ol aria-label="People whom it names" className={cls(styles.steps)}>
+      <ol aria-label="People named by the event" className={cls(styles.steps)}>
         {pages
           .flatMap(({ people }) => people?.items ?? [])
           .map((person) => (

@@ -39,7 +39,7 @@ export function Events(): ReactNode {
   return (
     <ListScreen
       title="Events"
-      lead="Everything that came in, whether a rule fired or not."
+      lead="All accepted events, whether a rule fired or not."
       tabs={<Queues workspace={w} />}
       what="events"
       list={list}
@@ -49,9 +49,9 @@ export function Events(): ReactNode {
       onOpen={show}
       panelLabel="Story"
       renderEmpty={() => (
-        <Empty title="No event came yet">
-          Events come in at the address of a stream, with an API key or a token. What was refused never gets here: the
-          answer says why.
+        <Empty title="No events yet">
+          Send events to the URL of a stream, with an API key or a token. Refused events are not listed: the answer to
+          the sender says why.
         </Empty>
       )}
     />

@@ -104,7 +104,7 @@ export function Histogram({ workspace, search, onRange }: HistogramProps): React
               )}
             </>
           )}
-          {isNarrowed && ', before the other filters'}
+          {isNarrowed && ', without the other filters'}
         </span>
         {(from !== undefined || to !== undefined) && (
           <Button kind="quiet" onPress={() => onRange(null)}>

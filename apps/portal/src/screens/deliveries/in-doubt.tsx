@@ -9,8 +9,8 @@ import type { DeliverySearch } from './delivery-search.ts';
 
 const Bulk = lazyPart(() => import('./bulk.tsx').then(({ Bulk: loaded }) => loaded));
 const CHOICES: readonly { readonly id: BulkAction; readonly name: string }[] = [
-  { id: 'sent', name: 'They were sent…' },
-  { id: 'failed', name: 'They were not sent…' },
+  { id: 'sent', name: 'Mark all as sent…' },
+  { id: 'failed', name: 'Mark all as not sent…' },
   { id: 'resend', name: 'Send all again…' },
 ];
 const DOUBTFUL = { state: 'IN_DOUBT' } as const;
@@ -28,7 +28,7 @@ export function InDoubt(): ReactNode {
   return (
     <DeliveryScreen
       title="In doubt"
-      lead="A provider took these and never answered. Nothing is sent again until somebody decides."
+      lead="We handed these messages to a provider and got no answer. They may have arrived, so none is sent again until you decide."
       workspace={w}
       search={{ ...DOUBTFUL, ...(open !== undefined && { open }) }}
       change={change}
@@ -44,8 +44,8 @@ export function InDoubt(): ReactNode {
       ]}
       empty={
         <Empty title="Nothing is in doubt">
-          A message is in doubt where its provider may have taken it and nobody can say so: the connection broke after
-          the last word. It is not sent again by itself, since its reader might be told twice.
+          A message is in doubt when the connection broke before its provider answered: it may have arrived. Carillon
+          does not send it again by itself, because its reader could get it twice.
         </Empty>
       }
     />

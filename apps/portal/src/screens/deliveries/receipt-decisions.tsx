@@ -46,15 +46,15 @@ export function ReceiptActions({
       else await bodyOf(api.POST('/v1/dead-letters/{id}/redrive', { params: { path: { id } }, body: {} }));
     },
     onSuccess(_done, what) {
-      if (what === 'place') say('It is looked at once more.');
+      if (what === 'place') say('Carillon tries to match the receipt again.');
       else if (what === 'reopen')
         say(
-          'It waits again.',
+          'The receipt is open again.',
           undoing(() => dismiss(asked, id), isOld),
         );
       else
         say(
-          'Dismissed. It moves no delivery.',
+          'Dismissed. No delivery changes.',
           undoing(() => reopen(asked, id), isOld),
         );
     },
@@ -70,16 +70,14 @@ export function ReceiptActions({
   return (
     <>
       {act.error && <Problem error={act.error} />}
-      {!isDismissed && (
-        <p>To dismiss it says that you have looked and nothing is to be done: no delivery is moved by it.</p>
-      )}
+      {!isDismissed && <p>Dismiss the receipt if there is nothing to do. No delivery changes.</p>}
       <AskFirst
         asked={
           isAsked
             ? {
-                verb: 'Try to place it again',
+                verb: 'Match again',
                 about:
-                  'If it fits a delivery now, that delivery moves, and an address that it calls bad is suppressed: 1 person.',
+                  'If the receipt matches a delivery now, it changes the state of that delivery. If it reports a bad address, that address is suppressed: 1 person.',
               }
             : null
         }
@@ -93,12 +91,13 @@ export function ReceiptActions({
         <Actions>
           {isDismissed ? (
             <Button off={off} isDisabled={act.isPending} onPress={() => act.mutate('reopen')}>
-              Have it wait again
+              Reopen
             </Button>
           ) : (
             <>
               <Button off={off} isDisabled={act.isPending} onPress={() => setAsked(true)}>
-                Try to place it again
+                {' '}
+                Match again{' '}
               </Button>
               <Button kind="main" off={off} isDisabled={act.isPending} onPress={() => act.mutate('dismiss')}>
                 Dismiss
@@ -143,15 +142,13 @@ export function ChosenReceipts({
           </Button>
         ) : (
           <Quiet>
-            {isOpen
-              ? 'Some of them belong to no workspace: each is dismissed by itself.'
-              : 'Some of them are dismissed already.'}
+            {isOpen ? 'Some belong to no workspace. Dismiss those one at a time.' : 'Some are already dismissed.'}
           </Quiet>
         )}
       </ChosenBar>
       {asked !== null && (
         <JobDialog
-          title="Dismiss what is chosen"
+          title="Dismiss the chosen receipts"
           changes={RECEIPTS}
           onClose={(isBegun) => {
             setAsked(null);
@@ -173,8 +170,7 @@ export function ChosenReceipts({
             >
               <p>
                 {words}
-                {inWords(asked.length)}: nothing is to be done about them. No delivery is moved, nobody is told of
-                anything, and each can be made to wait again.
+                {inWords(asked.length)}. No delivery changes and nobody is notified. Each receipt can be reopened.
               </p>
             </StartJob>
           )}

@@ -66,7 +66,7 @@ export function Receipts(): ReactNode {
   return (
     <ListScreen
       title="Receipts"
-      lead="What providers reported and nobody could place. What fits a delivery stands in its story instead."
+      lead="Provider reports that match no delivery. A report that matches is in the story of its delivery."
       tabs={<Queues workspace={w} />}
       what="receipts"
       list={list}
@@ -88,16 +88,17 @@ export function Receipts(): ReactNode {
       renderPanel={({ key: id, onClose }) => <Opened key={id} workspace={w} id={id} onClose={onClose} />}
       renderEmpty={() =>
         shown === 'true' ? (
-          <Empty title="None">
-            Whatever a provider reports is put to the delivery that it is about. What fits none, or cannot be read,
-            would wait here until somebody has looked.
+          <Empty title="No open receipts">
+            {' '}
+            Carillon adds each report of a provider to its delivery. A report that matches none, or cannot be read,
+            waits here until somebody looks at it.
           </Empty>
         ) : (
           <Empty
             title="None of these"
-            action={<Button onPress={() => void navigate({ search: {}, replace: true })}>Show those that wait</Button>}
+            action={<Button onPress={() => void navigate({ search: {}, replace: true })}>Show open receipts</Button>}
           >
-            {shown === 'false' ? 'Nobody has dismissed one yet.' : 'Every receipt was placed so far.'}
+            {shown === 'false' ? 'No receipt was dismissed yet.' : 'Every receipt matched a delivery so far.'}
           </Empty>
         )
       }
@@ -120,7 +121,7 @@ function Opened({
       bodyOf(api.GET('/v1/workspaces/{workspace}/receipts/{id}', { params: { path: { workspace, id } }, signal })),
   });
   return (
-    <Panel id={id} title={data ? `${saidWords(data)}: not placed` : 'Receipt'} onClose={onClose}>
+    <Panel id={id} title={data ? `${saidWords(data)}: no matching delivery` : 'Receipt'} onClose={onClose}>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="the receipt" rows={4} />}
       {data && <Told receipt={data} workspace={workspace} />}
@@ -138,8 +139,8 @@ function Told({ receipt, workspace: asked }: { readonly receipt: Receipt; readon
       </p>
       <Facts
         facts={[
-          ['Who wrote', receipt.address],
-          ['In its words', receipt.detail],
+          ['From', receipt.address],
+          ['Text of the provider', receipt.detail],
           ['Code', receipt.code],
           ['Provider', receipt.source],
           ['Account', receipt.account],
@@ -154,8 +155,8 @@ function Told({ receipt, workspace: asked }: { readonly receipt: Receipt; readon
             ),
           ],
           ['Attempt', receipt.attempt],
-          ['Came', received === null ? null : <Time key="received" at={received} />],
-          ['Stands here since', <Time key="parked" at={receipt.parked_at} />],
+          ['Received', received === null ? null : <Time key="received" at={received} />],
+          ['Parked', <Time key="parked" at={receipt.parked_at} />],
           ['Workspace', workspace ?? 'none: it belongs to the deployment'],
           ['Record', <Id key="position">{receipt.position}</Id>],
           [

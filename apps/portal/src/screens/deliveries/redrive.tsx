@@ -19,7 +19,7 @@ type Redrive = { readonly filter: object; readonly expected: number } | { readon
 
 const LETTERS = '/v1/workspaces/{workspace}/dead-letters';
 const counted = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'record' : 'records'}`;
-const WHOM = 'Whom they tell is known once they are processed; nobody is told twice of the same.';
+const WHOM = 'The people are known once the records are processed. Nobody is notified twice.';
 
 const begin = (workspace: string, body: Redrive) =>
   bodyOf(
@@ -37,7 +37,7 @@ const callOf = (workspace: string, body: Redrive): Call => ({
 /** Puts all open records on their topics once more, as a job; how many these are is asked first. */
 export function RedriveAll({ workspace, onClose }: Props): ReactNode {
   return (
-    <JobDialog title="Redrive all that are open" changes={LETTERS} onClose={onClose}>
+    <JobDialog title="Redrive all open records" changes={LETTERS} onClose={onClose}>
       {(onJob, leave) => <Question workspace={workspace} onJob={onJob} onLeave={leave} />}
     </JobDialog>
   );
@@ -63,14 +63,14 @@ function Question({
   if (!data) return <Loading what="the count" rows={2} />;
   const leftOut = data.receipts > 0 && (
     <p>
-      {data.receipts.toLocaleString('en')} parked {data.receipts === 1 ? 'receipt is' : 'receipts are'} left out: most
-      would fit no better the next time. Each is looked at by itself, under Receipts.
+      {data.receipts.toLocaleString('en')} parked {data.receipts === 1 ? 'receipt is' : 'receipts are'} left out,
+      because most would not match the next time either. Look at them one at a time, under Receipts.
     </p>
   );
   if (data.count === 0) {
     return (
       <div className={cls(styles.bulk)}>
-        <p>None is open: each was redriven or dismissed.</p>
+        <p>No record is open: each was redriven or dismissed.</p>
         {leftOut}
         <Foot>
           <Button onPress={onLeave}>Close</Button>
@@ -91,13 +91,13 @@ function Question({
       onLeave={onLeave}
     >
       <p>
-        {counted(data.count)} that nobody has redriven or dismissed. {WHOM}
+        {counted(data.count)}, neither redriven nor dismissed yet. {WHOM}
       </p>
       {leftOut}
       {data.more && (
         <p role="alert">
-          More are open than one job takes ({data.ceiling.toLocaleString('en')}): it takes none of them. Redrive by time
-          on the command line: <code>npx carillon dead-letters redrive --all --since 1h</code>
+          One job takes at most {data.ceiling.toLocaleString('en')} records, and more are open. Redrive by time on the
+          command line: <code>npx carillon dead-letters redrive --all --since 1h</code>
         </p>
       )}
     </StartJob>
@@ -136,14 +136,14 @@ export function ChosenLetters({
         ) : (
           <Quiet>
             {isOfOne
-              ? 'Some of them are dismissed, or receipts or refused changes: each is looked at by itself.'
-              : 'Some of them belong to no workspace: each is redriven by itself.'}
+              ? 'Some are dismissed, or are receipts or refused changes. Open those one at a time.'
+              : 'Some belong to no workspace. Redrive those one at a time.'}
           </Quiet>
         )}
       </ChosenBar>
       {asked !== null && (
         <JobDialog
-          title="Redrive what is chosen"
+          title="Redrive the chosen records"
           changes={LETTERS}
           onClose={(isBegun) => {
             setAsked(null);

@@ -11,7 +11,7 @@ export const deliveryScreens = [
     keys: [
       {
         title: 'Deliveries',
-        lines: [keyLine('Choose a state', 's'), keyLine('Send again what is open, or chosen', 'R')],
+        lines: [keyLine('Choose a state', 's'), keyLine('Send the open or chosen messages again', 'R')],
       },
     ],
   }),
@@ -19,13 +19,13 @@ export const deliveryScreens = [
     path: '/workspaces/$w/deliveries/in-doubt',
     search: (words) => textOf(words, 'open'),
     load: async () => (await import('./in-doubt.tsx')).InDoubt,
-    action: { name: 'Decide what is in doubt' },
+    action: { name: 'Decide messages in doubt' },
     keys: [
       {
         title: 'Deliveries',
         lines: [
-          keyLine('In doubt: it was sent', '1'),
-          keyLine('In doubt: it was not sent', '2'),
+          keyLine('In doubt: mark as sent', '1'),
+          keyLine('In doubt: mark as not sent', '2'),
           keyLine('In doubt: send again', '3'),
         ],
       },
@@ -35,7 +35,7 @@ export const deliveryScreens = [
     path: '/workspaces/$w/deliveries/dead-letters',
     search: (words) => textOf(words, 'open', 'redriven'),
     load: async () => (await import('./dead-letters.tsx')).DeadLetters,
-    keys: [{ title: 'Dead letters', lines: [keyLine('Redrive what is open, or chosen', 'R')] }],
+    keys: [{ title: 'Dead letters', lines: [keyLine('Redrive the open or chosen records', 'R')] }],
   }),
   screen({
     path: '/workspaces/$w/deliveries/receipts',

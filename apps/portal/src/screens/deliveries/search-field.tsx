@@ -11,9 +11,9 @@ const PAUSE = 250;
 const PLACEHOLDERS: Readonly<Record<Sought, string>> = {
   recipient: 'Address, or its beginning',
   person: 'Id of the person',
-  unique_id: 'Of the message',
+  unique_id: 'unique_id of the message',
   event: 'evt_…',
-  notification: 'Its name',
+  notification: 'Name of the notification',
   reason: 'Such as hard_bounce',
 };
 const OPTIONS = SOUGHT.map((id) => ({ id, name: SOUGHT_NAMES[id] }));

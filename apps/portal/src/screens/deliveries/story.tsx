@@ -130,7 +130,7 @@ function TryIt({
       params={{ w: workspace, n: rule.slice(0, dot), r: rule.slice(dot + 1) }}
       search={{ event }}
     >
-      Part by part
+      Show each part of the condition
     </Link>
   );
 }
