@@ -60,6 +60,8 @@ const formChange: z.ZodType<FormChange> = z.discriminatedUnion('kind', changeSha
 /** Where an expression can stand, for whoever edits one. */
 export const EXPRESSION_PLACES = [
   'when',
+  'unless',
+  'at',
   'for_each',
   'recipient',
   'where',
