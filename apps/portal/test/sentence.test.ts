@@ -21,14 +21,14 @@ describe('the sentence of a notification', () => {
       quiet_hours: { from: '21:00', to: '08:00', then: 'hold' },
     };
     expect(sentenceOf(body({ paid: rule('event.status == "paid" && event.total > 100') }, { cadence }))).toBe(
-      'When an event of orders comes and status is “paid” and total is more than 100, tell customer.email by email, at most 3 a day, not between 21:00 and 08:00.',
+      'When an event of orders comes and status is “paid” and total is more than 100, notify the customer by email, at most 3 a day, not between 21:00 and 08:00.',
     );
   });
 
   it('names the field of an address that is called as its channel', () => {
     const recipients = { from: 'event', to: { email: 'event.email' }, unique_id: 'event_id' };
     expect(sentenceOf(body({ paid: rule('true', { recipients }) }))).toBe(
-      'When an event of orders comes, tell the address in email by email.',
+      'When an event of orders comes, notify the address in email by email.',
     );
   });
 
@@ -46,7 +46,7 @@ describe('the sentence of a notification', () => {
       d: rule('event.d', { enabled: false }),
     };
     expect(sentenceOf(body(rules))).toBe(
-      'When an event of orders comes and a is true or an event of orders comes and b is true, or by 1 more rule, tell customer.email by email.',
+      'When an event of orders comes and a is true or an event of orders comes and b is true, or by 1 more rule, notify the customer by email.',
     );
   });
 
@@ -55,11 +55,11 @@ describe('the sentence of a notification', () => {
     const cohort = { integration: 'mixpanel', id: '7', on: 'entered' };
     const all = { channels: { email: { template: 'a' }, sms: { template: 'a' } } };
     expect(sentenceOf(body({ r: { cohort, recipients: lookup } }, all))).toBe(
-      'When somebody enters the cohort 7 of mixpanel, tell those whom crm names by email and SMS, once per order_id.',
+      'When somebody enters the cohort 7 of mixpanel, notify those whom crm names by email and SMS, once per order_id.',
     );
     const each = { from: 'event', for_each: 'event.watchers', to: { email: 'item.email' } };
     expect(sentenceOf(body({ r: { when: 'true', recipients: each } }))).toBe(
-      'When an event comes, tell each of watchers by email, once ever.',
+      'When an event comes, notify each of watchers by email, once ever.',
     );
   });
 
@@ -105,5 +105,64 @@ describe('a condition in words', () => {
     '!!event.a',
   ])('shows %s as it was written', (source) => {
     expect(expressionWords(source)).toBe(source);
+  });
+});
+
+describe('the sentence of a rule that waits', () => {
+  const placed = { after: '1h', unless: 'event.type == "paid"' };
+  it.each([
+    [
+      'event.type == "placed"',
+      placed,
+      'An hour after an order is placed, unless it is paid, notify the customer by email.',
+    ],
+    [
+      'event.type == "placed" && event.total > 100',
+      { after_last: '90m' },
+      '90 minutes after the last time that an order is placed and total is more than 100, notify the customer by email.',
+    ],
+    [
+      'changedTo(event.status, "packing")',
+      { after: '2h', unless: 'event.status != "packing"' },
+      '2 hours after status of an order changes to packing, unless it is no longer packing, notify the customer by email.',
+    ],
+    [
+      'event.status == "booked"',
+      { at: 'timestamp(event.starts_at) - duration("24h")', unless: 'event.status != "booked"', if_past: 'notify' },
+      'A day before starts_at, once an order is booked, or at once if that is past, unless it is no longer booked, notify the customer by email.',
+    ],
+    [
+      'event.status == "booked"',
+      { at: 'event.due', cooldown: '1h' },
+      'At due, once an order is booked, notify the customer by email, not again within an hour.',
+    ],
+    [
+      'event.total > 5',
+      { after: '1d', unless: 'event.type == "paid" || event.type == "cancelled"', cooldown: 'until_false' },
+      'A day after an event of orders comes and total is more than 5, unless it is paid or it is cancelled, notify the customer by email, not again until that has ended.',
+    ],
+    [
+      'event.type == "checkout"',
+      { after: '10m', unless: 'event.a && (event.b || event.c)' },
+      '10 minutes after an event of orders comes and type is “checkout”, unless by then event.a && (event.b || event.c), notify the customer by email.',
+    ],
+  ])('says %s with %j', (when, keys, words) => {
+    expect(sentenceOf(body({ r: rule(when, keys) }))).toBe(words);
+  });
+
+  it('stands beside that of a rule that does not wait', () => {
+    const rules = { a: rule('event.type == "placed"', placed), b: rule('event.vip') };
+    expect(sentenceOf(body(rules))).toMatch(/^An hour after an order is placed, unless it is paid or when an event of/);
+    expect(sentenceOf(body({ a: rules.b, b: rules.a }))).toMatch(
+      /^When an event of orders comes and vip is true or an hour/,
+    );
+  });
+
+  it('waits for members of a cohort', () => {
+    const cohort = { integration: 'mixpanel', id: '7', on: 'entered' };
+    const recipients = { from: 'lookup', integration: 'crm', unique_id: 'event_id' };
+    expect(sentenceOf(body({ r: { cohort, after: '1d', recipients } }))).toBe(
+      'A day after somebody enters the cohort 7 of mixpanel, notify those whom crm names by email.',
+    );
   });
 });

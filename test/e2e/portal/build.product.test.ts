@@ -252,7 +252,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
       .getByText(/^Rule paid fires when .*event\.total > 50.*Before: .*more than 100/)
       .waitFor();
     await main()
-      .getByText(/^When an event .*event\.total > 50.*tell customer\.email by email/)
+      .getByText(/^When an event .*event\.total > 50.*notify the customer by email/)
       .waitFor();
     expect(await main().getByRole('link', { name: 'Open', exact: true }).count()).toBe(2);
     expect(await main().getByText('workspaces/builders/').first().isVisible()).toBe(false);

@@ -93,7 +93,7 @@ testScreens('a test environment and its live workspace', ({ api, guard, open }) 
       .waitFor();
     const row = wanted.getByRole('listitem').filter({ has: page.getByLabel('Notification order-sent') });
     await row
-      .getByText('When an event of parcels comes and status is “sent”, tell the address in email by email')
+      .getByText('When an event of parcels comes and status is “sent”, notify the address in email by email')
       .waitFor();
     const file = row.getByText('workspaces/shop/notifications/order-sent.yaml');
     expect(await file.isVisible()).toBe(false);

@@ -1,4 +1,5 @@
-import { byWords, cadenceWords, onceWords, rulesOf, whenWords, whomWords } from './sentence.ts';
+import { byWords, cadenceWords, occasionOf, onceWords, rulesOf, whenWords, whomWords } from './sentence.ts';
+import { cooldownWords } from './waiting-words.ts';
 
 type Loose = Readonly<Record<string, unknown>>;
 /** One thing that a notification does, as a sentence without its full stop. */
@@ -39,7 +40,12 @@ function partsOfRule(body: Loose, name: string, rule: Loose): readonly Part[] {
   const off = rule['enabled'] === false ? [{ key: `${name} off`, words: 'is switched off', tells: 'enabled' }] : [];
   const parts = [
     ...off,
-    { key: `${name} when`, words: `fires when ${whenWords(rule)}`, tells: String.raw`when|stream|cohort(?:\.\w+)?` },
+    {
+      key: `${name} when`,
+      words: `fires ${occasionOf(rule) ?? `when ${whenWords(rule)}`}`,
+      tells: String.raw`when|stream|cohort(?:\.\w+)?|after|after_last|at|unless|if_past`,
+    },
+    ...cooldownWords(rule).map((words) => ({ key: `${name} cooldown`, words: `fires ${words}`, tells: 'cooldown' })),
     {
       key: `${name} whom`,
       words: `notifies ${whomWords(body, rule)}`,

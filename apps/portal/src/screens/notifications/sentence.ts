@@ -1,5 +1,6 @@
 import type { Bodies } from '../../api/draft-calls.ts';
 import { expressionWords, fieldWords } from './condition-words.ts';
+import { cooldownWords, waitWords } from './waiting-words.ts';
 
 export type NotificationBody = Bodies['notifications'];
 /** A draft may hold anything: nothing of it is taken for granted. */
@@ -33,13 +34,13 @@ export function sentenceOf(body: unknown): string {
   const on = rules.filter(([, rule]) => rule['enabled'] !== false);
   const off = group(body)?.['enabled'] === false || on.length === 0;
   const told = on.length === 0 ? rules : on;
-  const whens = told.slice(0, MAX_TOLD).map(([, rule]) => whenWords(rule));
+  const whens = told.slice(0, MAX_TOLD).map(([, rule]) => rule);
   const more = told.length - MAX_TOLD;
-  const when = listed(whens, 'or') + (more > 0 ? `, or by ${more} more ${more === 1 ? 'rule' : 'rules'}` : '');
+  const when = occasionWords(whens) + (more > 0 ? `, or by ${more} more ${more === 1 ? 'rule' : 'rules'}` : '');
   const [first] = told;
   const parts = [
-    `When ${when}, tell ${first ? whomWords(body, first[1]) : 'nobody'} by ${byWords(body)}`,
-    ...(first ? onceWords(first[1]) : []),
+    `${when}, notify ${first ? whomWords(body, first[1]) : 'nobody'} by ${byWords(body)}`,
+    ...(first ? [...onceWords(first[1]), ...cooldownWords(first[1])] : []),
     ...cadenceWords(group(body)?.['cadence']),
   ];
   return `${off ? 'Switched off: nothing fires. ' : ''}${parts.join(', ')}.`;
@@ -47,7 +48,20 @@ export function sentenceOf(body: unknown): string {
 
 /** What one of its rules does, in a sentence. */
 export const ruleWords = (body: unknown, rule: Loose): string =>
-  `When ${[`${whenWords(rule)}, tell ${whomWords(body, rule)}`, ...onceWords(rule)].join(', ')}.`;
+  `${[occasionWords([rule]), `notify ${whomWords(body, rule)}`, ...onceWords(rule), ...cooldownWords(rule)].join(', ')}.`;
+
+/** When these rules notify: "When A or B", "An hour after A". */
+function occasionWords(rules: readonly Loose[]): string {
+  const occasions = rules.map(
+    (rule, at) => occasionOf(rule) ?? `${at === 0 || rules.some(occasionOf) ? 'when ' : ''}${whenWords(rule)}`,
+  );
+  const words = listed(occasions, 'or');
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}
+
+/** When a rule that waits notifies: "an hour after an order is placed". Null: it notifies at the event. */
+export const occasionOf = (rule: Loose): string | null =>
+  waitWords(rule, group(rule['cohort']) ? whenWords(rule) : undefined);
 
 export function whenWords(rule: Loose): string {
   const cohort = group(rule['cohort']);
@@ -78,8 +92,10 @@ export function whomWords(body: unknown, rule: Loose): string {
   return addresses.length === 0 ? 'nobody yet' : listed([...new Set(addresses)], 'or');
 }
 
-/** `event.email` alone would read "tell email by email". */
+/** `event.customer.email` is "the customer". `event.email` alone would read "notify email by email". */
 function addressWords(expression: string): string {
+  const owner = /^event\.(\w+)\.(?:email|phone|token)$/.exec(expression.trim())?.[1];
+  if (owner !== undefined) return `the ${owner.replaceAll('_', ' ')}`;
   const words = fieldWords(expression);
   return /^\w+$/.test(words) ? `the address in ${words}` : words;
 }
