@@ -44,7 +44,8 @@ describe('the start of a rule', () => {
   });
 
   it('has no condition in a new notification until one is chosen', () => {
-    const wish = { title: 'Paid', stream: '', tell: 'event.email', by: 'email', template: '' } as const;
+    const fresh = { title: 'Paid', stream: '', newKey: null, waiting: {} } as const;
+    const wish = { ...fresh, tell: 'event.email', by: 'email', template: '' } as const;
     expect(notificationOf({ ...wish, when: ' ' }, [])).not.toHaveProperty('rules.first.when');
     expect(notificationOf({ ...wish, when: 'true' }, [])).toHaveProperty('rules.first.when', 'true');
   });

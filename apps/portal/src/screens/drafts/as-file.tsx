@@ -71,7 +71,7 @@ const Files = ({ files }: { readonly files: readonly File[] }): ReactNode =>
   ));
 
 type Wanted = {
-  readonly kind: 'notifications' | 'templates';
+  readonly kind: 'notifications' | 'streams' | 'templates';
   readonly workspace: string;
   readonly name: string;
   readonly body: object;
@@ -79,7 +79,7 @@ type Wanted = {
 
 const planOf = ({ kind, workspace, name, body }: Wanted, signal: AbortSignal) =>
   bodyOf(
-    // Both are asked about at addresses of one shape.
+    // All are asked about at addresses of one shape.
     api.POST(`/v1/workspaces/{workspace}/${kind}/{name}/check` as CheckPath, {
       params: { path: { workspace, name } },
       body: body as never,

@@ -14,8 +14,18 @@ import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { templatesQuery } from './channels.tsx';
 import { AsNewFiles } from '../drafts/as-file.tsx';
+import { keepsState } from '../rule/entity.ts';
 import { useFieldsOf } from '../rule/use-seen-fields.ts';
-import { draftsOf, EXAMPLES, makeDrafts, makingCalls, notificationOf, slugOf, type Wish } from './new-notification.ts';
+import {
+  draftsOf,
+  EXAMPLES,
+  KEYED_STREAM,
+  makeDrafts,
+  makingCalls,
+  notificationOf,
+  slugOf,
+  type Wish,
+} from './new-notification.ts';
 import { keysQuery } from './security-choice.tsx';
 import { sentenceOf } from './sentence.ts';
 import { addressAmong, addressField } from './usual-addresses.ts';
@@ -43,7 +53,16 @@ const CHANNELS = [
 ] as const;
 /** `tell` is null until a person types it. */
 type Typed = Omit<Wish, 'tell'> & { readonly tell: string | null };
-const BLANK: Typed = { title: '', stream: '', when: '', tell: null, by: 'email', template: '' };
+const BLANK: Typed = {
+  title: '',
+  stream: '',
+  newKey: null,
+  when: '',
+  waiting: {},
+  tell: null,
+  by: 'email',
+  template: '',
+};
 
 /** Returns the typed address, else a usual field; on a stream that reads tables or topics a field that its events have. */
 function useTell(
@@ -99,6 +118,23 @@ export function NewNotification({
     tell: wish.tell.trim() === '' ? 'Say where in the event the address stands, such as event.customer.email.' : null,
   };
   const set = (change: Partial<Typed>): void => setTyped({ ...typed, ...change });
+  const shared = streams.data?.items ?? [];
+  const isShared = (id: string): boolean => shared.some((one) => one.name === id);
+  const waits = Object.keys(wish.waiting).length > 0;
+  const keyed = shared.filter(({ body }) => keepsState(body)).map((one) => one.name);
+  // A stream of this name may be there without a key.
+  const fresh = isShared(KEYED_STREAM.name) ? `keyed-${KEYED_STREAM.name}` : KEYED_STREAM.name;
+  /** Chooses a stream, and makes it with a key if it is not there. */
+  const onStream = (chosen: string): Pick<Typed, 'stream' | 'newKey'> => ({
+    stream: chosen,
+    newKey: chosen === '' || isShared(chosen) ? null : KEYED_STREAM.key,
+  });
+  const begin = (example: Omit<(typeof EXAMPLES)[number], 'about'>): void => {
+    // A rule that waits needs a stream with a key.
+    const fits = Object.keys(example.waiting).length === 0 || keyed.includes(typed.stream);
+    const chosen = fits ? (typed.newKey === null ? typed.stream : '') : (keyed[0] ?? fresh);
+    set({ ...example, ...onStream(chosen), tell: null });
+  };
   const create = (): void => {
     setTried(true);
     if (faults.title === null && faults.tell === null) make.mutate();
@@ -119,12 +155,7 @@ export function NewNotification({
     >
       <div className={cls(styles.examples)} role="group" aria-label="Examples to start from">
         {EXAMPLES.map(({ about, ...example }) => (
-          <button
-            key={example.title}
-            type="button"
-            className={cls(styles.example)}
-            onClick={() => set({ ...example, tell: null })}
-          >
+          <button key={example.title} type="button" className={cls(styles.example)} onClick={() => begin(example)}>
             <b>{example.title}</b>
             <small>{about}</small>
           </button>
@@ -145,14 +176,14 @@ export function NewNotification({
       <Select
         label="When an event comes on"
         options={[
-          { id: '', name: 'a stream of its own' },
-          ...(streams.data?.items ?? []).map((shared) => ({
-            id: shared.name,
-            name: `the shared stream ${shared.name}`,
-          })),
+          ...(waits ? [] : [{ id: '', name: 'a stream of its own' }]),
+          ...(waits && keyed.length === 0
+            ? [{ id: fresh, name: `a new shared stream ${fresh}, by ${KEYED_STREAM.key}` }]
+            : []),
+          ...(waits ? keyed : shared.map((one) => one.name)).map((id) => ({ id, name: `the shared stream ${id}` })),
         ]}
         chosen={wish.stream}
-        onChoose={(chosen) => set({ stream: chosen })}
+        onChoose={(chosen) => set(onStream(chosen))}
       />
       <Field
         label="and this is true"

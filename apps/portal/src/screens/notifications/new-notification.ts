@@ -10,7 +10,11 @@ export type Wish = {
   readonly title: string;
   /** Name of a shared stream; empty: its rule has one of its own. */
   readonly stream: string;
+  /** Key of the shared stream, if it is made with the notification. Null: the stream is there. */
+  readonly newKey: string | null;
   readonly when: string;
+  /** Keys of the rule that say for how long it waits and what ends the wait. */
+  readonly waiting: Readonly<Record<string, string>>;
   readonly tell: string;
   readonly by: 'email' | 'sms' | 'push';
   /** Name of a template that is there; empty: a plain one is made with it. */
@@ -18,26 +22,39 @@ export type Wish = {
 };
 
 /** To begin from; each is whole, and sends to the sandbox as long as no account is there. */
-export const EXAMPLES: readonly (Pick<Wish, 'title' | 'when' | 'by'> & { readonly about: string })[] = [
+export const EXAMPLES: readonly (Pick<Wish, 'title' | 'when' | 'waiting' | 'by'> & { readonly about: string })[] = [
   {
     title: 'Order paid',
     about: 'A customer hears that the payment came.',
     when: 'event.status == "paid" && event.total > 0',
+    waiting: {},
     by: 'email',
   },
   {
     title: 'Invoice overdue',
     about: 'Whoever has not paid in time is reminded.',
     when: 'event.status == "overdue" && event.days_late >= 3',
+    waiting: {},
     by: 'email',
   },
   {
     title: 'Parcel on its way',
     about: 'A text message once the parcel has left.',
     when: 'event.status == "shipped" && has(event.tracking_url)',
+    waiting: {},
     by: 'sms',
   },
+  {
+    title: 'Order not paid',
+    about: 'A customer who has not paid an hour after ordering is reminded.',
+    when: 'event.status == "placed"',
+    waiting: { after: '1h', unless: 'event.status == "paid"' },
+    by: 'email',
+  },
 ];
+
+/** The shared stream of an example that waits, in a workspace without one that has a key. */
+export const KEYED_STREAM = { name: 'orders', key: 'event.order_id' } as const;
 
 /** `Order paid!` is `order-paid`; empty where nothing of it can be a name. */
 export const slugOf = (title: string): string =>
@@ -69,7 +86,7 @@ export function plainTemplate({ title, tell, by }: Pick<Wish, 'title' | 'tell' |
 
 /** The notification of a wish; `keys` are API keys of the workspace, of which the first may send to a stream of its own. */
 export function notificationOf(wish: Wish, keys: readonly string[]): object {
-  const { title, stream, when, tell, by, template } = wish;
+  const { title, stream, when, waiting, tell, by, template } = wish;
   const [key] = keys;
   return {
     name: title.trim(),
@@ -80,6 +97,7 @@ export function notificationOf(wish: Wish, keys: readonly string[]): object {
         ...(stream !== '' && { stream }),
         // Which events is chosen in the rule: without it the notification cannot be published.
         ...(when.trim() !== '' && { when: when.trim() }),
+        ...waiting,
         recipients: { from: 'event', to: { [ADDRESS_KEYS[by]]: tell.trim() }, unique_id: 'event_id' },
       },
     },
@@ -89,11 +107,14 @@ export function notificationOf(wish: Wish, keys: readonly string[]): object {
 /** Returns the drafts to save. The notification comes last: once it is listed, its template is saved too. */
 export function draftsOf(workspace: string, wish: Wish, keys: readonly string[]) {
   const name = slugOf(wish.title);
-  const one = (kind: 'templates' | 'notifications', body: object) => ({
-    address: { kind, workspace, name },
+  const [key] = keys;
+  const one = (kind: 'streams' | 'templates' | 'notifications', body: object, of = name) => ({
+    address: { kind, workspace, name: of },
     saving: { body, revision: null, basedOn: null },
   });
+  const stream = { key: wish.newKey, security: key === undefined ? {} : { api_keys: [key] } };
   return [
+    ...(wish.newKey === null ? [] : [one('streams', stream, wish.stream)]),
     ...(wish.template === '' ? [one('templates', plainTemplate(wish))] : []),
     one('notifications', notificationOf(wish, keys)),
   ];
