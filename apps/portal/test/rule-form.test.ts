@@ -232,7 +232,7 @@ describe('a change of a form in words', () => {
           not: false,
         } as never,
       },
-      'added: event.status changed from open to paid',
+      'added: event.status changes from open to paid',
     ],
   ] as const)('says %j as “%s”', (change, words) => {
     expect(formChangeWords({ ...change, at: [...change.at] })).toBe(words);

@@ -35,10 +35,10 @@ describe('a build of the portal', () => {
 
   it('is not put in place where it is above a budget: the words say of what, and by how much', () => {
     expect(aboveBudget(measured, fonts)).toEqual([]);
-    const route = { route: 'src/screens/rule/rule.tsx', first: 200_001, later: 160_003, isEditor: true };
+    const route = { route: 'src/screens/rule/rule.tsx', first: 200_001, later: 170_003, isEditor: true };
     expect(aboveBudget([route, { ...route, route: 'list.tsx', first: 1, isEditor: false }], 60_001)).toEqual([
       'src/screens/rule/rule.tsx, first visit: 200001 bytes, 1 above what it may cost',
-      'src/screens/rule/rule.tsx, what comes after it: 160003 bytes, 3 above what it may cost',
+      'src/screens/rule/rule.tsx, what comes after it: 170003 bytes, 3 above what it may cost',
       'fonts: 60001 bytes, 1 above what it may cost',
     ]);
   });

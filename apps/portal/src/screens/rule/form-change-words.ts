@@ -1,4 +1,4 @@
-import { rowOf, takesFrom, takesValue, TESTS, type Condition } from './form-rows.ts';
+import { isOfChanges, rowOf, takesValue, TESTS, type Condition } from './form-rows.ts';
 import type { FormChange } from './queries.ts';
 
 /** A line of a form in a sentence's words: `event.total is more than 100`. */
@@ -6,7 +6,11 @@ export function conditionInWords(condition: Condition): string {
   const row = rowOf(condition);
   if (row === null) return condition.kind === 'expression' ? condition.source : '';
   const { field, test, value, from, entry } = row;
-  if (takesFrom(test)) return `${field} ${TESTS[test].replace('…', () => from)} ${value}`;
+  if (isOfChanges(test)) {
+    return [field, TESTS[test], ...(from === '' ? [] : ['from', from]), ...(value === '' ? [] : ['to', value])].join(
+      ' ',
+    );
+  }
   if (test !== 'some') return [field, TESTS[test], ...(takesValue(test) ? [value] : [])].join(' ');
   const within = entry.field === '' ? 'it' : entry.field;
   return `${field} ${TESTS.some} ${within} ${TESTS[entry.test]} ${value}`;

@@ -33,19 +33,13 @@ export const TESTS = {
   'size <': 'has fewer entries than',
   'size <=': 'has at most as many entries as',
   some: 'has an entry where',
-  changed: 'changed',
-  'not changed': 'did not change',
-  changed_to: 'changed to',
-  'not changed_to': 'did not change to',
-  changed_from_to: 'changed from … to',
-  'not changed_from_to': 'did not change from … to',
+  changes: 'changes',
+  'not changes': 'does not change',
 } as const;
 export type Test = keyof typeof TESTS;
 
-/** Whether a test compares the row of a change with the row before. Only a stream that reads a database has both. */
-export const isOfChanges = (test: Test): boolean => /^(?:not )?changed/.test(test);
-/** Whether a test takes the value before as well. */
-export const takesFrom = (test: Test): boolean => test.endsWith('changed_from_to');
+/** Returns true if a test compares an event with the one before it, and so takes a value before and a value after. Empty: any value. */
+export const isOfChanges = (test: Test): boolean => test.endsWith('changes');
 export const COMPARED = ['==', '!=', '>', '>=', '<', '<='] as const;
 export type Compared = (typeof COMPARED)[number];
 
@@ -55,13 +49,13 @@ export type Row = {
   readonly test: Test;
   /** Empty where the test takes none. */
   readonly value: string;
-  /** The value before, where the test takes it. */
+  /** The value before, for a test of changes. Empty: any. */
   readonly from: string;
   /** What `some` tests: the field within an entry, empty for the entry itself, and how it compares with the value. */
   readonly entry: { readonly field: string; readonly test: Compared; readonly name: string };
 };
 
-export const takesValue = (test: Test): boolean => !/^(?:not )?(?:has|true|changed)$/.test(test);
+export const takesValue = (test: Test): boolean => !/^(?:not )?(?:has|true)$/.test(test);
 
 const PLAIN = /^[A-Za-z_]\w*/;
 const WORDS = new Set(['in', 'true', 'false', 'null']);
@@ -97,14 +91,14 @@ function stepsIn(text: string): (string | number)[] | null {
 const ROOTS = ['event', 'item', 'variables', 'event_id', 'time'];
 const CHANGE_ROOTS = ['previous', 'source', 'op'];
 
-/** Reads a typed path. A name alone is a field of the event. Returns null if it is no path. `hasChanges`: the event is a change. */
-export function readPath(text: string, hasChanges = false): Path | null {
+/** Reads a typed path. A name alone is a field of the event. Returns null if it is no path. `hasPrevious`: the event has one before it. */
+export function readPath(text: string, hasPrevious = false): Path | null {
   const typed = text.trim();
   const root = PLAIN.exec(typed)?.[0];
   if (root === undefined) return null;
   const steps = stepsIn(typed.slice(root.length));
   if (steps === null) return null;
-  if (ROOTS.includes(root) || (hasChanges && CHANGE_ROOTS.includes(root))) {
+  if (ROOTS.includes(root) || (hasPrevious && CHANGE_ROOTS.includes(root))) {
     return steps.length === 0 && root === 'event' ? null : [root, ...steps];
   }
   return ['event', root, ...steps];
@@ -134,6 +128,9 @@ export function showValue(value: FormValue): string {
   const isPlain = readValue(value) === value && !value.startsWith('"');
   return isPlain ? value : JSON.stringify(value);
 }
+
+/** The same for a value before or after a change, where an empty field is any value. */
+const showChanged = (value: FormValue): string => showValue(value) || '""';
 
 const ENTRY = /\s*("(?:[^"\\]|\\.)*"|[^,]*)\s*(?:,|$)/y;
 
@@ -171,16 +168,17 @@ export function rowOf(condition: Condition): Row | null {
       return { ...row, test: `${no}${condition.test}`, value: showValue(condition.value) };
     case 'true':
     case 'has':
-    case 'changed':
       return { ...row, test: `${no}${condition.kind}` };
+    case 'changed':
+      return { ...row, test: `${no}changes` };
     case 'changed_to':
-      return { ...row, test: `${no}changed_to`, value: showValue(condition.value) };
+      return { ...row, test: `${no}changes`, value: showChanged(condition.value) };
     case 'changed_from_to':
       return {
         ...row,
-        test: `${no}changed_from_to`,
-        from: showValue(condition.from),
-        value: showValue(condition.value),
+        test: `${no}changes`,
+        from: showChanged(condition.from),
+        value: showChanged(condition.value),
       };
     case 'size':
       return { ...row, test: `size ${condition.op}`, value: String(condition.value) };
@@ -199,9 +197,9 @@ export type Written =
 
 const refused = (part: 'field' | 'value' | 'entry', fault: string): Written => ({ ok: false, part, fault });
 
-/** A line of the form as a condition. `hasChanges`: the event is a change. */
-export function conditionOf({ field, test, value, from, entry }: Row, hasChanges = false): Written {
-  const path = readPath(field, hasChanges);
+/** A line of the form as a condition. `hasPrevious`: the event has one before it. */
+export function conditionOf({ field, test, value, from, entry }: Row, hasPrevious = false): Written {
+  const path = readPath(field, hasPrevious);
   if (path === null) return refused('field', 'Name a field, such as event.status.');
   const done = (condition: unknown): Written => ({ ok: true, condition: condition as Condition });
   const not = test.startsWith('not ');
@@ -211,12 +209,16 @@ export function conditionOf({ field, test, value, from, entry }: Row, hasChanges
       return done({ kind: 'one_of', path, values: [...readValues(value)], not });
     case 'has':
     case 'true':
-    case 'changed':
       return done({ kind: plain, path, not });
-    case 'changed_to':
-      return done({ kind: plain, path, value: readValue(value), not });
-    case 'changed_from_to':
-      return done({ kind: plain, path, from: readValue(from), value: readValue(value), not });
+    case 'changes':
+      if (value.trim() !== '') {
+        const to = { path, value: readValue(value), not };
+        return from.trim() === ''
+          ? done({ kind: 'changed_to', ...to })
+          : done({ kind: 'changed_from_to', from: readValue(from), ...to });
+      }
+      if (from.trim() !== '') return refused('value', 'Enter the value after the change, or empty both.');
+      return done({ kind: 'changed', path, not });
     case 'startsWith':
     case 'endsWith':
     case 'contains':

@@ -4,10 +4,9 @@ import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
 import type { Complete } from '../../ui/code-words.ts';
-import { Id } from '../../ui/text.tsx';
 import { mostSeen, shareWords, type SeenField } from './completion.ts';
 import type { Condition } from './form-rows.ts';
-import type { Check, FormChange } from './queries.ts';
+import type { Check, FormChange, Place } from './queries.ts';
 import { ConditionRow } from './row.tsx';
 import { useFormChanges } from './use-form-changes.ts';
 import styles from './rule.module.css';
@@ -15,7 +14,7 @@ import styles from './rule.module.css';
 /** Comes when changes were dropped, which is rare. */
 const DroppedChanges = lazy(async () => ({ default: (await import('./dropped-changes.tsx')).DroppedChanges }));
 
-type Form = NonNullable<Check['form']>;
+export type Form = NonNullable<Check['form']>;
 type Part = Form['conditions'][number];
 
 export type FormViewProps = {
@@ -23,11 +22,19 @@ export type FormViewProps = {
   /** Which form it is, among all that a browser's tab edits. */
   readonly form: string;
   readonly source: string;
+  readonly place: Place;
+  /** What follows the number of a line in the names of its fields, if the screen has two forms. */
+  readonly of?: string;
+  /** The sentence above the lines. */
+  readonly renderIntro: (form: Form) => ReactNode;
+  /** Further buttons beside "Add a condition". */
+  readonly tools?: ReactNode;
+  /** Field of a new line. Defaults to the first text of the event. */
+  readonly firstField?: string | undefined;
   readonly check: Check | undefined;
   readonly error: Error | null;
-  readonly stream: string | undefined;
-  /** The stream reads a database. */
-  readonly hasChanges: boolean;
+  /** An event can be compared with the one before it. */
+  readonly hasPrevious: boolean;
   readonly fields: readonly SeenField[];
   readonly complete: Complete;
   readonly onWrite: (source: string) => void;
@@ -52,7 +59,7 @@ function useSteadyForm(form: Form | null, typedAt: string | null, isBusy: boolea
  * and what no line can say stands as an expression in its place.
  */
 export function ExpressionFormView(props: FormViewProps): ReactNode {
-  const { workspace, form: name, source, check, error, stream, hasChanges, fields, complete, onWrite } = props;
+  const { workspace, form: name, source, place, of = '', check, error, hasPrevious, fields, complete, onWrite } = props;
   const listId = useId();
   const isBlank = source.trim() === '' || source.trim() === 'true';
   const read = isBlank ? EMPTY : (check?.form ?? null);
@@ -62,6 +69,7 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
     workspace,
     form: name,
     source,
+    place,
     isRead: read !== null,
     isTyping: typedAt !== null,
     onWrite,
@@ -73,7 +81,7 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
     if (!check) return <p role="status">Reading the condition …</p>;
     return (
       <CodeField
-        label="Condition"
+        label={`Condition${of}`}
         note="It has a mistake: the form is here again once it is mended."
         language="cel"
         minLines={3}
@@ -85,12 +93,8 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
     );
   }
   const first = fields.find(({ types, path }) => types.includes('string') && !path.includes('[]')) ?? fields[0];
-  const fresh = {
-    kind: 'compare',
-    path: ['event', ...(first?.path ?? 'status').split('.')],
-    op: '==',
-    value: '',
-  } as unknown as Condition;
+  const field = props.firstField?.split('.') ?? ['event', ...(first?.path ?? 'status').split('.')];
+  const fresh = { kind: 'compare', path: field, op: '==', value: '' } as unknown as Condition;
   const { match, conditions } = form;
   const other = match === 'all' ? 'any' : 'all';
   return (
@@ -98,33 +102,22 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
       <datalist id={listId}>
         {fields
           .filter(({ path }) => !path.includes('[]'))
-          .map((field) => (
-            <option key={field.path} value={`event.${field.path}`}>
-              {shareWords(field, mostSeen(fields))}
+          .map((seen) => (
+            <option key={seen.path} value={`event.${seen.path}`}>
+              {shareWords(seen, mostSeen(fields))}
             </option>
           ))}
       </datalist>
-      <p>
-        {isBlank && source.trim() === '' ? (
-          <>Nothing fires this rule yet. Add a condition, or choose every event of {stream ?? 'its stream'}.</>
-        ) : conditions.length === 0 ? (
-          <>
-            Every event of <Id>{stream}</Id> fires this rule.
-          </>
-        ) : (
-          <>
-            An event of <Id>{stream}</Id> fires this rule when <b>{match}</b> of these hold.
-          </>
-        )}
-      </p>
+      <p>{props.renderIntro(form)}</p>
       <Lines
         conditions={conditions}
         match={match}
         at={[]}
         form={name}
+        of={of}
         refusedAt={fault?.at ?? null}
         listId={listId}
-        hasChanges={hasChanges}
+        hasPrevious={hasPrevious}
         fields={fields}
         complete={complete}
         onType={setTypedAt}
@@ -142,7 +135,7 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
       )}
       <div className={cls(styles.tools)}>
         <Button onPress={() => apply({ kind: 'add', at: [], condition: fresh })}>Add a condition</Button>
-        {source.trim() === '' && <Button onPress={() => onWrite('true')}>Every event</Button>}
+        {props.tools}
         {conditions.length > 0 && conditions.at(-1)?.kind !== 'group' && (
           <Button onPress={() => apply({ kind: 'group', at: [conditions.length - 1], condition: fresh })}>
             Add an alternative to the last
@@ -154,25 +147,26 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
           </Button>
         )}
       </div>
-      <pre className={cls(styles.source)} tabIndex={0} role="group" aria-label="The same as an expression">
+      <pre className={cls(styles.source)} tabIndex={0} role="group" aria-label={`The same as an expression${of}`}>
         {source.trim() === '' ? 'No condition yet' : source}
       </pre>
     </>
   );
 }
 
-type LinesProps = Pick<FormViewProps, 'form' | 'hasChanges' | 'fields' | 'complete'> & {
-  readonly conditions: readonly Part[];
-  readonly match: 'all' | 'any';
-  /** Where the group of these lines stands; empty: it is the form itself. */
-  readonly at: readonly number[];
-  readonly listId: string;
-  /** The address of the line that the server refused; null: none. */
-  readonly refusedAt: string | null;
-  /** Called with the address of the line that gets the focus; null: the focus leaves it. */
-  readonly onType: (at: string | null) => void;
-  readonly onChange: (change: FormChange) => void;
-};
+type LinesProps = Required<Pick<FormViewProps, 'of'>> &
+  Pick<FormViewProps, 'form' | 'hasPrevious' | 'fields' | 'complete'> & {
+    readonly conditions: readonly Part[];
+    readonly match: 'all' | 'any';
+    /** Where the group of these lines stands; empty: it is the form itself. */
+    readonly at: readonly number[];
+    readonly listId: string;
+    /** The address of the line that the server refused; null: none. */
+    readonly refusedAt: string | null;
+    /** Called with the address of the line that gets the focus; null: the focus leaves it. */
+    readonly onType: (at: string | null) => void;
+    readonly onChange: (change: FormChange) => void;
+  };
 
 /** A line keeps its place, and the focus in it, whatever its test becomes. */
 const shapeOf = ({ kind }: Part): string => (kind === 'group' || kind === 'expression' ? kind : 'line');
@@ -180,7 +174,10 @@ const shapeOf = ({ kind }: Part): string => (kind === 'group' || kind === 'expre
 function Lines({ conditions, match, at, ...rest }: LinesProps): ReactNode {
   const join = match === 'all' ? 'and' : 'or';
   return (
-    <ol aria-label={at.length === 0 ? 'Conditions' : 'Conditions of the group'} className={cls(styles.lines)}>
+    <ol
+      aria-label={`${at.length === 0 ? 'Conditions' : 'Conditions of the group'}${rest.of}`}
+      className={cls(styles.lines)}
+    >
       {conditions.map((part, place) => {
         const here = [...at, place];
         const word = place === 0 ? (at.length === 0 ? 'where' : '') : join;
@@ -193,11 +190,11 @@ function Lines({ conditions, match, at, ...rest }: LinesProps): ReactNode {
             ) : (
               <ConditionRow
                 condition={part}
-                what={`condition ${here.map((one) => one + 1).join('.')}`}
+                what={`condition ${here.map((one) => one + 1).join('.')}${rest.of}`}
                 form={rest.form}
                 isRefused={rest.refusedAt === here.join()}
                 listId={rest.listId}
-                hasChanges={rest.hasChanges}
+                hasPrevious={rest.hasPrevious}
                 fields={rest.fields}
                 complete={rest.complete}
                 onType={(isTyping) => rest.onType(isTyping ? here.join() : null)}

@@ -13,7 +13,6 @@ import {
   conditionOf,
   isOfChanges,
   rowOf,
-  takesFrom,
   takesValue,
   TESTS,
   type Condition,
@@ -31,8 +30,8 @@ export type ConditionRowProps = {
   /** The server refused what was typed here: it stays, to be corrected. */
   readonly isRefused: boolean;
   readonly listId: string;
-  /** The stream reads a database, so that an event has a row before. */
-  readonly hasChanges: boolean;
+  /** An event can be compared with the one before it. */
+  readonly hasPrevious: boolean;
   readonly fields: readonly SeenField[];
   readonly complete: Complete;
   /** Called when the focus comes into the fields of the line, and when it leaves them. */
@@ -90,13 +89,13 @@ function Chip({ condition, what, isRefused, complete, onType, onReplace }: Condi
 }
 
 function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
-  const { given, what, form, isRefused, listId, hasChanges, fields, onType, onReplace } = props;
+  const { given, what, form, isRefused, listId, hasPrevious, fields, onType, onReplace } = props;
   const [row, setRow] = useState(given);
   // Faults are shown when the user leaves the line, so that half a word is not reported.
   const [isLeft, setLeft] = useState(false);
   const givenText = JSON.stringify(given);
   const [shown, setShown] = useState(givenText);
-  const written = conditionOf(row, hasChanges);
+  const written = conditionOf(row, hasPrevious);
   // A new version of the expression replaces the line's content, unless that content is unfinished or refused. The focus stays.
   if (shown !== givenText) {
     setShown(givenText);
@@ -110,7 +109,7 @@ function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
     setRow(next);
     setLeft(false);
     onType(true);
-    const condition = conditionOf(next, hasChanges);
+    const condition = conditionOf(next, hasPrevious);
     if (condition.ok) onReplace(condition.condition);
   };
   const enter = (event: KeyboardEvent): void => {
@@ -133,15 +132,15 @@ function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
       spellCheck={false}
       value={value}
       {...(part === 'field' && { list: listId })}
-      {...(part === 'value' && { placeholder: sampleOf(row.field, fields) })}
+      {...(part === 'value' && { placeholder: isOfChanges(row.test) ? 'anything' : sampleOf(row.field, fields) })}
       onChange={(event) => write(change(event.target.value))}
       onKeyDown={enter}
     />
   );
   const valueInput = input('Value', 'value', row.value, (text) => ({ value: text }));
   const pick = (test: Test): void =>
-    write({ test, ...(!takesValue(test) && { value: '' }), ...(!takesFrom(test) && { from: '' }) });
-  const options = hasChanges || isOfChanges(row.test) ? ALL_OPTIONS : OPTIONS;
+    write({ test, ...(!takesValue(test) && { value: '' }), ...(!isOfChanges(test) && { from: '' }) });
+  const options = hasPrevious || isOfChanges(row.test) ? ALL_OPTIONS : OPTIONS;
   const leave = (): void => {
     setLeft(true);
     onType(false);
@@ -162,7 +161,7 @@ function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
           />
         </>
       )}
-      {takesFrom(row.test) && (
+      {isOfChanges(row.test) && (
         <>
           <span className={cls(styles.side)}>
             <span aria-hidden>from</span>
@@ -174,7 +173,7 @@ function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
           </span>
         </>
       )}
-      {takesValue(row.test) && !takesFrom(row.test) && valueInput}
+      {takesValue(row.test) && !isOfChanges(row.test) && valueInput}
       {fault !== null && (
         <p role="alert" className={cls(styles.fault)}>
           {fault.fault}

@@ -1,5 +1,7 @@
 import type { NotificationDraft } from '../notifications/notification-frame.tsx';
 import type { NotificationBody } from '../notifications/sentence.ts';
+import type { SeenField } from './completion.ts';
+import type { Entity } from './entity.ts';
 
 export type Rule = NonNullable<NotificationBody['rules']>[string];
 export type RuleProps = {
@@ -9,6 +11,14 @@ export type RuleProps = {
   /** EVENT_PATH of its stream: shared, or its own; undefined of one that a cohort starts. */
   readonly stream: string | undefined;
   readonly change: (next: (before: Rule) => Rule) => void;
+};
+
+/** A card of a rule with keys that need several events of an entity. */
+export type StateCardProps = RuleProps & {
+  readonly entity: Entity;
+  readonly fields: readonly SeenField[];
+  /** Names that expressions of the rule see. */
+  readonly roots: readonly string[];
 };
 
 /** The address of a rule's stream: that of the shared one, else its own. */

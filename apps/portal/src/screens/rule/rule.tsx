@@ -10,7 +10,7 @@ import { NotificationFrame, type NotificationDraft } from '../notifications/noti
 import { TestBench } from './test-bench.tsx';
 import { streamOf, type Rule, type RuleProps } from './rule-props.ts';
 import { Recipients } from './recipients.tsx';
-import { When } from './when.tsx';
+import { Conditions } from './conditions.tsx';
 import styles from './rule.module.css';
 
 /** Stands below the rule: it comes after it. */
@@ -97,7 +97,7 @@ function Editor({
       </div>
       <div className={cls(styles.grid)}>
         <div className={cls(styles.column)}>
-          <When {...props} />
+          <Conditions {...props} />
           <Recipients {...props} />
           <Suspense fallback={null}>
             <EventStream {...props} />

@@ -3,7 +3,7 @@ import { TRIES_AGAIN } from '../../api/draft-session.ts';
 import { formWorkSettled, trackFormWork, useUnsaved } from '../../api/unsaved.ts';
 import type { DroppedChange } from './dropped-changes.tsx';
 import { keepChanges, mayBeTakenLater, readKeptChanges, type ReplacedPart } from './kept-changes.ts';
-import { checkExpression, type FormChange } from './queries.ts';
+import { checkExpression, type FormChange, type Place } from './queries.ts';
 
 /** In milliseconds: the least time between two calls that write the same part, so that a fast typist stays far below the limit of calls. */
 const BETWEEN_KEYS = 250;
@@ -52,6 +52,7 @@ export type ChangedForm = {
   /** Which form it is, among all that a browser's tab edits. */
   readonly form: string;
   readonly source: string;
+  readonly place: Place;
   /** Whether the form of the text is there. */
   readonly isRead: boolean;
   /** Whether a line has the focus. */
@@ -60,7 +61,8 @@ export type ChangedForm = {
 };
 
 /** Writes changes of a form into its expression, one after another; the server makes the text. */
-export function useFormChanges({ workspace, form, source, isRead, isTyping, onWrite }: ChangedForm): FormChanges {
+export function useFormChanges(given: ChangedForm): FormChanges {
+  const { workspace, form, source, place, isRead, isTyping, onWrite } = given;
   const [fault, setFault] = useState<{ readonly of: FormChange; readonly why: string } | null>(null);
   const [isWorking, setWorking] = useState(false);
   const [dropped, setDropped] = useState<readonly DroppedChange[]>([]);
@@ -89,11 +91,10 @@ export function useFormChanges({ workspace, form, source, isRead, isTyping, onWr
     else setFault({ of: change, why });
   }
   async function write(change: FormChange): Promise<void> {
-    const given = newest.current;
-    const from = startOf(change, given, replaced.current);
+    const from = startOf(change, newest.current, replaced.current);
     const text = from.trim() === 'true' ? '' : from;
     lastCall.current = performance.now();
-    const { source: next, faults } = await checkExpression(workspace, { source: text, place: 'when', change });
+    const { source: next, faults } = await checkExpression(workspace, { source: text, place, change });
     const [first] = faults;
     if (first) return refuse(change, `${first.message}. ${first.fix}`);
     setFault(null);

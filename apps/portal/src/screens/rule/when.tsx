@@ -11,7 +11,7 @@ import { useSettled } from '../../ui/use-settled.ts';
 import { NoRowsBefore } from '../sources/row-before.tsx';
 import { useOrigin } from '../streams/use-origin.ts';
 import { completeExpression, withField } from './completion.ts';
-import { ExpressionFormView } from './form.tsx';
+import { ExpressionFormView, type Form } from './form.tsx';
 import { checkQuery, type Check } from './queries.ts';
 import { textOf, type RuleProps } from './rule-props.ts';
 import { useSeenFields } from './use-seen-fields.ts';
@@ -24,9 +24,12 @@ const VIEWS = [
   { id: 'form', name: 'Form' },
   { id: 'expression', name: 'Expression' },
 ] as const;
-const ROOTS = ['event', 'event_id', 'time'];
-/** Names that a rule sees on a stream of changes. */
-const CHANGE_ROOTS = [...ROOTS, 'op', 'previous', 'source'];
+type WhenProps = RuleProps & {
+  /** An event can be compared with the one before it. */
+  readonly hasPrevious: boolean;
+  /** Names that the condition sees. */
+  readonly roots: readonly string[];
+};
 
 const READS_ROW_BEFORE = /\b(?:previous|changed(?:To|FromTo)?)\b/;
 
@@ -34,7 +37,7 @@ const READS_ROW_BEFORE = /\b(?:previous|changed(?:To|FromTo)?)\b/;
 const PAUSE = 250;
 
 /** When a rule fires: a form and an expression are two views of one text. */
-export function When({ draft, name, rule, stream, change }: RuleProps): ReactNode {
+export function When({ draft, name, rule, stream, change, hasPrevious, roots }: WhenProps): ReactNode {
   const { workspace } = draft;
   const { view = 'form' } = useSearch({ from: '/workspaces/$w/notifications/$n/rules/$r' });
   const navigate = useNavigate({ from: '/workspaces/$w/notifications/$n/rules/$r' });
@@ -45,7 +48,7 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
   const known = isKnown ? stream : undefined;
   const { from, hasChanges, hasSnapshots } = useOrigin(workspace, rule.stream);
   const check = useQuery(checkQuery(workspace, asked, 'when', known));
-  const complete = useMemo(() => completeExpression(seen, hasChanges ? CHANGE_ROOTS : ROOTS), [seen, hasChanges]);
+  const complete = useMemo(() => completeExpression(seen, roots), [seen, roots]);
   const write = (text: string): void =>
     change(({ when: _before, ...before }) => (text.trim() === '' ? before : { ...before, when: text }));
   const said = source.trim() === '' ? undefined : check.data;
@@ -95,10 +98,12 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
           workspace={workspace}
           form={`${workspace}/${draft.name}.${name}`}
           source={source}
+          place="when"
+          renderIntro={(form) => <Intro form={form} isBlank={source.trim() === ''} stream={stream} />}
+          tools={source.trim() === '' && <Button onPress={() => write('true')}>Every event</Button>}
           check={said}
           error={check.error}
-          stream={stream}
-          hasChanges={hasChanges}
+          hasPrevious={hasPrevious}
           fields={seen}
           complete={complete}
           onWrite={write}
@@ -125,6 +130,31 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
         <NoRowsBefore workspace={workspace} stream={stream} />
       )}
     </Card>
+  );
+}
+
+function Intro({
+  form: { match, conditions },
+  isBlank,
+  stream,
+}: {
+  readonly form: Form;
+  readonly isBlank: boolean;
+  readonly stream: string | undefined;
+}): ReactNode {
+  if (isBlank)
+    return `Nothing fires this rule yet. Add a condition, or choose every event of ${stream ?? 'its stream'}.`;
+  if (conditions.length === 0) {
+    return (
+      <>
+        Every event of <Id>{stream}</Id> fires this rule.
+      </>
+    );
+  }
+  return (
+    <>
+      An event of <Id>{stream}</Id> fires this rule when <b>{match}</b> of these hold.
+    </>
   );
 }
 

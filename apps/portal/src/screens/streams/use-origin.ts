@@ -4,6 +4,7 @@ import { draftsQuery } from '../drafts/queries.ts';
 import { streamsQuery } from './queries.ts';
 
 type From = NonNullable<Bodies['streams']['from']>;
+type StreamBody = Partial<Bodies['streams']>;
 
 export type Origin = {
   /** The tables or topics that the stream reads. Undefined if senders post to it. */
@@ -12,12 +13,14 @@ export type Origin = {
   readonly hasChanges: boolean;
   /** Debezium may send rows that were there already. */
   readonly hasSnapshots: boolean;
+  /** The stream as its draft says, else as it is published. Undefined: it is not loaded. */
+  readonly body: StreamBody | undefined;
 };
 
 /** Returns where the events of a stream come from. Undefined: it is not loaded. */
-export function originOf(body: Pick<Bodies['streams'], 'from' | 'format'> | undefined): Origin {
+export function originOf(body: StreamBody | undefined): Origin {
   const hasSnapshots = body?.format === 'debezium';
-  return { from: body?.from, hasChanges: hasSnapshots || body?.from?.tables !== undefined, hasSnapshots };
+  return { from: body?.from, hasChanges: hasSnapshots || body?.from?.tables !== undefined, hasSnapshots, body };
 }
 
 /** The same of a stream by its name, as its draft says, else as it is published. */

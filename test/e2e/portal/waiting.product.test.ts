@@ -1,0 +1,98 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { violations, widthOf } from './accessible.ts';
+import { guardPages } from './guard.ts';
+import { sharedDemoWith } from './shared-demo.ts';
+import { closeContexts, sharedBrowser, type SharedDemo } from './support.ts';
+
+const PHONE = { width: 390, height: 844 };
+/** Tabs to a control of the page, at most. */
+const MAX_TABS = 120;
+/** Name of the control that has the focus. */
+const FOCUSED = `(() => {
+  const element = document.activeElement;
+  const labels = [...(element.labels ?? [])].map((label) => label.textContent).join(' ');
+  const text = element.matches('a, button, label, [role]') ? element.textContent : '';
+  return (element.getAttribute('aria-label') ?? (labels || text)).replace(/\\s+/g, ' ').trim();
+})()`;
+
+describeWith('chromium', 'placed, not paid within an hour', () => {
+  let demo: SharedDemo;
+  let browser: Browser;
+  let page: Page;
+  const guard = guardPages(() => (demo ? [demo.control] : []));
+
+  beforeAll(async () => {
+    [demo, browser] = await Promise.all([sharedDemoWith('waits'), sharedBrowser()]);
+    const context = await browser.newContext({ viewport: PHONE, hasTouch: true });
+    await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
+    page = await guard.openPage(context);
+    page.setDefaultTimeout(30_000);
+  });
+  afterAll(() => closeContexts());
+
+  const main = () => page.locator('main');
+  const focused = (): Promise<string> => page.evaluate<string>(FOCUSED);
+  /** Presses Tab until a control has this name. */
+  async function reach(name: RegExp): Promise<void> {
+    const passed: string[] = [];
+    for (let tabs = 0; tabs < MAX_TABS; tabs += 1) {
+      const now = await focused();
+      if (name.test(now)) return;
+      passed.push(now.slice(0, 40));
+      await page.keyboard.press('Tab');
+    }
+    throw new Error(`${name.source} was not reached; passed: ${passed.join(' | ')}`);
+  }
+  async function press(name: RegExp): Promise<void> {
+    await reach(name);
+    await page.keyboard.press('Enter');
+  }
+  async function type(name: RegExp, text: string): Promise<void> {
+    await reach(name);
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type(text);
+  }
+  const sentence = (text: string) => main().getByText(text).first().waitFor();
+
+  it('is made from New notification to publish by values that are typed, by keyboard and at the width of a phone', async () => {
+    // A new notification has no sample before it is published.
+    guard.allowStatus(400, 404);
+    await page.goto(`${demo.control}/workspaces/waits/notifications?new=yes&stream=orders`);
+    const dialog = page.getByRole('dialog', { name: 'New notification' });
+    await dialog.getByText('the shared stream orders').waitFor();
+    await type(/^Name/, 'Order not paid');
+    await press(/^Make the draft$/);
+    await page.waitForURL('**/notifications/order-not-paid/rules/first*');
+    await main().getByRole('button', { name: 'Add a condition' }).waitFor();
+
+    await press(/^Add a condition$/);
+    await main().getByLabel('Value of condition 1').waitFor();
+    await type(/^Field of condition 1$/, 'type');
+    await type(/^Value of condition 1$/, 'placed');
+    await reach(/^Notify at once/);
+    await page.keyboard.press('ArrowDown');
+    await type(/^Length of the wait$/, '2');
+    await press(/^Add a condition$/);
+    await main().getByLabel('Value of condition 1 of unless').waitFor();
+    await type(/^Value of condition 1 of unless$/, 'paid');
+    await sentence('2 hours after an order is placed, unless it is paid, notify the customer by email.');
+    expect(await widthOf(page)).toBeLessThanOrEqual(PHONE.width);
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violations(page), colorScheme).toEqual([]);
+    }
+
+    await page.keyboard.press('ControlOrMeta+Shift+p');
+    await main().getByRole('button', { name: 'Publish 2 changes' }).waitFor();
+    await press(/^Publish 2 changes$/);
+    await page.getByText(/Published as configuration \d+/).waitFor();
+    const { body } = await demo.ask<{ body: object }>('/v1/workspaces/waits/notifications/order-not-paid');
+    expect(body).toMatchObject({
+      rules: {
+        first: { stream: 'orders', when: 'event.type == "placed"', after: '2h', unless: 'event.type == "paid"' },
+      },
+    });
+  });
+});
