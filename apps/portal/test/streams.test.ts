@@ -61,7 +61,11 @@ describe('the streams of a workspace', () => {
   });
 
   it('say how many rules hear them, and who may send', () => {
-    expect([0, 1, 2].map(subscribedRulesText)).toEqual(['No rule hears it', '1 rule hears it', '2 rules hear it']);
+    expect([0, 1, 2].map(subscribedRulesText)).toEqual([
+      'No rule subscribed',
+      '1 rule subscribed',
+      '2 rules subscribed',
+    ]);
     expect(sendersText({})).toBe('Nobody may send yet');
     expect(sendersText({ api_keys: ['a'] })).toBe('The key a may send');
     expect(sendersText({ api_keys: ['a', 'b'] })).toBe('The keys a and b may send');

@@ -84,7 +84,7 @@ describe('words of the portal', () => {
     // Lists have no bodies.
     expect(titleOf({ ...sms, text: null })).toBe('Text message');
     expect(segmentWords({ encoding: 'UCS-2', segments: 1, units: 7, first_outside_gsm: '☃' })).toBe(
-      '1 segment of 70 characters alone, 67 each (UCS-2, because of “☃”)',
+      '1 segment of at most 70 characters, or 67 each in several (UCS-2, because of “☃”)',
     );
   });
 });

@@ -72,7 +72,7 @@ rules:
     // Whoever looked for one looks for the next.
     await page.locator('[type="search"]:focus').fill('nobody@');
     await page.keyboard.press('Enter');
-    await page.getByText('No message fits').waitFor();
+    await page.getByText('No message matches').waitFor();
     await page.getByRole('button', { name: 'Show all messages' }).click();
     await expect.poll(() => rows().count()).toBe(4);
     await page.getByRole('button', { name: 'Channel: Any channel' }).click();
@@ -89,7 +89,7 @@ rules:
       .getByRole('group', { name: 'As a phone shows it' })
       .getByText('Hello Ada, your order is on its way')
       .waitFor();
-    await page.getByText('1 segment of 160 characters alone').waitFor();
+    await page.getByText('1 segment of at most 160 characters').waitFor();
     await page.goto(`${demo.control}/workspaces/mail/inbox?channel=push`);
     await rows().first().click();
     await page.getByRole('group', { name: 'As a locked phone shows it' }).getByText('It is on its way').waitFor();
@@ -118,7 +118,7 @@ rules:
     await page.setViewportSize({ width: 1440, height: 900 });
     const [own] = await Promise.all([
       context.waitForEvent('page'),
-      page.getByRole('link', { name: 'In a window of its own' }).click(),
+      page.getByRole('link', { name: 'Open in a new window' }).click(),
     ]);
     await own.getByText('Hello Ada').waitFor();
     expect(own.url()).toMatch(/\/inbox\/messages\/[0-9A-Z]+\/html$/);

@@ -84,7 +84,7 @@ describeWith('chromium', 'what readers meet, in a browser', () => {
   });
 
   it.each([
-    ['SMS', '[aria-label="As a phone shows it"]', '1 segment of 70 characters alone', 'News ☃'],
+    ['SMS', '[aria-label="As a phone shows it"]', '1 segment of at most 70 characters', 'News ☃'],
     ['Push', '[aria-label="As a locked phone shows it"]', 'https://club.example.com/', 'News'],
   ])(
     'shows %s as a phone does, found and opened by the keyboard alone, and fits one',

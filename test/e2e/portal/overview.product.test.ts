@@ -31,7 +31,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     await expectAccessible(page, 'the guide');
     await picture(page, 'guide');
     await page.getByRole('link', { name: 'See where messages arrive' }).click();
-    await page.getByText('No message yet').waitFor();
+    await page.getByText('No messages yet').waitFor();
     await page.goBack();
     await page.getByRole('button', { name: 'Send it now' }).click();
     const message = page.getByRole('region', { name: 'Your message' });
@@ -156,7 +156,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     // It leads among all workspaces, where there are no drafts.
     await page.waitForURL('**/workspaces/-/deliveries**');
     await find('no');
-    await choice(/^Ask why somebody was not told/).waitFor();
+    await choice(/^Ask why somebody was not notified/).waitFor();
     await find('publish');
     await page.getByText('No match').waitFor();
   });

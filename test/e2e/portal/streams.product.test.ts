@@ -31,7 +31,7 @@ describeWith('chromium', 'changes to event streams in the portal', () => {
   it('is changed as a draft, that says its mistakes where they stand and counts once it is published', async () => {
     await go('/workspaces/intake/streams/orders');
     expect(await main().getByLabel('Key', { exact: true }).isDisabled()).toBe(true);
-    const most = card('Settings').getByRole('group', { name: 'At most, from all senders together' });
+    const most = card('Settings').getByRole('group', { name: 'Limit for all senders together' });
     await most.getByLabel('Events a second').fill('-3');
     await most.getByLabel('Events a second').blur();
     await most.getByText('Enter a number above 0.').waitFor();
@@ -57,12 +57,12 @@ describeWith('chromium', 'changes to event streams in the portal', () => {
 
   it('is made from the list, and removed again only where no rule hears it', async () => {
     await go('/workspaces/intake/streams/orders');
-    expect(await main().getByRole('button', { name: 'Remove this stream' }).isDisabled()).toBe(true);
+    expect(await main().getByRole('button', { name: 'Remove stream' }).isDisabled()).toBe(true);
     await go('/workspaces/intake/streams');
     await main().getByRole('button', { name: 'New event stream' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('returns');
     await page.getByRole('dialog').getByRole('button', { name: 'Begin a draft' }).click();
-    await main().getByText('Its address answers once it is published.').waitFor();
+    await main().getByText('Its URL accepts events after you publish it.').waitFor();
     await main().getByLabel('Key', { exact: true }).fill('event.return_id');
     await main().locator('label', { hasText: 'backend' }).click();
     await page.locator('[data-draft="saved"]').waitFor();
@@ -70,11 +70,11 @@ describeWith('chromium', 'changes to event streams in the portal', () => {
     await main().getByRole('button', { name: 'Publish 1 change' }).click();
     await page.getByText(/Published as configuration \d+/).waitFor();
     await go('/workspaces/intake/streams');
-    await main().getByText('No rule hears it · The key backend may send').waitFor();
+    await main().getByText('No rule subscribed · The key backend may send').waitFor();
     await main().getByRole('link', { name: 'returns' }).click();
     await card('Send an event').getByText('return_id').first().waitFor();
-    await main().getByRole('button', { name: 'Remove this stream' }).click();
-    await main().getByText('The draft removes it').waitFor();
+    await main().getByRole('button', { name: 'Remove stream' }).click();
+    await main().getByText('The draft removes this stream').waitFor();
     await page.locator('[data-draft="saved"]').waitFor();
     await page.getByRole('button', { name: 'Review and publish' }).click();
     await main().getByRole('button', { name: 'Publish 1 change' }).click();

@@ -62,7 +62,7 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     // The stream does not read the other table of the source.
     expect(await source.textContent()).not.toContain('public.users');
     await region(page, 'Newest changes').waitFor();
-    for (const name of ['Address', 'Send an event', 'Code']) expect(await region(page, name).count()).toBe(0);
+    for (const name of ['URL', 'Send an event', 'Code']) expect(await region(page, name).count()).toBe(0);
     await expectAccessible(page, 'a stream that reads a database');
     await expectToFit(page, 390);
   });
@@ -203,7 +203,7 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     api.answer(EVENTS, { items: [], next: null });
     api.answer(SAVE, ({ body }: Call) => ({ ...api.example(SAVE), body: (body as { body: object }).body }));
     const page = await open(AT);
-    await region(page, 'Newest events').getByText('A topic is read from its end').waitFor();
+    await region(page, 'Newest events').getByText('Carillon reads a topic from its end').waitFor();
     const settings = region(page, 'Settings');
     expect(await settings.getByLabel('Key of app.public.orders').isDisabled()).toBe(true);
     expect(await settings.getByLabel('Format').isDisabled()).toBe(true);

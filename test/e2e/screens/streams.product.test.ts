@@ -24,12 +24,12 @@ testScreens('the event streams of a workspace', ({ api, guard, open }) => {
     serveNoEvent();
     const page = await open('/', { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Event streams' }).click();
-    await main(page).getByText('1 rule hears it · The key backend may send').waitFor();
-    await main(page).getByText('Nothing came yet').waitFor();
+    await main(page).getByText('1 rule subscribed · The key backend may send').waitFor();
+    await main(page).getByText('No event yet').waitFor();
     await expectAccessible(page, 'the list of streams');
     await picture(page, 'streams');
     await main(page).getByRole('link', { name: 'orders' }).click();
-    await main(page).getByText('Nothing came yet. It is looked for every five seconds.').waitFor();
+    await main(page).getByText('No event yet. This list updates every five seconds.').waitFor();
     await main(page).getByRole('link', { name: 'order-paid.paid' }).waitFor();
     await page.keyboard.press('c');
     await main(page).getByRole('button', { name: 'Copied' }).waitFor();
@@ -85,7 +85,7 @@ testScreens('the event streams of a workspace', ({ api, guard, open }) => {
 
   it('are shown to a viewer, who reads why nothing can be sent', async () => {
     const page = await open(`${AT}/orders`, { as: 'viewer' });
-    await page.getByText('What came in is not shown.').waitFor();
+    await page.getByText('Bodies of events are hidden.').waitFor();
     expect(await page.getByRole('button', { name: 'Send this event now' }).isDisabled()).toBe(true);
     await expectAccessible(page, 'a stream for a viewer');
     await picture(page, 'stream-viewer');

@@ -78,11 +78,11 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     const page = await open(AT);
     await ask(page, 'ada@example.com');
     expect(api.calls(WHY)[0]?.body).toEqual({ who: 'ada@example.com', notification: 'order-paid', last: '24h' });
-    expect(await answer(page).innerText()).toMatch(/^Told[\s\S]*order-paid told them of event evt_/);
+    expect(await answer(page).innerText()).toMatch(/^Notified[\s\S]*order-paid told them of event evt_/);
     for (const name of GATES) expect(await resultOf(page, name), name).toBe('passed');
-    await page.getByText(/events? looked at, \d+ judged once more/).waitFor();
-    await gate(page, 'condition').getByText('the event judged once more').waitFor();
-    await gate(page, 'provider').getByText('from the ledger').waitFor();
+    await page.getByText(/events? read, \d+ evaluated again/).waitFor();
+    await gate(page, 'condition').getByText('from evaluating the event again').waitFor();
+    await gate(page, 'provider').getByText('from the delivery ledger').waitFor();
     await picture(page, 'why-told');
     await expectAccessible(page, 'told');
     await expectToFit(page, 390, 320);
@@ -94,7 +94,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     api.answer(WHY, because('address', 'stopped'));
     const page = await open(AT);
     await ask(page, 'bob@example.com');
-    expect(await answer(page).innerText()).toMatch(/^Not told[\s\S]*order-paid did not tell them/);
+    expect(await answer(page).innerText()).toMatch(/^Not notified[\s\S]*order-paid did not tell them/);
     expect(await resultOf(page, 'address')).toBe('stopped');
     expect(await resultOf(page, 'consent')).toBe('passed');
     expect(await resultOf(page, 'provider')).toBe('not_reached');
@@ -108,7 +108,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
   it.each([
     ['consent', 'stopped', 'Opt-outs of this person', /opt-outs\?person=cleo%40example\.com/],
     ['condition', 'stopped', 'Show each part of the condition', /notifications\/order-paid\/rules\/paid\?event=evt_/],
-    ['schedule', 'waiting', 'Its cadence', /notifications\/order-paid\/cadence/],
+    ['schedule', 'waiting', 'Open its cadence', /notifications\/order-paid\/cadence/],
   ] as const)('leads from the gate %s to the page where it can be changed', async (name, result, way, address) => {
     const lines = name === 'condition' ? ['event.total > 100: 40'] : [];
     api.answer(WHY, because(name, result, {}, { lines }));
@@ -116,7 +116,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
       api.answer(`POST /v1/workspaces/{workspace}/${path}`, ({ operation }: Call) => api.example(operation));
     const page = await open(AT);
     await ask(page, 'cleo@example.com');
-    expect(await answer(page).innerText()).toMatch(result === 'waiting' ? /^Waiting/ : /^Not told/);
+    expect(await answer(page).innerText()).toMatch(result === 'waiting' ? /^Waiting/ : /^Not notified/);
     expect(await resultOf(page, name)).toBe(result);
     for (const line of lines) await gate(page, name).getByText(line).waitFor();
     await picture(page, `why-${name}`);
@@ -149,10 +149,10 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
       .getByRole('link', { name: /^dlv_/ })
       .waitFor();
     const others = page.getByRole('region', { name: 'Other events about them' });
-    await others.getByText('Told', { exact: true }).waitFor();
+    await others.getByText('Notified', { exact: true }).waitFor();
     await picture(page, 'why-limit');
     await others.getByRole('link', { name: /^The gates of event/ }).click();
-    await expect.poll(() => answer(page).innerText()).toMatch(/^Told/);
+    await expect.poll(() => answer(page).innerText()).toMatch(/^Notified/);
     await page.getByText(/Only event evt_/).waitFor();
     expect(api.calls(WHY).at(-1)?.body).toMatchObject({ event: other.event });
   });
@@ -163,7 +163,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     api.answer(WHY, because('condition', 'stopped'));
     const page = await open(AT);
     await ask(page, 'ada@example.com');
-    const choice = page.getByRole('checkbox', { name: 'Also with the drafts' });
+    const choice = page.getByRole('checkbox', { name: 'Answer also with the drafts' });
     expect(await choice.count()).toBe(0);
     expect(api.calls(WHY)[0]?.body).not.toHaveProperty('drafts');
     const [draft] = api.example(DRAFTS)['items'] as readonly object[];
@@ -189,7 +189,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     api.answer(WHY, because('condition', 'stopped', { with_drafts: notified, others: [other], drafts_left_out }));
     await page.reload();
     await choice.waitFor();
-    await page.getByText('Also with the drafts').click();
+    await page.getByText('Answer also with the drafts').click();
     await page.getByRole('combobox', { name: 'Notification' }).selectOption('refund');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await answer(page).getByText('With the drafts: notified').waitFor();
@@ -241,7 +241,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     expect(await answer(page).innerText()).toMatch(/^No event[\s\S]*Nothing about them came for order-paid/);
     await picture(page, 'why-silence');
     await expectAccessible(page, 'no event');
-    await answer(page).getByRole('link', { name: 'The last event' }).click();
+    await answer(page).getByRole('link', { name: 'Open the last event' }).click();
     await page.waitForURL(/\/events\/evt_/);
     await page.getByRole('link', { name: 'Why not?' }).first().waitFor();
   });
@@ -263,7 +263,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     const page = await open('/workspaces/shop/deliveries');
     await page.locator('main [data-key]').first().click();
     await page.getByRole('link', { name: 'Why not? Show each gate' }).click();
-    await answer(page).getByText('Not told').waitFor();
+    await answer(page).getByText('Not notified').waitFor();
     expect(await resultOf(page, 'address')).toBe('stopped');
   });
 
@@ -273,7 +273,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     await page.waitForURL(/\/why\?event=evt_/);
     await page.goto(`${api.url}/workspaces/shop`);
     await page.getByRole('main').getByRole('link', { name: 'Why not?' }).click();
-    await page.getByRole('heading', { name: 'Whom do you miss a message for?' }).waitFor();
+    await page.getByRole('heading', { name: 'Who is missing a message?' }).waitFor();
     await picture(page, 'why-empty');
     await expectAccessible(page, 'nothing asked');
     await page.goto(`${api.url}/workspaces/shop/inbox`);
@@ -330,7 +330,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     const page = await open(AT, { as: 'viewer' });
     await ask(page, 'dan@example.com');
     expect(await resultOf(page, 'condition')).toBe('stopped');
-    await page.getByText('Values of events and words of providers are left out').waitFor();
+    await page.getByText('Values of events and texts of providers are hidden.').waitFor();
     await expectAccessible(page, 'a viewer');
   });
 });

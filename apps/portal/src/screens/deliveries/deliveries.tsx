@@ -121,7 +121,7 @@ export function Deliveries(): ReactNode {
               </>
             }
           >
-            Looked for:{' '}
+            Filter:{' '}
             {Object.entries(filter)
               .map(([name, value]) => `${name} ${value}`)
               .join(', ')}

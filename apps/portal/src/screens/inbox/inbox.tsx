@@ -73,7 +73,7 @@ export function Inbox(): ReactNode {
   return (
     <ListScreen
       title="Inbox"
-      lead="Messages of notifications without an account come here instead of going out."
+      lead="Messages of notifications without an account. They stay here and are not sent."
       tabs={<LiveLine workspace={w} />}
       what="messages"
       label="Messages"
@@ -107,15 +107,15 @@ export function Inbox(): ReactNode {
       renderEmpty={() =>
         isFiltered ? (
           <Empty
-            title="No message fits"
+            title="No message matches"
             action={<Button onPress={() => find({ recipient: '', channel: '' })}>Show all messages</Button>}
           >
-            Looked for: {Object.values(filter).join(', ')}.
+            Filter: {Object.values(filter).join(', ')}.
           </Empty>
         ) : (
-          <Empty title="No message yet">
-            Messages of notifications without an account come here, as their readers would see them. Send an event that
-            fires a rule, and look again.
+          <Empty title="No messages yet">
+            Messages of notifications without an account appear here as their readers would see them. Send an event that
+            fires a rule.
           </Empty>
         )
       }

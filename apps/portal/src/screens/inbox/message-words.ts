@@ -22,7 +22,10 @@ export function titleOf({
 
 /** What an SMS costs and why. */
 export function segmentWords({ encoding, segments, first_outside_gsm: outside }: NonNullable<Message['sms']>): string {
-  const each = encoding === 'UCS-2' ? 'of 70 characters alone, 67 each' : 'of 160 characters alone, 153 each';
+  const each =
+    encoding === 'UCS-2'
+      ? 'of at most 70 characters, or 67 each in several'
+      : 'of at most 160 characters, or 153 each in several';
   const dearer = outside === null ? '' : `, because of “${outside}”`;
   return `${segments} ${segments === 1 ? 'segment' : 'segments'} ${each} (${encoding}${dearer})`;
 }

@@ -47,7 +47,7 @@ export function MessagePanel({ id, view, onView, onClose }: MessagePanelProps): 
               ['Channel', channelWords(data.channel)],
               ['From', data.from === null ? null : <bdi key="from">{data.from}</bdi>],
               ['To', <bdi key="to">{data.to}</bdi>],
-              ['Kept', <Time key="at" at={data.at} />],
+              ['Received', <Time key="at" at={data.at} />],
               [
                 'By itself',
                 <a
@@ -56,7 +56,7 @@ export function MessagePanel({ id, view, onView, onClose }: MessagePanelProps): 
                   target="_blank"
                   rel="noopener noreferrer"
                 >
-                  In a window of its own
+                  Open in a new window
                 </a>,
               ],
               [
@@ -192,7 +192,7 @@ function LockScreen({ push }: { readonly push: NonNullable<Message['push']> }): 
             ),
           ],
           ['Priority', push.priority],
-          ['Takes the place of', push.collapse],
+          ['Replaces', push.collapse],
           ['Android channel', push.android_channel],
           ['Sound on Apple devices', push.apns_sound],
         ]}

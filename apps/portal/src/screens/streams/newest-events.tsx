@@ -34,22 +34,22 @@ export function NewestEvents({
       {!data && !error && <Loading what="events" rows={4} />}
       {data?.items.length === 0 && from?.topics && (
         <p role="status">
-          No record was read yet. A topic is read from its end, so older records do not come. The list follows within
-          five seconds.
+          No record was read yet. Carillon reads a topic from its end, so older records do not appear. This list updates
+          every five seconds.
         </p>
       )}
       {data?.items.length === 0 && from?.tables && (
         <p role="status">
-          No change was read yet. Change a row of a table, such as by an UPDATE in psql. The list follows within five
+          No change was read yet. Change a row of a table, such as by an UPDATE in psql. This list updates every five
           seconds.
         </p>
       )}
       {data?.items.length === 0 && !from && (
         <>
-          <p role="status">Nothing came yet. It is looked for every five seconds.</p>
+          <p role="status">No event yet. This list updates every five seconds.</p>
           <p className={cls(styles.note)}>
-            Does the sender post to the address above, with the key or token that may send here, and as
-            application/json? Whatever is refused never gets here: the answer to the sender says why.
+            Does the sender post to the URL above, with an allowed key or token, and as application/json? Refused events
+            do not appear here: the answer to the sender says why.
           </p>
         </>
       )}
@@ -73,7 +73,7 @@ export function NewestEvents({
           ))}
         </ol>
       )}
-      {bodies !== null && <p className={cls(styles.note)}>What came in is not shown. {bodies}</p>}
+      {bodies !== null && <p className={cls(styles.note)}>Bodies of events are hidden. {bodies}</p>}
     </Card>
   );
 }

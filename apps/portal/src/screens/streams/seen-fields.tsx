@@ -20,10 +20,12 @@ export function SeenFields({ workspace, path }: { readonly workspace: string; re
     <Card title="Fields seen">
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="fields" rows={4} />}
-      {data?.items.length === 0 && source === null && <p>None yet: they are read from the events that come.</p>}
+      {data?.items.length === 0 && source === null && (
+        <p>None yet. Carillon learns the fields from the events of this stream.</p>
+      )}
       {data?.items.length === 0 && source !== null && (
         <>
-          <p>None yet: no change has come. Changes have the columns of their tables.</p>
+          <p>None yet. The first change shows the columns of its table.</p>
           <TableColumns workspace={workspace} source={source} />
         </>
       )}
@@ -62,7 +64,7 @@ export function SeenFields({ workspace, path }: { readonly workspace: string; re
               </tbody>
             </table>
           </div>
-          {bodies !== null && <p className={cls(styles.note)}>Values are left out. {bodies}</p>}
+          {bodies !== null && <p className={cls(styles.note)}>Values are hidden. {bodies}</p>}
         </>
       )}
     </Card>

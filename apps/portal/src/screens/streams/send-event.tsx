@@ -56,7 +56,7 @@ export function SendEvent({
           Send this event now
         </Button>
         <span className={cls(styles.note)}>
-          As you, without a key. It is judged like any other event, and people are told for real.
+          Sent in your name, without a key. The event is evaluated like any other, and real people are notified.
         </span>
       </Actions>
       {send.error && <Problem error={send.error} />}

@@ -47,11 +47,11 @@ export function SendMany({ url, variable }: { readonly url: string; readonly var
         ]}
       />
       <p className={cls(styles.note)}>
-        Choose another Idempotency-Key for each file. If no answer comes, send the same file with the same key again: no
-        event is taken twice.
+        Use a new Idempotency-Key for each file. If no answer comes, send the same file with the same key again: no
+        event counts twice.
       </p>
       <p>
-        The address takes CloudEvents 1.0 too: <code>application/cloudevents+json</code>, a batch as{' '}
+        The URL accepts CloudEvents 1.0 too: <code>application/cloudevents+json</code>, a batch as{' '}
         <code>application/cloudevents-batch+json</code>, or headers <code>ce-…</code>. The field <code>data</code> is
         the event.
       </p>

@@ -9,7 +9,7 @@ export function SentAs({ workspace, id }: { readonly workspace: string; readonly
       <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id }}>
         {id}
       </Link>
-      : its story says what became of it.
+      . Its story shows the outcome.
     </p>
   );
 }

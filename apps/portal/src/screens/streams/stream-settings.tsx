@@ -20,22 +20,22 @@ const ONCE: readonly Part[] = [
     kind: 'text',
     label: 'Key',
     placeholder: 'event.order_id',
-    note: 'Field of what an event is about: events of one key are judged in order, and one without it is refused.',
+    note: 'Field with the id that an event is about. Events with the same key are evaluated in order. An event without it is refused.',
   },
   {
     path: ['time'],
     kind: 'text',
     label: 'Time of the event',
     placeholder: 'event.updated_at',
-    note: 'Field with the event’s own time. Left empty, the time of arrival counts.',
+    note: 'Field with the time of the event. If empty, the time of arrival is used.',
   },
 ];
 const ORIGINS: Part = {
   path: ['cors_origins'],
   kind: 'list',
-  label: 'Web pages that may send',
+  label: 'Websites that may send',
   placeholder: 'https://app.example.com',
-  note: 'Origins, one on each line. Left empty, no page of a browser may.',
+  note: 'Origins, one per line. If empty, no website may send from a browser.',
 };
 const number = (path: readonly string[], label: string, placeholder: string): Part => ({
   path,
@@ -45,17 +45,17 @@ const number = (path: readonly string[], label: string, placeholder: string): Pa
 });
 const RATES: readonly (readonly [legend: string, parts: readonly Part[]])[] = [
   [
-    'At most, from all senders together',
+    'Limit for all senders together',
     [
       number(['rate', 'per_second'], 'Events a second', 'no limit'),
-      number(['rate', 'burst'], 'Of these at once', 'as many as a second'),
+      number(['rate', 'burst'], 'Burst', 'same as events a second'),
     ],
   ],
   [
-    'At most, from each key or each user',
+    'Limit for each key or user',
     [
       number(['rate_per_credential', 'per_second'], 'Events a second', 'no limit'),
-      number(['rate_per_credential', 'burst'], 'Of these at once', 'as many as a second'),
+      number(['rate_per_credential', 'burst'], 'Burst', 'same as events a second'),
     ],
   ],
 ];
@@ -106,7 +106,7 @@ export function StreamSettings({
           {ONCE.filter(({ path }) => from === undefined || path[0] === 'time').map((part) => (
             <PartField
               key={part.label}
-              part={isFixed ? { ...part, note: `${part.note} Fixed since the stream was made.` } : part}
+              part={isFixed ? { ...part, note: `${part.note} It cannot be changed any more.` } : part}
               draft={draft}
               isFixed={isFixed || off !== null}
             />
@@ -133,14 +133,14 @@ export function StreamSettings({
         <Card title="Remove">
           <p>
             {subscribedRules.length === 0
-              ? `${from === undefined ? 'Senders are refused' : 'It is no longer read'} once the draft that removes it is published. Events that came stay as long as they are kept.`
-              : `${subscribedRules.join(', ')} ${subscribedRules.length === 1 ? 'hears' : 'hear'} it: give ${
+              ? `${from === undefined ? 'Its senders are refused' : 'Carillon stops reading it'} when you publish the draft. Its past events stay until retention removes them.`
+              : `${subscribedRules.join(', ')} ${subscribedRules.length === 1 ? 'uses' : 'use'} it: give ${
                   subscribedRules.length === 1 ? 'that rule' : 'those rules'
                 } another stream first.`}
           </p>
           <Actions>
             <Button kind="danger" off={off} isDisabled={subscribedRules.length > 0} onPress={() => draft.change(null)}>
-              Remove this stream
+              Remove stream
             </Button>
           </Actions>
         </Card>

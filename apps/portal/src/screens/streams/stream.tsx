@@ -106,7 +106,7 @@ function SharedStream({ workspace, name, facts }: Omit<PartsProps, 'draft'>): Re
         <DraftNotices draft={draft} />
         {isReady && !isThere && (
           <Empty title={`There is no event stream ${name}`} action={<All workspace={workspace} />}>
-            It may have been removed, or have another name now.
+            It was removed, or it has another name now.
           </Empty>
         )}
         {isReady && isThere && <Parts workspace={workspace} name={name} facts={facts} draft={draft} />}
@@ -118,15 +118,15 @@ function SharedStream({ workspace, name, facts }: Omit<PartsProps, 'draft'>): Re
 function leadOf(facts: StreamFacts | undefined, draft: StreamDraft | null): ReactNode {
   if (!facts) {
     return draft?.body?.from === undefined
-      ? 'Its address answers once it is published.'
-      : `Carillon reads its ${draft.body.from.tables ? 'tables' : 'topics'} once it is published.`;
+      ? 'Its URL accepts events after you publish it.'
+      : `Carillon reads its ${draft.body.from.tables ? 'tables' : 'topics'} after you publish it.`;
   }
   if (draft !== null && draft.resource !== null && draft.body === null)
-    return 'The draft removes it: until that is published it counts as before.';
+    return 'The draft removes this stream. It works until you publish the draft.';
   const [first] = facts.subscribedRules;
   return facts.isShared
     ? `${subscribedRulesText(facts.subscribedRules.length)}.`
-    : `It is of the rule ${first?.rule} of ${first?.notification} alone, and comes and goes with it.`;
+    : `Belongs to the rule ${first?.rule} of ${first?.notification}, and is removed with it.`;
 }
 
 type PartsProps = {
@@ -150,8 +150,8 @@ function SubscribedRules({ workspace: w, name: s, facts }: Omit<PartsProps, 'dra
   const { subscribedRules } = facts;
   if (subscribedRules.length > 0) {
     return (
-      <ul aria-label="Rules that hear it" className={cls(styles.subscribedRules)}>
-        <li aria-hidden>Heard by</li>
+      <ul aria-label="Subscribed rules" className={cls(styles.subscribedRules)}>
+        <li aria-hidden>Subscribed rules:</li>
         {subscribedRules.map(({ notification, rule }) => (
           <li key={`${notification}.${rule}`}>
             <Link
@@ -165,11 +165,11 @@ function SubscribedRules({ workspace: w, name: s, facts }: Omit<PartsProps, 'dra
   }
   return (
     <p>
-      No rule hears it: events are kept, and nobody is told.{' '}
+      No rule is subscribed: events are stored, and nobody is notified.{' '}
       <Link to="/workspaces/$w/notifications" params={{ w }} search={{ new: 'yes', stream: s }}>
         Make a notification
       </Link>{' '}
-      whose rule hears <Id>{s}</Id>.
+      with a rule on <Id>{s}</Id>.
     </p>
   );
 }
@@ -233,11 +233,9 @@ function SentParts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNo
   const published = draft?.resource?.body;
   return (
     <>
-      <Card title="Address">
+      <Card title="URL">
         <div data-copies="url">{url && <Code text={url} what="the URL" />}</div>
-        <p>
-          Events are posted here as JSON. {isListening ? null : 'Nobody listens here before the stream is published.'}
-        </p>
+        <p>Post events here as JSON. {isListening ? null : 'The URL accepts events after you publish the stream.'}</p>
         <SubscribedRules workspace={w} name={s} facts={facts} />
       </Card>
       {isListening && (
@@ -257,7 +255,7 @@ function SentParts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNo
         <Card title="Code">
           {titles.length > 1 && (
             <NativeSelect
-              label="With what this rule reads"
+              label="Example event for the rule"
               options={titles.map((id) => ({ id, name: id }))}
               value={title}
               onChange={setPicked}
@@ -283,11 +281,11 @@ function SentParts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNo
       {facts?.isShared === false ? (
         <Card title="Settings">
           <p>
-            They are those of its notification:{' '}
+            They are part of its notification:{' '}
             <Link to="/workspaces/$w/notifications/$n/secure" params={{ w, n: subscribedRules[0]?.notification ?? '' }}>
-              who may send
-            </Link>{' '}
-            stands there.
+              Who may send
+            </Link>
+            .
           </p>
         </Card>
       ) : (

@@ -16,11 +16,11 @@ import { subscribedRulesText, isClosed, originText, streamsIn, type StreamFacts 
 import { lastEventQuery, streamsQuery, type StreamResource } from './queries.ts';
 
 const KINDS: readonly NewKind<'streams'>[] = [
-  { id: 'stream', name: 'Event stream', what: 'Several rules may hear it.', body: { security: {} } },
+  { id: 'stream', name: 'Event stream', what: 'Several rules can use it.', body: { security: {} } },
 ];
 /** A longer list does not ask when the last event of each stream came: that is a call for each. */
 const FEW = 40;
-const DRAFT_WORDS = { create: 'New: not published yet', update: 'Draft', delete: 'Draft: it goes' } as const;
+const DRAFT_WORDS = { create: 'New, not published yet', update: 'Draft', delete: 'Draft: will be removed' } as const;
 
 /** Where events come in: what each stream is, which rules hear it, who may send, and when something came last. */
 export function Streams(): ReactNode {
@@ -51,7 +51,7 @@ export function Streams(): ReactNode {
     <>
       <PageHead
         title="Event streams"
-        lead="Where events come in. A rule has a stream of its own, or shares one with others: the sender sends once, and every rule judges it. Streams that read a database begin at its integration."
+        lead="The URLs that accept events. A rule has its own stream, or several rules share one, so that a sender sends each event once. To read a database or Kafka, start at Integrations."
       >
         {!isEmpty && isReady && add}
       </PageHead>
@@ -61,9 +61,8 @@ export function Streams(): ReactNode {
         )}
         {!isReady && !error && <Loading what="event streams" />}
         {isEmpty && (
-          <Empty title="No event stream yet" action={add}>
-            Each rule of a notification brings an address of its own. Make a stream that several rules hear where one
-            event matters to more than one notification.
+          <Empty title="No event streams yet" action={add}>
+            Each rule has its own URL. Make a shared stream if one event matters to several notifications.
           </Empty>
         )}
         {isReady && !isEmpty && (
@@ -108,7 +107,7 @@ function UnbornRow({ workspace, draft }: { readonly workspace: string; readonly 
             {draft.name}
           </Link>
         </h2>
-        <Quiet>It takes events once it is published</Quiet>
+        <Quiet>Accepts events after you publish it</Quiet>
       </span>
       <Lamp tone="held">{DRAFT_WORDS.create}</Lamp>
     </Row>
@@ -143,7 +142,7 @@ function StreamRow({
             ? [subscribedRulesText(subscribedRules.length), ...(body === undefined ? [] : [originText(body)])].join(
                 ' · ',
               )
-            : `Of the rule ${first?.rule} of ${first?.notification} alone`}
+            : `Only for the rule ${first?.rule} of ${first?.notification}`}
         </Quiet>
       </span>
       {draft && <Lamp tone="held">{draft.state === 'conflict' ? 'Draft in conflict' : DRAFT_WORDS[draft.action]}</Lamp>}
@@ -153,7 +152,7 @@ function StreamRow({
           Last event <Time at={last.at} ago />
         </Quiet>
       )}
-      {data && !last && <Lamp tone="none">Nothing came yet</Lamp>}
+      {data && !last && <Lamp tone="none">No event yet</Lamp>}
       {error && <Quiet>Last event: –</Quiet>}
     </Row>
   );

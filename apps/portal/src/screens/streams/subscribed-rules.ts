@@ -43,9 +43,9 @@ export function streamsIn(shared: readonly Shared[], notifications: readonly Not
     .toSorted((a, b) => Number(b.isShared) - Number(a.isShared) || (a.name < b.name ? -1 : 1));
 }
 
-/** `No rule hears it`, `1 rule hears it`, `3 rules hear it` */
+/** `No rule subscribed`, `1 rule subscribed`, `3 rules hear it` */
 export const subscribedRulesText = (count: number): string =>
-  count === 0 ? 'No rule hears it' : count === 1 ? '1 rule hears it' : `${count} rules hear it`;
+  count === 0 ? 'No rule subscribed' : count === 1 ? '1 rule subscribed' : `${count} rules subscribed`;
 
 type Security = {
   readonly api_keys?: readonly string[] | undefined;

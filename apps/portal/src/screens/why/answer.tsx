@@ -13,10 +13,10 @@ import styles from './why.module.css';
 type Worded = { readonly tone: Tone; readonly words: string };
 
 const VERDICTS: Readonly<Record<WhyNot['verdict'], Worded>> = {
-  told: { tone: 'good', words: 'Told' },
+  told: { tone: 'good', words: 'Notified' },
   waiting: { tone: 'wait', words: 'Waiting' },
   in_doubt: { tone: 'doubt', words: 'In doubt' },
-  stopped: { tone: 'bad', words: 'Not told' },
+  stopped: { tone: 'bad', words: 'Not notified' },
   no_event: { tone: 'none', words: 'No event' },
 };
 const RESULTS: Readonly<Record<Gate['result'], Worded>> = {
@@ -29,9 +29,9 @@ const RESULTS: Readonly<Record<Gate['result'], Worded>> = {
 };
 const SOURCES: Readonly<Record<NonNullable<Gate['source']>, string>> = {
   projection: 'from the list of events',
-  log: 'the event judged once more',
+  log: 'from evaluating the event again',
   state: 'from what the rule keeps of the entity',
-  ledger: 'from the ledger',
+  ledger: 'from the delivery ledger',
   configuration: 'from the configuration',
 };
 
@@ -71,20 +71,20 @@ export function Answer({ workspace, search, whole, more }: AnswerProps): ReactNo
         </ol>
       )}
       {others.length > 0 && <Others workspace={workspace} search={search} others={others} />}
-      <section aria-label="What this was taken from" className={cls(styles.from)}>
+      <section aria-label="Sources of this answer" className={cls(styles.from)}>
         <p>
-          {counted(looked.events, 'event', 'events')} looked at, {looked.judged_again.toLocaleString('en')} judged once
-          more by the configuration of their time, {counted(looked.deliveries, 'delivery', 'deliveries')} found in the
+          {counted(looked.events, 'event', 'events')} read, {looked.judged_again.toLocaleString('en')} evaluated again
+          with the configuration of their time, {counted(looked.deliveries, 'delivery', 'deliveries')} found in the
           ledger by this name.
           {!looked.complete && (
             <>
               {' '}
               {hasMore
-                ? 'Older events of the span were not looked at yet'
+                ? 'Older events of this period were not read yet'
                 : `${counted(looked.not_kept, 'older event holds', 'older events hold')} the text too, and the search did not keep them`}
               {looked.since !== null && (
                 <>
-                  : it goes back to <Time at={looked.since} />
+                  : the answer goes back to <Time at={looked.since} />
                 </>
               )}
               .
@@ -97,7 +97,7 @@ export function Answer({ workspace, search, whole, more }: AnswerProps): ReactNo
             {main.drafts_left_out.map(({ kind, name }) => `${kind} ${name}`).join(', ')}.
           </p>
         )}
-        {unseen !== null && <p>Values of events and words of providers are left out: {unseen}</p>}
+        {unseen !== null && <p>Values of events and texts of providers are hidden. {unseen}</p>}
         {more}
       </section>
     </>
@@ -124,14 +124,14 @@ function Silence({ workspace, main }: { readonly workspace: string; readonly mai
     <p className={cls(styles.ways)}>
       {main.last !== null && (
         <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id: main.last.event }}>
-          The last event
+          Open the last event
         </Link>
       )}
       <Link to="/workspaces/$w/streams" params={params}>
-        What the sender sends, and what was refused
+        Event streams
       </Link>
       <Link to="/workspaces/$w/deliveries" params={params} search={main.who === '' ? {} : { recipient: main.who }}>
-        All deliveries to them
+        Deliveries to them
       </Link>
     </p>
   );
@@ -248,7 +248,7 @@ function Ways({ gate, workspace, main, search }: GateProps): ReactNode {
           params={{ w, n, r }}
           search={main.event === null ? {} : { event: main.event }}
         >
-          Part by part
+          Show each part of the condition
         </Link>
       );
     case 'consent':
@@ -258,7 +258,7 @@ function Ways({ gate, workspace, main, search }: GateProps): ReactNode {
           params={{ w }}
           search={search.who === undefined ? {} : { person: search.who }}
         >
-          What they said that they do not want
+          Opt-outs of this person
         </Link>
       );
     case 'address':
@@ -268,21 +268,21 @@ function Ways({ gate, workspace, main, search }: GateProps): ReactNode {
           params={{ w }}
           search={search.who === undefined ? {} : { address: search.who }}
         >
-          Who says that nothing is sent to this address
+          Why this address is suppressed
         </Link>
       );
     case 'schedule':
     case 'limits':
       return (
         <Link to="/workspaces/$w/notifications/$n/cadence" params={{ w, n }}>
-          Its cadence
+          Open its cadence
         </Link>
       );
     case 'rendered':
     case 'provider':
       return (
         <Link to="/workspaces/$w/notifications/$n/channels" params={{ w, n }}>
-          Its channels
+          Open its channels
         </Link>
       );
     case 'event':

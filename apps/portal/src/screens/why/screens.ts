@@ -8,6 +8,6 @@ export const whyScreens = [
     load: async () => (await import('./why.tsx')).Why,
     insteadOfAll: '/workspaces',
     place: { in: 'ask', name: 'Why not?', icon: CircleHelp },
-    action: { name: 'Ask why somebody was not told' },
+    action: { name: 'Ask why somebody was not notified' },
   }),
 ] as const;

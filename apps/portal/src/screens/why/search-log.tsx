@@ -39,8 +39,8 @@ export function SearchLog({
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {search === undefined && (
         <p>
-          An answer looks at the newest events. A search reads every event of the workspace and keeps the newest 1,000
-          that hold this text. The text is stored sealed, and only until the search ends.
+          The answer above reads only the newest events. A search reads all events of the workspace and keeps the newest
+          1,000 that contain this text. The text is stored encrypted, and only until the search ends.
         </p>
       )}
       {run && (isUnderWay ? <RunProgress run={run} onChange={() => void refetch()} /> : <Ended run={run} />)}

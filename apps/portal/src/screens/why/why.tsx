@@ -57,7 +57,7 @@ export function Why(): ReactNode {
     <>
       <PageHead
         title="Why not?"
-        lead="Why somebody was not told: each gate between the event and them, in order, and the first that stopped it."
+        lead="Why somebody was not notified: each step between the event and the message, in order, and the first one that stopped it."
       />
       <PageBody>
         <Question
@@ -70,9 +70,9 @@ export function Why(): ReactNode {
         />
         {error && !isAtField && <Problem error={error} onRetry={() => void refetch()} />}
         {!isAsked(search) && (
-          <Empty title="Whom do you miss a message for?">
-            Enter the whole address, person or unique_id, and the notification they should have had. From a delivery or
-            an event “Why not?” leads here with all of it filled in.
+          <Empty title="Who is missing a message?">
+            Enter a whole address, person or unique_id, and the notification that they should have had. “Why not?” on a
+            delivery or an event fills this form in.
           </Empty>
         )}
         {isAsked(search) && isReady && !whole && !error && <Loading what="the answer" rows={8} />}
@@ -153,7 +153,7 @@ function Question({ workspace, search, error, isAsking, onAsk }: QuestionProps):
   const drafts = drafted?.items ?? [];
   const names = namesWithDrafts(data?.items ?? [], withDrafts ? drafts : [], 'notification').map(({ name }) => name);
   const options = [
-    ...(notification === '' ? [{ id: '', name: 'Choose one' }] : []),
+    ...(notification === '' ? [{ id: '', name: 'Choose a notification' }] : []),
     // A rule of one, or one that is gone by now: it stands in the address and can be asked for.
     ...[...new Set([...names, ...(notification === '' ? [] : [notification])])].map((name) => ({ id: name, name })),
   ];
@@ -195,7 +195,7 @@ function Question({ workspace, search, error, isAsking, onAsk }: QuestionProps):
         value={notification}
         onChange={setNotification}
         {...(unread && { note: `The list could not be read: ${unread.message}` })}
-        {...(missing === 'notification' && { note: 'Choose the one they should have had.' })}
+        {...(missing === 'notification' && { note: 'Choose the notification that they should have had.' })}
       />
       {event === undefined && <NativeSelect label="When" options={SPANS} value={span} onChange={setSpan} />}
       {event === undefined && span === BETWEEN && (
@@ -231,7 +231,7 @@ function Question({ workspace, search, error, isAsking, onAsk }: QuestionProps):
       {(drafts.length > 0 || withDrafts) && (
         <div className={cls(styles.drafts)}>
           <Checkbox isOn={withDrafts} onChange={setWithDrafts}>
-            Also with the drafts
+            Answer also with the drafts
           </Checkbox>
         </div>
       )}
