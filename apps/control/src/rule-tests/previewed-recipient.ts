@@ -6,7 +6,7 @@ import type { Recipient } from '@carillon/domain/rules';
 import { personName } from '@carillon/insight';
 import { stringifyJson, type Instant, type TriggerId } from '@carillon/kernel';
 import { causeOfEvent, deliveryIdOf, makeIntents } from '@carillon/stages';
-import type { RuleTestPorts } from './rule-test.ts';
+import type { RuleTestPorts } from './rule-test-ports.ts';
 import { previewIntent } from '../preview.ts';
 
 /** A rule that fired in a test. `taken` holds the slots of messages of earlier steps, as text, and gains those of this step. */

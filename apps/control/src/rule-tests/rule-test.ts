@@ -12,19 +12,10 @@ import {
 import { rehearse, type RehearsedStep } from '@carillon/insight';
 import { CarillonError, formatInstant, stringifyJson, type Instant } from '@carillon/kernel';
 import { makeTriggers, runYielding } from '@carillon/stages';
-import type { RoutePorts } from '../ports.ts';
 import { partnerItems, type PartnerSays } from './partner-answer.ts';
 import { previewRecipient, type Firing } from './previewed-recipient.ts';
+import type { RuleTestPorts } from './rule-test-ports.ts';
 import type { TriedEvents } from './tried-events.ts';
-
-/** What a test of a rule needs. It writes nothing. */
-export type RuleTestPorts = Pick<
-  RoutePorts,
-  'slice' | 'ids' | 'templates' | 'links' | 'book' | 'partners' | 'secrets'
-> & {
-  readonly configuration: Pick<RoutePorts['configuration'], 'current'>;
-  readonly ledger: Pick<RoutePorts['ledger'], 'get'>;
-};
 
 /** People whose messages one test renders. */
 const MAX_RECIPIENTS = 500;

@@ -1,5 +1,7 @@
 import type { Bodies } from '../../api/draft-calls.ts';
-import type { Rule } from './rule-props.ts';
+import type { NotificationBody } from '../notifications/sentence.ts';
+
+type Rule = NonNullable<NotificationBody['rules']>[string];
 
 type StreamBody = Partial<Bodies['streams']>;
 
