@@ -11,7 +11,8 @@ import { visibleScopeOf, type VisibleScope } from '../../access/visible-scope.ts
 import { placeOf, rulesOf } from '../../names.ts';
 import type { PartnerSays } from '../../rule-tests/partner-answer.ts';
 import { testRequest } from '../../rule-tests/request.ts';
-import { testRule, type RuleTestPorts } from '../../rule-tests/rule-test.ts';
+import type { RuleTestPorts } from '../../rule-tests/rule-test-ports.ts';
+import { testRule } from '../../rule-tests/rule-test.ts';
 import { demandOneOf, eventsToTry } from '../../rule-tests/tried-events.ts';
 import { notFound, withNameAcross, type ApiServer } from '../app.ts';
 
