@@ -43,6 +43,7 @@ chapter('1. The first event', (newHome, place) => {
     expect(screen).toMatch(/^ {2}Events {5}http:\/\/127\.0\.0\.1:\d+\/events\/shop\/orders$/m);
     expect(screen).toMatch(/^ {2}API key {4}cln_\w{8}_\w{32}_\w{6} {3}shown this once$/m);
     expect(screen).toContain('edit, then: npx carillon apply -f carillon-demo');
+    expect(screen).toContain('Tests      npx carillon test carillon-demo');
     expect(screen).toContain('npx carillon trace <the id it answered>');
   });
 

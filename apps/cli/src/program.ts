@@ -21,6 +21,7 @@ import { sourceCommands } from './commands/sources.ts';
 import { stateCommands } from './commands/state.ts';
 import { storyCommands } from './commands/stories.ts';
 import { whyNotCommands } from './commands/why-not.ts';
+import { testCommand } from './commands/test.ts';
 import { suppressionCommands } from './commands/suppressions.ts';
 import { secretCommands } from './commands/secrets.ts';
 import { runCommand } from './run/command.ts';
@@ -58,6 +59,7 @@ export function buildProgram(): Command {
   suppressionCommands(program);
   consentCommands(program);
   ruleCommands(program);
+  testCommand(program);
   templateCommands(program);
   cadenceCommands(program);
   auditCommands(program);

@@ -6,5 +6,8 @@ export { checkStep, checkSteps } from './checks.ts';
 export type { Check, ControlConfig, ControlPorts } from './ports.ts';
 export { createApiKey } from './routes/configuration/api-keys.ts';
 export type { BatchReports, RunChild, RunOrder, RunReports, RunResult, RunWork } from './runs/run-child.ts';
+export { configurationOfFolder, type FolderPorts } from './rule-tests/folder-configuration.ts';
+export { testRule } from './rule-tests/rule-test.ts';
+export type { RuleTestPorts } from './rule-tests/rule-test-ports.ts';
 export { startControl, type ControlRole } from './start.ts';
 export { roleTables } from './access/role-tables.ts';

@@ -15,6 +15,7 @@ export { fileJsonSchema } from './files/json-schemas.ts';
 export { accountForms, integrationForms, type FormPart } from './files/kind-forms.ts';
 export { mergeFile } from './files/merge-file.ts';
 export * from './files/place.ts';
+export { type CaseFile, type PlacedStep, readCases, type RuleCase } from './files/read-cases.ts';
 export { type FolderReading, readConfigurationFolder } from './files/read-folder.ts';
 export { readStartSettings } from './files/read-start.ts';
 export { configurationReference } from './files/reference.ts';

@@ -71,6 +71,7 @@ describe('a folder without mistakes', () => {
 
   test('may hold notes and hidden files', () => {
     expect(faultsOf({ 'README.md': '# x', '.gitignore': 'x', 'workspaces/shop/.keep': '' })).toEqual([]);
+    expect(faultsOf({ 'workspaces/shop/tests/order-paid.yaml': 'no case: [' })).toEqual([]);
   });
 });
 

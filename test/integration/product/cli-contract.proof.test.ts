@@ -76,6 +76,7 @@ describe('Every command', () => {
         'why-not',
         'rule test',
         'rule sample',
+        'test',
         'events fields',
         'state show',
         'template preview',

@@ -39,6 +39,7 @@ function linesOf(facts: ScreenFacts): string {
     lines.push(
       `  Rules      ${demo.folder}              edit, then: npx carillon apply -f ${demo.folder.replace('./', '')}`,
     );
+    lines.push(`  Tests      npx carillon test ${demo.folder.replace('./', '')}`);
     lines.push('', '  Send one:');
     lines.push(`  curl -X POST ${gateway}/events/shop/orders -H 'Authorization: Bearer ${demo.key}' \\`);
     lines.push(`    -H 'Content-Type: application/json' -d '${DEMO_EVENT}'`);

@@ -1,6 +1,6 @@
 import type { RoutePorts } from '../ports.ts';
 
-/** What a test of a rule needs. It writes nothing. */
+/** Ports of a test of a rule. A test only reads. */
 export type RuleTestPorts = Pick<
   RoutePorts,
   'slice' | 'ids' | 'templates' | 'links' | 'book' | 'partners' | 'secrets'

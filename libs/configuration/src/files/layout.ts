@@ -62,8 +62,8 @@ const FOLDERS: Readonly<Record<string, Exclude<FileKind, TemplateFileKind>>> = {
   integrations: 'integration',
 };
 
-/** Notes, editor schemas and hidden files may lie in the folder; everything else has to be something that we read. */
-const IGNORED = /(?:^|\/)\.|\.md$|\.schema\.json$|(?:^|\/)LICENSE$/;
+/** Notes, editor schemas, hidden files and cases for `carillon test` may be in the folder. All other files are read. */
+const IGNORED = /(?:^|\/)\.|\.md$|\.schema\.json$|(?:^|\/)LICENSE$|^workspaces\/[^/]+\/tests\//;
 
 export function roleOf(path: string): FileRole {
   if (IGNORED.test(path)) return { role: 'ignored' };

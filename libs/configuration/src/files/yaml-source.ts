@@ -53,7 +53,11 @@ const MAX_CHARACTERS = 64 * 1024;
 type Positions = Map<string, { readonly key: number; readonly node: Node | null }>;
 
 /** Reads one file. Everything that YAML does silently and nobody means is a fault here: tags, empty values, aliases. */
-export function readYaml(file: string, text: string): YamlSource {
+export function readYaml(
+  file: string,
+  text: string,
+  { takesNull }: { readonly takesNull: boolean } = { takesNull: false },
+): YamlSource {
   const lines = new LineCounter();
   // Keys are compared below: the parser compares each with all the others, which takes seconds for some thousand keys.
   const options = { lineCounter: lines, prettyErrors: false, keepSourceTokens: true, uniqueKeys: false };
@@ -85,7 +89,7 @@ export function readYaml(file: string, text: string): YamlSource {
   const positions: Positions = new Map();
   const broken = new Set(document.errors.flatMap(({ pos }) => pos.map((offset) => placeAt(offset).line)));
   const readAll = (reader: Pick<Reader, 'fault' | 'isBroken'>): unknown =>
-    document.contents ? readNode(document.contents, [], { text, positions, ...reader }) : undefined;
+    document.contents ? readNode(document.contents, [], { text, positions, takesNull, ...reader }) : undefined;
   const readable =
     broken.size === 0
       ? readAll({ fault, isBroken: () => false })
@@ -153,6 +157,8 @@ type Reader = {
   readonly text: string;
   readonly positions: Positions;
   readonly fault: Report;
+  /** True: a written `null` is a value. */
+  readonly takesNull: boolean;
   /** Whether an error stands on the lines of a node. */
   readonly isBroken: (range: readonly [start: number, end: number]) => boolean;
 };
@@ -191,8 +197,8 @@ function readNode(node: Node, path: ValuePath, reader: Reader): unknown {
   return readScalar(node, path, reader);
 }
 
-function readScalar(node: Scalar, path: ValuePath, { fault }: Reader): unknown {
-  if (node.value !== null) return node.value;
+function readScalar(node: Scalar, path: ValuePath, { fault, takesNull }: Reader): unknown {
+  if (node.value !== null || (takesNull && node.source === 'null')) return node.value;
   const word =
     node.source === undefined || node.source === '' ? 'nothing stands here' : `${node.source} means nothing here`;
   fault(node.range?.[0] ?? 0, path, word, 'a value', `write a value or remove the key; ${EXPRESSION_ADVICE}`);
