@@ -14,9 +14,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openControl, TOKEN, type Fixture } from '../../apps/control/test/control-fixture.ts';
 import { describeWith, PROGRAMS } from '../support/requirements.ts';
 
-/** The proxy that docs/operations.md shows, run as it stands there but for its address, its certificate and where Carillon is. */
-describeWith('nginx', 'The proxy of operations.md', () => {
-  const page = readFileSync(resolve(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+/** The proxy that docs/limits-per-client.md shows, run as it stands there but for its address, its certificate and where Carillon is. */
+describeWith('nginx', 'The proxy of limits-per-client.md', () => {
+  const page = readFileSync(resolve(import.meta.dirname, '../../docs/limits-per-client.md'), 'utf8');
   const [, shown = ''] = /```nginx\n([^]*?)```/.exec(page) ?? [];
   const opened: Socket[] = [];
   let folder: string;

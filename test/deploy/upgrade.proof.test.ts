@@ -20,7 +20,7 @@ const PATIENCE = 300_000;
 const EACH_PHASE = 150;
 /** Between two events: some twenty a second. */
 const PACE = 50;
-/** In the order of docs/operations.md: who reads before who writes, and who looks after the stores before all. */
+/** In the order of docs/upgrade.md: who reads before who writes, and who looks after the stores before all. */
 const ORDER = ['control', 'delivery', 'engine', 'gateway'] as const;
 
 /** The release of before as it was published: its own files with the packages of its own lockfile. */

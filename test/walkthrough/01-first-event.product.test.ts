@@ -71,7 +71,7 @@ chapter('1. The first event', (newHome, place) => {
   });
 
   it('lists the delivery with its state and the reason for it', async () => {
-    // State says where it stands, reason says why. The whole list of states is in docs/operations.md.
+    // State says where it stands, reason says why. The whole list of states is in docs/states-and-reasons.md.
     const { out } = await carillon.command(['deliveries']);
     expect(out).toMatch(/^created +delivery +state +reason +channel +to +rule +event$/m);
     expect(out).toMatch(/dlv_\w{26} +SENT +accepted +email +ada@example\.com +order-paid\.paid +evt_/);

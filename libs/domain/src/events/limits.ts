@@ -17,7 +17,7 @@ export const FORBIDDEN_NAMES: readonly string[] = ['__proto__', 'constructor'];
 
 /**
  * Limits of an event. The intake and the log's readers use the same ones, so that an accepted event can be read again. An order of a shop
- * system with 12 lines has 2,100 fields. What 20,000 cost stands in docs/operations.md.
+ * system with 12 lines has 2,100 fields. docs/limits-per-client.md says what 20,000 cost.
  */
 export const EVENT_LIMITS: BodyLimits = { bytes: 256 * 1024, depth: 32, keys: 20_000 };
 
