@@ -85,13 +85,13 @@ describe('what goes with a workspace', () => {
   it('is told by kind, with secrets, drafts, members and whoever was told', () => {
     const resources = { stream: 1, notification: 2, api_key: 1 };
     expect(removalWords({ ...held, resources, members: 1, secrets: 3, drafts: 2, told: 1_204 })).toBe(
-      'With it go 2 notifications, 1 shared stream, 1 API key, 3 secrets, 2 drafts. 1 member has a role in it, which then leads nowhere. 1,204 people were told under it.',
+      'It also removes 2 notifications, 1 shared stream, 1 API key, 3 secrets, 2 drafts. 1 member loses a role in it. 1,204 people were notified by it.',
     );
   });
 
   it('is nothing of one that holds nothing', () => {
     expect(removalWords({ ...held, resources: {}, members: 0, secrets: 0, drafts: 0, told: 1 })).toBe(
-      'It holds nothing. 1 person was told under it.',
+      'It is empty. 1 person was notified by it.',
     );
   });
 });

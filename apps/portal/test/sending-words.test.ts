@@ -44,7 +44,7 @@ describe('the words about an account', () => {
     });
     expect(accountState(account, { deliveries: 3, sentence: 'the provider refuses our account' })).toEqual({
       tone: 'bad',
-      words: 'Failing: 3 of the last hour: the provider refuses our account',
+      words: 'Failing, 3 in the last hour: the provider refuses our account',
     });
   });
 

@@ -62,7 +62,7 @@ describeWith(['chromium', 'postgres'], 'a database in the portal', () => {
     await button(open).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Value').fill(url);
-    await dialog.getByRole('button', { name: 'Store it' }).click();
+    await dialog.getByRole('button', { name: 'Store the secret' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.locator('[data-draft="saved"]').waitFor();
   }
@@ -90,11 +90,11 @@ describeWith(['chromium', 'postgres'], 'a database in the portal', () => {
     await button('Add an integration').click();
     await page.getByRole('radio', { name: 'PostgreSQL database' }).check({ force: true });
     await page.getByLabel('Name', { exact: true }).fill('shop-db');
-    await button('Begin a draft').click();
+    await button('Create a draft').click();
 
     await setUrl('Set the URL', url.replace(password, 'wrong'));
     await button('Check the integration').click();
-    await region('Check').getByText('It fails at: refused login').waitFor();
+    await region('Check').getByText('Failed step: refused login').waitFor();
     await setUrl('Set another value', url);
     await button('Check the integration').click();
     await page.locator('[data-state="check-good"]').waitFor();

@@ -39,6 +39,6 @@ describeWith('chromium', 'the first five minutes', () => {
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('heading', { name: 'Your first message was sent' }).waitFor();
     await page.goto(`${demo.control}/settings/workspaces`);
-    await page.getByText('1 person began by a link; 1 read a first message').waitFor();
+    await page.getByText('1 person started from a link; 1 read a first message').waitFor();
   });
 });

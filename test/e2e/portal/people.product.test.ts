@@ -260,13 +260,13 @@ accounts:
       const mails = JSON.stringify(smtp.accepted).replaceAll(String.raw`=\r\n`, '');
       const [path] = /\/confirm#eml_[\w-]+/.exec(mails) ?? [];
       const reader = await guard.openPage(await browser.newContext());
-      const title = 'Confirm that this mail is yours';
+      const title = 'Confirm your email address';
       guard.allowStatus(401, 404);
 
       await open(path ?? '', title, reader);
       expect(reader.url()).not.toContain('#');
       await press('Confirm', reader);
-      await reader.getByRole('status').getByText('moved@example.com is your address now').waitFor();
+      await reader.getByRole('status').getByText('moved@example.com is confirmed').waitFor();
 
       await reader.goto('about:blank');
       await open(path ?? '', title, reader);

@@ -330,7 +330,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     for (const [path, words] of [
       ['/sign-in', 'Sign in to Carillon'],
       ['/docs', 'Carillon management API'],
-      ['/nowhere', 'There is no page at this address'],
+      ['/nowhere', 'No page at this address'],
     ] as const) {
       await page.setViewportSize({ width: 320, height: 640 });
       await page.goto(`${demo.control}${path}`);

@@ -60,7 +60,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
   async function setSecret(open: string, value: string): Promise<void> {
     await button(open).click();
     await page.getByRole('dialog').getByLabel('Value').fill(value);
-    await button('Store it').click();
+    await button('Store the secret').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   }
   async function publish(): Promise<void> {
@@ -117,7 +117,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await button('Add an account').click();
     await page.getByRole('radio', { name: 'Email by SMTP' }).check({ force: true });
     await page.getByLabel('Name', { exact: true }).fill('own-mail');
-    await button('Begin a draft').click();
+    await button('Create a draft').click();
     await heading('own-mail');
     // Nothing is wrong before a field was left, and then that field alone.
     await page.getByLabel('Server', { exact: true }).focus();
@@ -147,7 +147,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await openScreen('Accounts');
     await button('Add an account').click();
     await page.getByLabel('Name', { exact: true }).fill('backup-mail');
-    await button('Begin a draft').click();
+    await button('Create a draft').click();
     await heading('backup-mail');
     await page.getByLabel('Server', { exact: true }).fill('127.0.0.1');
     await page.getByLabel('Port', { exact: true }).fill(String(smtp.port));
@@ -157,12 +157,12 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
 
     await openScreen('Accounts');
     await main().getByRole('link', { name: 'own-mail' }).click();
-    await button('Use it: own-mail for Email of order-paid').click();
+    await button('Use this account: own-mail for Email of order-paid').click();
     await main().getByText('First', { exact: false }).first().waitFor();
     await page.locator('[data-user-draft="saved"]').first().waitFor();
     await openScreen('Accounts');
     await main().getByRole('link', { name: 'backup-mail' }).click();
-    await button('Use it after these: backup-mail for Email of order-paid').click();
+    await button('Use as fallback: backup-mail for Email of order-paid').click();
     const order = page.getByRole('list', { name: 'Accounts for Email of order-paid, by priority' });
     await expect.poll(() => order.getByRole('listitem').allTextContents()).toHaveLength(2);
     await look('account-priority');
@@ -200,9 +200,9 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await button('Add an account').click();
     await page.getByRole('radio', { name: 'SMS by Twilio' }).check({ force: true });
     await page.getByLabel('Name', { exact: true }).fill('own-number');
-    await button('Begin a draft').click();
+    await button('Create a draft').click();
     await heading('own-number');
-    await page.getByLabel('Sid of the account').fill(`AC${'0'.repeat(32)}`);
+    await page.getByLabel('Account SID').fill(`AC${'0'.repeat(32)}`);
     await setSecret('Set the auth token', 'token-1');
     await page.getByText('fingerprint').waitFor();
     await page.getByLabel('Number', { exact: true }).fill('+4915112345678');
@@ -229,7 +229,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await look('integrations-none');
     await button('Add an integration').click();
     await page.getByLabel('Name', { exact: true }).fill('crm');
-    await button('Begin a draft').click();
+    await button('Create a draft').click();
     await heading('crm');
     await page.getByLabel('URL', { exact: true }).fill(partner.url);
     await setSecret('Set the key', 'key-1');
@@ -290,26 +290,26 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     guard.allowStatus(404);
     await openScreen('Integrations');
     await button('Add an integration').click();
-    await page.getByRole('radio', { name: 'Cohorts from a sender of your own' }).check({ force: true });
+    await page.getByRole('radio', { name: 'Cohorts from your own program' }).check({ force: true });
     await page.getByLabel('Name', { exact: true }).fill('feed');
-    await button('Begin a draft').click();
+    await button('Create a draft').click();
     await heading('feed');
     const address = `${demo.gateway}/cohorts/senders/feed`;
     await page.getByText(address).waitFor();
     await button('Make the secret').click();
-    await button('Store it').click();
+    await button('Store the secret').click();
     await page.getByRole('dialog', { name: 'Paste it at the platform now' }).waitFor();
     const secret = (await page.getByRole('group', { name: 'the secret' }).textContent()) ?? '';
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
     await expectAccessible(page, 'secret shown once');
-    await button('I have pasted it').click();
+    await button('Done').click();
     await page.locator('[data-draft="saved"]').waitFor();
     await button('Check the integration').click();
     await page.getByText('nothing has come yet').waitFor({ state: 'attached' });
     await publish();
     await openScreen('Integrations');
     await main().getByRole('link', { name: 'feed' }).click();
-    await page.getByText('Nothing has come yet', { exact: true }).waitFor();
+    await page.getByText('No report yet', { exact: true }).waitFor();
     await look('integration-waiting');
     const say = async (page_: number): Promise<number> =>
       (

@@ -61,7 +61,7 @@ describeWith('chromium', 'changes to event streams in the portal', () => {
     await go('/workspaces/intake/streams');
     await main().getByRole('button', { name: 'New event stream' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('returns');
-    await page.getByRole('dialog').getByRole('button', { name: 'Begin a draft' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create a draft' }).click();
     await main().getByText('Its URL accepts events after you publish it.').waitFor();
     await main().getByLabel('Key', { exact: true }).fill('event.return_id');
     await main().locator('label', { hasText: 'backend' }).click();

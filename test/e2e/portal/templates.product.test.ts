@@ -199,7 +199,7 @@ describeWith('chromium', 'templates in a browser', () => {
     await page.goto(`${demo.control}/workspaces/letters/templates`);
     await button('New template').click();
     await page.getByLabel('Name', { exact: true }).fill('fresh');
-    await button('Begin a draft').click();
+    await button('Create a draft').click();
     await frame().getByText('here is what happened.').waitFor();
     const html = page.getByRole('textbox', { name: 'HTML' });
     await html.click();
@@ -241,7 +241,7 @@ describeWith('chromium', 'templates in a browser', () => {
     await page.goto(`${demo.control}/workspaces/letters/templates`);
     await button('New layout').click();
     await page.getByLabel('Name', { exact: true }).fill('frame');
-    await button('Begin a draft').click();
+    await button('Create a draft').click();
     await main().getByRole('heading', { name: 'frame', exact: true, level: 1 }).waitFor();
     await write('HTML', '<html><body><h1>The frame</h1>{{{body}}}</body></html>');
     await saved();

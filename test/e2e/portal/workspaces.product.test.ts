@@ -134,7 +134,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
   it('changes its settings as a draft, that says its mistakes where they stand and counts once it is published', async () => {
     await openWorkspaces();
     await main().getByRole('link', { name: 'Settings of care', exact: true }).click();
-    const language = card('Name, clock and language').getByLabel('Language');
+    const language = card('Name, time zone and language').getByLabel('Language');
     await language.fill('the language of birds');
     await page.locator('[data-draft="saved"]').waitFor();
     expect(await language.getAttribute('aria-invalid')).toBeNull();
@@ -144,7 +144,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
       .waitFor();
     await expectAccessible(page, 'settings with a mistake');
     await language.fill('de');
-    await card('Name, clock and language').getByLabel('Time zone').selectOption('Europe/Vienna');
+    await card('Name, time zone and language').getByLabel('Time zone').selectOption('Europe/Vienna');
     await card('Categories').getByLabel('New category').fill('orders');
     await card('Categories').getByRole('button', { name: 'Add the category' }).click();
     await card('Categories')
@@ -171,12 +171,12 @@ describeWith('chromium', 'workspaces in the portal', () => {
 
   it('warns before a test environment reaches real people, and takes that back without a trace', async () => {
     await moveTo(page, `${demo.control}/workspaces/care-test/settings`);
-    await card('Environment').getByText('Send over its accounts all the same').click();
-    await card('Environment').getByText('its messages reach whomever its events name').waitFor();
+    await card('Environment').getByText('Send over its accounts anyway').click();
+    await card('Environment').getByText('messages reach the people that its events name').waitFor();
     await page.locator('[data-draft="saved"]').waitFor();
     await expectAccessible(page, 'a test environment that would reach people');
     await picture(page, 'workspace-environment');
-    await card('Environment').getByText('Send over its accounts all the same').click();
+    await card('Environment').getByText('Send over its accounts anyway').click();
     await page.locator('[data-draft]').waitFor({ state: 'detached' });
     expect((await demo.ask<{ items: object[] }>('/v1/workspaces/care-test/drafts')).items).toEqual([]);
   });
@@ -184,7 +184,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
   it('removes a workspace whole: what goes is counted first, its name is typed, and what still needs it is named', async () => {
     await moveTo(page, `${demo.control}/workspaces/care/settings`);
     await main().getByRole('button', { name: 'Remove care…' }).click();
-    await dialog().getByText('It is needed elsewhere still').waitFor();
+    await dialog().getByText('It is still needed elsewhere').waitFor();
     await dialog()
       .getByText(/care-test/)
       .first()
@@ -193,7 +193,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
     await dialog().getByRole('button', { name: 'Close' }).click();
     await moveTo(page, `${demo.control}/workspaces/care-test/settings`);
     await main().getByRole('button', { name: 'Remove care-test…' }).click();
-    await dialog().getByText('0 people were told under it').waitFor();
+    await dialog().getByText('0 people were notified by it').waitFor();
     const go = dialog().getByRole('button', { name: 'Remove care-test', exact: true });
     expect(await go.isDisabled()).toBe(true);
     await expectAccessible(page, 'the question before a removal');
@@ -203,7 +203,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
     await dialog().getByLabel('Type care-test to confirm').fill('care-test');
     await go.click();
     await page.waitForURL(`${demo.control}/workspaces`);
-    await page.getByText('care-test is gone with all that it held.').waitFor();
+    await page.getByText('care-test and everything in it are deleted').waitFor();
     await main().getByRole('link', { name: 'care-test', exact: true }).waitFor({ state: 'detached' });
     const { items } = await demo.ask<{ items: { target: string }[] }>('/v1/audit?action=resource.remove');
     expect(items[0]).toMatchObject({ target: 'workspace:care-test/', workspace: 'care-test', outcome: 'done' });

@@ -62,11 +62,11 @@ testScreens('The check of a database', ({ api, open }) => {
     const page = await open(AT);
     const check = page.locator('main').getByRole('region', { name: 'Check', exact: true });
     await check.getByRole('button', { name: 'Check the integration' }).click();
-    await check.getByText('It fails at: may not replicate').waitFor();
+    await check.getByText('Failed step: may not replicate').waitFor();
     await check.getByText('The role may not replicate.').waitFor();
-    expect(await check.getByRole('group', { name: 'what mends may not replicate' }).textContent()).toBe(role);
+    expect(await check.getByRole('group', { name: 'the fix of may not replicate' }).textContent()).toBe(role);
     await check.getByText('An unread slot may fill the disk.').waitFor();
-    expect(await check.getByRole('group', { name: 'what mends warning' }).textContent()).toBe(limit);
+    expect(await check.getByRole('group', { name: 'the fix of warning' }).textContent()).toBe(limit);
     await expectAccessible(page, 'the check of a database');
     await expectToFit(page, 390);
   });
@@ -218,7 +218,7 @@ testScreens('The tables of a database', ({ api, open }) => {
     await card(page).getByText('public.orders').click();
     expect(await card(page).getByLabel('Name of the stream').inputValue()).toBe('orders-2');
     await card(page).getByLabel('Name of the stream').fill('orders');
-    await card(page).getByText('There is one of this name already.').waitFor();
+    await card(page).getByText('This name is already in use.').waitFor();
     expect(await card(page).getByRole('button', { name: 'Draft the stream' }).isDisabled()).toBe(true);
   });
 });

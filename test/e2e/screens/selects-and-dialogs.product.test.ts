@@ -4,21 +4,21 @@ import { testScreens } from './test-screens.ts';
 testScreens('a select', ({ open }) => {
   it('opens by a press or an arrow, moves by arrows and letters, and takes the focus back', async () => {
     const page = await open('/settings/audit');
-    const select = page.getByRole('button', { name: 'All that you may see' });
+    const select = page.getByRole('button', { name: 'All that you can see' });
     const focused = (role: 'option' | 'button', name: string) =>
       page.getByRole(role, { name }).and(page.locator(':focus'));
     await select.click();
-    await focused('option', 'All that you may see').waitFor();
+    await focused('option', 'All that you can see').waitFor();
     expect(await select.getAttribute('aria-expanded')).toBe('true');
     await page.keyboard.press('Escape');
-    await focused('button', 'All that you may see').waitFor();
+    await focused('button', 'All that you can see').waitFor();
     expect(await page.getByRole('listbox').count()).toBe(0);
     await page.keyboard.press('ArrowDown');
-    await focused('option', 'All that you may see').waitFor();
+    await focused('option', 'All that you can see').waitFor();
     await page.keyboard.press('s');
     await focused('option', 'shop').waitFor();
     await page.keyboard.press('Home');
-    await focused('option', 'All that you may see').waitFor();
+    await focused('option', 'All that you can see').waitFor();
     await page.keyboard.press('End');
     await page.keyboard.type('sh');
     await page.keyboard.press('Enter');
@@ -33,7 +33,7 @@ testScreens('a select', ({ open }) => {
     await page.getByRole('button', { name: /^shop/ }).focus();
     // `?` shows the shortcuts elsewhere.
     await page.keyboard.type('all that?');
-    await page.getByRole('button', { name: 'All that you may see' }).and(page.locator(':focus')).waitFor();
+    await page.getByRole('button', { name: 'All that you can see' }).and(page.locator(':focus')).waitFor();
     expect(await page.getByRole('listbox').or(page.getByRole('dialog')).count()).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ export const amplitude = defineIntegration({
   kind: 'amplitude',
   role: 'cohort_webhook',
   title: 'Amplitude cohorts',
-  summary: 'Amplitude tells who enters and leaves a cohort.',
+  summary: 'Amplitude reports who enters and leaves a cohort.',
   description: sentToGateway('Amplitude, by a cohort webhook with the default payload.'),
   setup:
     'In Amplitude: Data, Destinations, Webhook (cohort) with the default payload. Enter the address, and a header Authorization with Bearer and the secret.',

@@ -24,7 +24,7 @@ export const ITS_KEY =
 
 export const USER_ID_FORM = {
   label: 'Field with your user id',
-  note: 'Where the platform’s own id is another one than the one that your endpoint knows.',
+  note: 'Needed if the user id of the platform is not the user id that your endpoint knows.',
   isRare: true,
 };
 export const userId = (otherwise: string) =>
@@ -40,9 +40,9 @@ export const firstSyncLasts = said(between('1m', '30d').exactOptional(), {
     'How long after its first message all who enter a cohort count as the first sync, where exports name no pages.',
   default: DEFAULTS.webhook.first_sync_lasts,
   form: {
-    label: 'The first sync lasts',
+    label: 'Duration of the first sync',
     placeholder: '1h',
-    note: 'Who comes within it was in before: they are taken in silently.',
+    note: 'People who arrive within it were members before. They join the cohort without a message.',
     isRare: true,
   },
 });

@@ -9,7 +9,7 @@ export const kafka = defineIntegration({
   kind: 'kafka',
   role: 'topics',
   title: 'Kafka topics',
-  summary: 'Carillon reads the records of its topics: events as JSON, or changes as Debezium writes them.',
+  summary: 'Carillon reads the records of your topics: events as JSON, or changes from Debezium.',
   description:
     'A Kafka cluster whose topics streams read (`from`). Carillon keeps its own positions and joins no consumer group.',
   setup: null,
@@ -19,13 +19,13 @@ export const kafka = defineIntegration({
       description:
         'Brokers to begin with; the others are learned from them. A private address, also 127.0.0.1, counts only where `allowed_private_addresses` of the deployment lists it.',
       example: ['kafka-1:9092', 'kafka-2:9092'],
-      form: { label: 'Brokers', note: 'host:port, one on each line. The others are learned from them.' },
+      form: { label: 'Brokers', note: 'host:port, one per line. Carillon finds the other brokers by itself.' },
     }),
     sasl: said(
       saslOf('Reference to the password; never the password itself.', {
         mechanism: {
           label: 'Sign-in',
-          note: 'How the password is proved.',
+          note: 'How Carillon signs in to the brokers.',
           options: {
             '': 'No sign-in',
             plain: 'PLAIN',

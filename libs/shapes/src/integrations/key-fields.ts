@@ -5,13 +5,13 @@ import type { FormField } from '../shape-parts.ts';
 export const THEIR_KEY: FormField = {
   label: 'Key',
   ending: 'KEY',
-  note: 'The key that the other side gave you. It is kept as a secret; the draft holds its name alone.',
+  note: 'The key that the partner gave you. Stored as a secret. The draft contains only the name of the secret.',
 };
 export const THEIR_SECOND_KEY: FormField = {
   label: 'Second key',
   ending: 'KEY_2',
   isRare: true,
-  note: 'While keys are rotated: used where the first one is refused.',
+  note: 'For a rotation: used when the first key is refused.',
 };
 export const OUR_KEY: FormField = {
   label: 'Secret',
@@ -24,5 +24,5 @@ export const OUR_SECOND_KEY: FormField = {
   ending: 'KEY_2',
   isOurs: true,
   isRare: true,
-  note: 'While keys are rotated: either of the two is taken.',
+  note: 'For a rotation: either key is accepted.',
 };

@@ -22,10 +22,10 @@ export const lookup = defineIntegration({
   kind: 'lookup',
   role: 'partner',
   title: 'Lookup endpoint of a partner',
-  summary: 'Your own endpoint: it is given user ids and answers who they are and how they are reached.',
+  summary: 'Your endpoint, which gets user ids and answers with names and addresses.',
   description: 'A partner’s endpoint that answers, for user ids, who they are: addresses and variables.',
   setup: null,
-  checkNote: 'The endpoint is called as a rule would call it, with both schemes. Nobody is told anything.',
+  checkNote: 'Carillon calls the endpoint as a rule would, with both schemes. Nobody is notified.',
   states: ['called', 'failing', 'suspended'],
   keys: {
     url: said(url, {
@@ -41,7 +41,7 @@ export const lookup = defineIntegration({
           default: 'Bearer',
           form: {
             label: 'Scheme',
-            note: 'The word before the key in the Authorization header. The check tries both and says which one is taken.',
+            note: 'The word before the key in the Authorization header. The check tries both and shows which one works.',
             options: { Bearer: 'Bearer', Basic: 'Basic' },
           },
         }),
@@ -74,26 +74,26 @@ export const lookup = defineIntegration({
       example: 'variables.user_id',
       form: {
         label: 'Path of the user id in each item of the answer',
-        note: 'So that several events share a call, and missing and unknown ids are told.',
+        note: 'With it, several events share one call, and missing and unknown ids are reported.',
       },
     }),
     in_order: said(z.boolean().exactOptional(), {
       description:
         'true: the answer has one item for each id, in their order; `null` where there is nobody. Not with `match`.',
       default: false,
-      form: { label: 'The answer has one item for each id, in their order', isRare: true },
+      form: { label: 'The answer has one item per id, in the order of the request', isRare: true },
     }),
     timeouts: said(
       keys({
         connect: said(between('1s', '10s').exactOptional(), {
           description: 'For the connection.',
           default: DEFAULT_TIMEOUTS.connect,
-          form: { label: 'Time for the connection', placeholder: '2s', isRare: true },
+          form: { label: 'Timeout of the connection', placeholder: '2s', isRare: true },
         }),
         total: said(between('1s', '30s').exactOptional(), {
           description: 'For the whole call.',
           default: DEFAULT_TIMEOUTS.total,
-          form: { label: 'Time for the whole call', placeholder: '10s', isRare: true },
+          form: { label: 'Timeout of the whole call', placeholder: '10s', isRare: true },
         }),
       }).exactOptional(),
       { description: 'How long a call may take.' },

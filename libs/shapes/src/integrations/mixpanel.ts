@@ -5,7 +5,7 @@ export const mixpanel = defineIntegration({
   kind: 'mixpanel',
   role: 'cohort_webhook',
   title: 'Mixpanel cohorts',
-  summary: 'Mixpanel tells who enters and leaves a cohort.',
+  summary: 'Mixpanel reports who enters and leaves a cohort.',
   description: sentToGateway('Mixpanel, by a custom webhook of its cohort sync.'),
   setup:
     'In Mixpanel: Integrations, Custom Webhook. Enter the address, any user name, and the secret as password; then Export to… in the cohort.',

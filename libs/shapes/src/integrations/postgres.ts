@@ -5,7 +5,7 @@ export const postgres = defineIntegration({
   kind: 'postgres',
   role: 'database',
   title: 'PostgreSQL database',
-  summary: 'Carillon reads which rows of its tables are created, updated and deleted.',
+  summary: 'Carillon reads which rows of your tables are created, updated and deleted.',
   description:
     'A PostgreSQL database, version 14 or newer, whose changes streams read (`from`). Carillon keeps one replication slot in it.',
   setup: null,
@@ -18,7 +18,7 @@ export const postgres = defineIntegration({
       form: {
         label: 'URL',
         ending: 'URL',
-        note: 'Address with user and password, such as postgres://carillon:…@db.example.com/shop. It is kept as a secret; the draft holds its name alone.',
+        note: 'Address with user and password, such as postgres://carillon:…@db.example.com/shop. Stored as a secret. The draft contains only the name of the secret.',
       },
     }),
     tls: said(

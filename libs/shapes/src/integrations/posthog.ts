@@ -11,20 +11,20 @@ export const posthog = defineIntegration({
   kind: 'posthog',
   role: 'cohort_api',
   title: 'PostHog cohorts',
-  summary: 'PostHog sends nothing by itself: it is asked who is in a cohort.',
+  summary: 'Carillon asks PostHog who is in a cohort.',
   description: 'PostHog, which sends no cohorts: it is asked for them.',
   setup: null,
-  checkNote: 'The first page of each cohort is asked for. Nothing of it is kept.',
+  checkNote: 'Carillon reads the first page of each cohort and stores nothing of it.',
   keys: {
     url: said(url, {
       description: 'Where its API is.',
       example: 'https://eu.posthog.com',
-      form: { label: 'URL of its API' },
+      form: { label: 'API URL' },
     }),
     project: said(z.string().regex(/^[A-Za-z0-9-]{1,64}$/, { error: 'the id of a project, in quotes' }), {
       description: 'Id of the project.',
       example: '12345',
-      form: { label: 'Id of the project' },
+      form: { label: 'Project id' },
     }),
     authorization: said(
       keys({
@@ -47,13 +47,17 @@ export const posthog = defineIntegration({
       {
         description: 'Ids of the cohorts to ask for.',
         example: ['21', '34'],
-        form: { label: 'Ids of the cohorts, one a line' },
+        form: { label: 'Cohort ids, one per line' },
       },
     ),
     every: said(between('1m', '30d').exactOptional(), {
       description: 'How often. PostHog itself computes most cohorts once a day.',
       default: DEFAULT_POLL_INTERVAL,
-      form: { label: 'Asked every', placeholder: '1h', note: 'PostHog computes most cohorts once a day.' },
+      form: {
+        label: 'Time between two requests',
+        placeholder: '1h',
+        note: 'PostHog computes most cohorts once a day.',
+      },
     }),
     user_id: said(text(200).regex(FIELD, { error: 'a field such as properties.email' }).exactOptional(), {
       description: 'Field of a person that holds the user id that the partner knows.',

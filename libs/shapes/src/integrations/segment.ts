@@ -7,7 +7,7 @@ export const segment = defineIntegration({
   kind: 'segment',
   role: 'cohort_webhook',
   title: 'Segment audience',
-  summary: 'Segment tells who enters and leaves an audience.',
+  summary: 'Segment reports who enters and leaves an audience.',
   description: sentToGateway('Segment audiences and journeys, by the destination Webhooks (Actions).'),
   setup:
     'In Segment: a destination Webhooks (Actions) that the audience feeds. Enter the address, and the secret as shared secret; leave batching off.',
@@ -22,7 +22,7 @@ export const segment = defineIntegration({
       description:
         'Take lists of calls. Segment signs the first one of a list alone: whoever has seen a signed call can add others to it.',
       default: false,
-      form: { label: 'Take lists of calls, of which only the first is signed', isRare: true },
+      form: { label: 'Accept batches, in which only the first event is signed', isRare: true },
     }),
   },
   secrets: authorizationKeys,

@@ -14,8 +14,8 @@ export const rate = said(
       description: 'Messages a second, over all processes of the deployment together.',
       example: 10,
       form: {
-        label: 'Messages a second, at most',
-        note: 'Over all processes together. What is above waits in this account’s own queue.',
+        label: 'Maximum messages a second',
+        note: 'Of all processes together. More messages wait in the queue of this account.',
         placeholder: '',
         isRare: true,
       },
@@ -28,7 +28,7 @@ export const rate = said(
 export const otherUrl = said(url.exactOptional(), {
   description:
     'Another address than the provider’s own, for tests and proxies. In a workspace’s own account a private address, `http` and other ports count only where `allowed_private_addresses` of the deployment lists the address.',
-  form: { label: 'Another address than the provider’s own', note: 'For tests and proxies.', isRare: true },
+  form: { label: 'URL instead of the provider’s', note: 'For tests and proxies.', isRare: true },
 });
 
 /** Requests of an HTTP API at the same time. */
@@ -36,7 +36,7 @@ export const requestsAtOnce = (most: number, fallback: number, description: stri
   said(count(1, most).exactOptional(), {
     description,
     default: fallback,
-    form: { label: 'Requests at once', isRare: true },
+    form: { label: 'Maximum concurrent requests', isRare: true },
   });
 
 const SMS_SENDER = /^(?:\+[1-9]\d{6,14}|\d{3,8}|(?=.*[A-Za-z])[A-Za-z0-9 _+-]{1,11})$/;
@@ -63,7 +63,7 @@ export const smsKeys = {
       form: {
         label: 'Allowed number prefixes, one per line',
         placeholder: '+49',
-        note: 'Other accounts of the notification are asked for the rest.',
+        note: 'Other numbers use the other accounts of the notification.',
         isRare: true,
       },
     },
@@ -71,7 +71,11 @@ export const smsKeys = {
   max_segments: said(count(1, 10).exactOptional(), {
     description: 'A text of more segments is refused; each is paid for.',
     default: DEFAULT_MAX_SEGMENTS,
-    form: { label: 'Segments at most', note: 'A text of more is refused; each is paid for.', isRare: true },
+    form: {
+      label: 'Maximum segments',
+      note: 'A longer text is not sent. The provider charges each segment.',
+      isRare: true,
+    },
   }),
 };
 

@@ -17,7 +17,7 @@ export const fcm = defineProvider({
       example: { secret: 'FCM_SERVICE_ACCOUNT' },
       form: secretField('Key file of the service account', 'SERVICE_ACCOUNT', {
         isLong: true,
-        note: 'The JSON file as Firebase gives it. The project is the one that it names.',
+        note: 'The JSON file from Firebase. It also names the project.',
       }),
     }),
     requests: requestsAtOnce(

@@ -8,7 +8,7 @@ const CONCURRENCY = 16;
 export const sandbox = defineProvider({
   kind: 'sandbox',
   title: 'Inbox of this deployment',
-  summary: 'Keeps messages of any channel for the inbox page; nothing leaves the machine.',
+  summary: 'Shows messages of any channel on the Inbox page and sends nothing.',
   description: 'Keeps messages in the built-in inbox; nothing leaves the machine.',
   channels: CHANNEL_NAMES,
   keys: {

@@ -95,11 +95,13 @@ const smtpKeys = {
   user: said(oneLine(320, USER, 'a user name, without control characters').exactOptional(), {
     description: 'User name, if the server wants one.',
     example: 'shop',
-    form: { label: 'User', placeholder: '', note: 'Left empty where the server wants none.' },
+    form: { label: 'User', placeholder: '', note: 'Leave empty if the server needs none.' },
   }),
   password: said(secret.exactOptional(), {
     description: 'Reference to the password; never the password itself.',
-    form: secretField('Password', 'PASSWORD', { note: 'Kept as a secret; the draft holds its name alone.' }),
+    form: secretField('Password', 'PASSWORD', {
+      note: 'Stored as a secret. The draft contains only the name of the secret.',
+    }),
   }),
   from: said(sender, {
     description: 'Sender of messages whose template names none.',
@@ -109,14 +111,14 @@ const smtpKeys = {
   connections: said(count(1, 100).exactOptional(), {
     description: 'Connections open at once, in each process.',
     default: DEFAULT_CONNECTIONS,
-    form: { label: 'Connections at once', isRare: true },
+    form: { label: 'Maximum connections', isRare: true },
   }),
   dkim: said(
     keys({
       domain: said(domain, {
         description: 'Domain that signs; it has to be that of `from`.',
         example: 'shop.example.com',
-        form: { label: 'DKIM: domain that signs', isRare: true },
+        form: { label: 'DKIM: signing domain', isRare: true },
       }),
       selector: said(
         z.string().regex(/^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/, { error: 'a selector such as k1' }),
@@ -146,7 +148,7 @@ const smtpKeys = {
       'Domain of the envelope sender, whose mail reaches the bounce listener: each message has an address of its own there, to which reports come back.',
     otherwise: 'the envelope sender is the address of `from`',
     example: 'bounces.shop.example.com',
-    form: { label: 'Domain for bounces', isRare: true },
+    form: { label: 'Bounce domain', isRare: true },
   }),
   receipts: said(receiptsShape.exactOptional(), {
     description:

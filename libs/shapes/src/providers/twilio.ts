@@ -12,27 +12,27 @@ const id = (prefix: string, words: string) =>
 export const twilio = defineProvider({
   kind: 'twilio',
   title: 'SMS by Twilio',
-  summary: 'Text messages from a number, a short code or a name of your own.',
+  summary: 'Text messages from your number, short code or sender name.',
   description: 'SMS through Twilio.',
   channels: ['sms'],
   keys: {
     account_sid: said(id('AC', 'the sid of the account'), {
       description: 'Sid of the account.',
       example: 'AC0123456789abcdef0123456789abcdef',
-      form: { label: 'Sid of the account' },
+      form: { label: 'Account SID' },
     }),
     auth_token: said(secret, {
       description:
         'Reference to the auth token. It proves what Twilio reports; without `api_key` it is signed in with too.',
       form: secretField('Auth token', 'AUTH_TOKEN', {
-        note: 'It also proves what Twilio reports. Kept as a secret.',
+        note: 'Also verifies delivery reports of Twilio. Stored as a secret.',
       }),
     }),
     api_key: said(
       keys({
         sid: said(id('SK', 'the sid of an API key'), {
           description: 'Sid of the key.',
-          form: { label: 'API key: sid', placeholder: 'SK…', isRare: true },
+          form: { label: 'API key: SID', placeholder: 'SK…', isRare: true },
         }),
         secret: said(secret, {
           description: 'Reference to the secret of the key.',
@@ -46,13 +46,13 @@ export const twilio = defineProvider({
       example: '+4915112345678',
       form: {
         label: 'Number',
-        note: 'A number, a short code or a name that Twilio knows; or a Messaging Service instead.',
+        note: 'A number, short code or sender name that Twilio knows. Leave empty if you use a Messaging Service.',
       },
     }),
     messaging_service: said(id('MG', 'the sid of a Messaging Service').exactOptional(), {
       description: 'Sid of a Messaging Service, which picks the number.',
       example: 'MG0123456789abcdef0123456789abcdef',
-      form: { label: 'Sid of a Messaging Service', placeholder: 'MG…', isRare: true },
+      form: { label: 'Messaging Service SID', placeholder: 'MG…', isRare: true },
     }),
     ...smsKeys,
     connections: requestsAtOnce(100, DEFAULT_CONNECTIONS, 'Requests open at once, in each process.'),

@@ -21,7 +21,7 @@ export const vonage = defineProvider({
       description: 'Id of the application, which has the capability Messages.',
       example: '78d335fa-323d-4114-9c3d-d6f0d48968cf',
       form: {
-        label: 'Id of the application',
+        label: 'Application id',
         note: 'In the Vonage dashboard, under Applications.',
       },
     }),
@@ -29,20 +29,20 @@ export const vonage = defineProvider({
       description: 'Reference to the private key of the application: RSA, PEM. It signs in.',
       form: secretField('Private key of the application', 'PRIVATE_KEY', {
         isLong: true,
-        note: 'The PEM file that Vonage gives once. Kept as a secret.',
+        note: 'The PEM file, which Vonage shows only once. Stored as a secret.',
       }),
     }),
     signature_secret: said(secret.exactOptional(), {
       description: 'Reference to the signature secret of the Vonage account. It proves delivery reports and replies.',
       otherwise: 'no report and no reply is accepted',
       form: secretField('Signature secret', 'SIGNATURE_SECRET', {
-        note: 'Proves delivery reports and STOP; without it both are refused. In the API settings of the Vonage dashboard.',
+        note: 'Verifies delivery reports and STOP; without it both are refused. In the API settings of the Vonage dashboard.',
       }),
     }),
     from: said(smsSender, {
       description: 'Sender: a number or short code of the Vonage account, or a name that the country allows.',
       example: '+4915112345678',
-      form: { label: 'Number', note: 'A number, a short code or a name of at most 11 letters.' },
+      form: { label: 'Number', note: 'A number, a short code or a sender name of at most 11 letters.' },
     }),
     ...smsKeys,
     connections: requestsAtOnce(100, DEFAULT_CONNECTIONS, 'Requests at the same time, in each process.'),

@@ -32,8 +32,8 @@ export function Account(): ReactNode {
         {!draft.isLoading && !draft.error && draft.body === null && (
           <Empty title={draft.resource === null ? `There is no account ${a}` : 'The draft removes it'} action={all}>
             {draft.resource === null
-              ? 'It may have been removed, or have another name now.'
-              : 'Until it is published, the account counts as before.'}
+              ? 'It was removed, or it has another name now.'
+              : 'The account works until you publish the draft.'}
           </Empty>
         )}
         {kind && draft.body && (
@@ -43,7 +43,7 @@ export function Account(): ReactNode {
             </Card>
             <CheckPanel
               draft={draft}
-              what="The account is signed in to as a message would be sent, and then left. Nothing goes to anybody."
+              what="Carillon signs in to the account as if to send a message. Nobody gets one."
             />
             <UsedBy workspace={w} account={a} carries={kind.channels} />
             {draft.resource && <AsFile kind="accounts" workspace={w} name={a} number={draft.resource.number} />}

@@ -57,7 +57,7 @@ export function Accounts(): ReactNode {
           />
         )}
         {data && data.items.length + unborn.length === 0 && (
-          <Quiet>No own accounts. Messages go where the deployment’s settings say.</Quiet>
+          <Quiet>No own accounts. Messages use the deployment’s.</Quiet>
         )}
         {isOne && (
           <>
@@ -138,7 +138,7 @@ function DefaultRow({
       {error && <Lamp tone="none">{error.message}</Lamp>}
       {data && (
         <Lamp tone={failing ? 'bad' : 'good'}>
-          {failing ? `Fails at: ${failing.step}` : `Works: ${data[0]?.detail ?? ''}`}
+          {failing ? `Failed step: ${failing.step}` : `Works: ${data[0]?.detail ?? ''}`}
         </Lamp>
       )}
       {!data && !error && <Lamp tone="none">{isSandbox ? 'Inbox' : 'Not checked'}</Lamp>}

@@ -30,7 +30,7 @@ export function ChannelAccounts({
   const named = accountsFor(draft.body, channel);
   const set = (accounts: readonly string[]): void => draft.change((before) => withAccounts(before, channel, accounts));
   const others = offered.filter((name) => !named.includes(name));
-  const use = named.length === 0 ? 'Use it' : 'Use it after these';
+  const use = named.length === 0 ? 'Use this account' : 'Use as fallback';
   const about = `${CHANNEL_WORDS[channel]} of ${draft.name}`;
   return (
     <div className={cls(styles.group)}>
@@ -64,10 +64,10 @@ export function ChannelAccounts({
               )}
               <Button
                 off={off}
-                aria-label={`Stop using it: ${name} for ${about}`}
+                aria-label={`Stop using ${name} for ${about}`}
                 onPress={() => set(named.filter((one) => one !== name))}
               >
-                Stop using it
+                Stop using
               </Button>
             </li>
           ))}
@@ -91,5 +91,5 @@ export function ChannelAccounts({
 function DefaultWords({ workspace, channel }: { readonly workspace: string; readonly channel: Channel }): ReactNode {
   const { data } = useQuery(sendingQuery(workspace));
   const [first] = data?.channels.find((one) => one.channel === channel)?.accounts ?? [];
-  return <Quiet>{first === undefined ? 'No account is named.' : `${goesWords(first, kindWords(first.kind))}.`}</Quiet>;
+  return <Quiet>{first === undefined ? 'No account chosen.' : `${goesWords(first, kindWords(first.kind))}.`}</Quiet>;
 }

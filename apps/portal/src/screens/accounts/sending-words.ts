@@ -40,7 +40,7 @@ export function accountState(
   { kind, calls, refusals }: Pick<SendingAccount, 'kind' | 'calls' | 'refusals'>,
   failing: Pick<Failing, 'deliveries' | 'sentence'> | undefined,
 ): { readonly tone: Tone; readonly words: string } {
-  if (failing) return { tone: 'bad', words: `Failing: ${failing.deliveries} of the last hour: ${failing.sentence}` };
+  if (failing) return { tone: 'bad', words: `Failing, ${failing.deliveries} in the last hour: ${failing.sentence}` };
   if (refusals.some(({ high }) => high)) return { tone: 'bad', words: 'Many messages are refused' };
   if (kind === 'sandbox') return { tone: 'none', words: 'Inbox' };
   if (calls.refused + calls.failed + calls.unknown > 0) return { tone: 'held', words: 'Some calls failed' };

@@ -30,10 +30,10 @@ export function UsedBy({
     carries.filter((channel) => body.channels[channel] !== undefined).map((channel) => ({ name, channel })),
   );
   return (
-    <Card title="Where it is used">
+    <Card title="Notifications that use it">
       <p>
-        A notification sends over the accounts that it names, the first one first; the next one takes over where the
-        first certainly took nothing. One that names none uses the deployment’s account of its channel, if there is one.
+        A notification uses its first account. If that account certainly did not take a message, the next one is tried.
+        A notification without an account uses the deployment’s account of its channel.
       </p>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="notifications" rows={3} />}
@@ -76,7 +76,7 @@ function User({
       {draft.hasDraft && (
         <p role="status" data-user-draft={draft.saving}>
           <Lamp tone="held">
-            {draft.saving === 'saved' ? 'In a draft: publish it, and it counts' : 'Saving the draft'}
+            {draft.saving === 'saved' ? 'Added to a draft. Publish it to use the account.' : 'Saving the draft'}
           </Lamp>
         </p>
       )}

@@ -18,8 +18,8 @@ export function Cohorts({ workspace, name }: { readonly workspace: string; reado
       {!data && !error && <Loading what="cohorts" rows={3} />}
       {data?.items.length === 0 && (
         <p role="status">
-          <Lamp tone="wait">Nothing has come yet</Lamp> Begin the sync at the platform; it shows here within seconds,
-          page by page. The first sync tells nobody: who is in it was in before.
+          <Lamp tone="wait">No report yet</Lamp> Start the sync at the platform. It appears here within seconds, page by
+          page. The first sync notifies nobody, because its people were members before.
         </p>
       )}
       {data && data.items.length > 0 && (
@@ -39,14 +39,14 @@ export function syncWords({ sync, first_sync_until: until, synced_at: synced }: 
   readonly words: string;
 } {
   if (sync?.names_nobody === true)
-    return { tone: 'bad', words: 'No member had a usable user id: look at the field with your user id' };
+    return { tone: 'bad', words: 'No member had a usable user id. Check “Field with your user id”.' };
   if (sync && !sync.complete) {
     const of = sync.pages === null ? '' : ` of ${sync.pages}`;
     return { tone: 'wait', words: `Sync under way: page ${sync.pages_so_far}${of}` };
   }
-  if (sync?.leaving === true) return { tone: 'wait', words: 'All pages have come; those who were on none are leaving' };
-  if (until !== null) return { tone: 'wait', words: 'First sync: who enters is taken in silently' };
-  return { tone: 'good', words: synced === null ? 'By differences alone: no whole sync yet' : 'Synced' };
+  if (sync?.leaving === true) return { tone: 'wait', words: 'All pages received. People on no page are leaving.' };
+  if (until !== null) return { tone: 'wait', words: 'First sync: people join without a message' };
+  return { tone: 'good', words: synced === null ? 'Only changes so far, no complete sync yet' : 'Synced' };
 }
 
 function CohortRow({ cohort }: { readonly cohort: Cohort }): ReactNode {
@@ -78,9 +78,12 @@ function CohortRow({ cohort }: { readonly cohort: Cohort }): ReactNode {
         facts={[
           ['Members', cohort.members.toLocaleString('en')],
           ['Id', <Id key="id">{cohort.id}</Id>],
-          ['Newest message', <Time key="newest" at={cohort.newest_at} ago />],
-          ['Whole since', cohort.synced_at === null ? null : <Time key="whole" at={cohort.synced_at} />],
-          ['Silent until', cohort.first_sync_until === null ? null : <Time key="until" at={cohort.first_sync_until} />],
+          ['Newest report', <Time key="newest" at={cohort.newest_at} ago />],
+          ['Complete since', cohort.synced_at === null ? null : <Time key="whole" at={cohort.synced_at} />],
+          [
+            'No messages until',
+            cohort.first_sync_until === null ? null : <Time key="until" at={cohort.first_sync_until} />,
+          ],
           ['Without a user id', cohort.skipped === 0 ? null : cohort.skipped.toLocaleString('en')],
         ]}
       />

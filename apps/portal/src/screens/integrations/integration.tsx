@@ -41,8 +41,8 @@ export function Integration(): ReactNode {
         {!draft.isLoading && !draft.error && draft.body === null && (
           <Empty title={draft.resource === null ? `There is no integration ${i}` : 'The draft removes it'} action={all}>
             {draft.resource === null
-              ? 'It may have been removed, or have another name now.'
-              : 'Until it is published, the integration counts as before.'}
+              ? 'It was removed, or it has another name now.'
+              : 'The integration works until you publish the draft.'}
           </Empty>
         )}
         {kind && draft.body && <Parts draft={draft} kind={kind} />}
@@ -66,7 +66,7 @@ function Parts({ draft, kind }: { readonly draft: SetupDraft; readonly kind: Int
         <Card title="At the platform">
           <p>{kind.setup}</p>
           <Code text={webhookOf(status.events_url, workspace, name)} what="the webhook address" />
-          {resource === null && <p>The address answers once this is published.</p>}
+          {resource === null && <p>The URL works after you publish the draft.</p>}
         </Card>
       )}
       <CheckPanel draft={draft} asksForIds={isPartner} what={kind.checkNote} />

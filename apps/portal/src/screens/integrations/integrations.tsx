@@ -33,7 +33,7 @@ export function Integrations(): ReactNode {
     <>
       <PageHead
         title="Integrations"
-        lead="Databases and Kafka topics that Carillon reads, partners that are asked who somebody is, and platforms that tell who is in a cohort."
+        lead="Databases and Kafka topics that Carillon reads, partners that Carillon asks for people, and platforms that report cohorts."
       >
         {!isEmpty && data && <Button onPress={() => setAsksAll(true)}>Check all</Button>}
         {!isEmpty && add}
@@ -42,11 +42,10 @@ export function Integrations(): ReactNode {
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {!data && !error && <Loading what="integrations" />}
         {isEmpty && (
-          <Empty title="No integration yet" action={add}>
+          <Empty title="No integrations yet" action={add}>
             A database gives an event for each row that is created, updated or deleted, a Kafka topic one for each
-            record. A lookup endpoint returns, for user ids, who they are and how they are reached. An analytics
-            platform tells who enters and leaves a cohort. Events that you send and that name their people need none of
-            them.
+            record. A lookup endpoint answers user ids with names and addresses. An analytics platform reports who
+            enters and leaves a cohort. If your own events name their people, you need none of them.
           </Empty>
         )}
         <SilentPartners workspace={w} />

@@ -39,11 +39,11 @@ export function CheckPanel({
       {asksForIds && (
         <Field
           label="Sample user ids"
-          note="Ten at most, with blanks between them; left empty, an id that nobody has is asked about."
+          note="At most ten, separated by spaces. If empty, the check asks about an id that nobody has."
           isMono
           value={ids}
           onChange={setIds}
-          fault={userIds.length > 10 ? 'Ten at most.' : null}
+          fault={userIds.length > 10 ? 'At most ten.' : null}
         />
       )}
       <Actions>

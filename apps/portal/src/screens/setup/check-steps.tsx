@@ -11,27 +11,27 @@ import styles from './setup.module.css';
 const WARNING = 'warning';
 /** What a step of a check is about, by its first words. */
 const MEANT: readonly (readonly [begins: string, words: string])[] = [
-  ['account', 'Which kind of account it is, and so which channel it carries.'],
-  ['integration', 'Which kind it is, and where it is asked or sends to.'],
-  ['secret', 'The password or key is kept as a secret of the workspace; here it is looked up by its name.'],
-  ['DKIM', 'Mails are signed, and the domain shows the public half of the key in its DNS.'],
-  ['resolve', 'The name of the server is looked up, and its address is one that may be used.'],
-  ['connect', 'A connection to the server is opened, over the network that messages will take.'],
-  ['TLS', 'The connection is encrypted, and the certificate of the server is one to trust.'],
-  ['starttls', 'The connection is encrypted, and the certificate of the server is one to trust.'],
+  ['account', 'The kind of the account, which decides its channel.'],
+  ['integration', 'The kind of the integration, and its URL.'],
+  ['secret', 'Carillon finds the secret by its name.'],
+  ['DKIM', 'Mails are signed, and the public key is in the DNS of the domain.'],
+  ['resolve', 'Carillon finds the address of the server and may connect to it.'],
+  ['connect', 'Carillon connects to the server, over the same network as messages.'],
+  ['TLS', 'The connection is encrypted, and the certificate of the server is trusted.'],
+  ['starttls', 'The connection is encrypted, and the certificate of the server is trusted.'],
   ['greeting', 'The server answers as a mail server does.'],
-  ['sign in', 'User and password, or the key, are taken. Nothing is sent.'],
-  ['validate only', 'Firebase is handed a message that it validates and sends to nobody.'],
+  ['sign in', 'The server accepts user and password, or the key. Nothing is sent.'],
+  ['validate only', 'Firebase validates a message and sends it to nobody.'],
   ['inbox', 'Messages are kept here, for the inbox page.'],
   ['call with', 'The endpoint is called as a rule would call it.'],
-  ['scheme', 'Which word before the key the endpoint takes: Bearer or Basic.'],
-  ['answer', 'What a rule would find in the answer. No address is shown.'],
+  ['scheme', 'The word before the key that the endpoint accepts: Bearer or Basic.'],
+  ['answer', 'Fields that a rule finds in the answer. Addresses are hidden.'],
   ['missing', 'An id that you named is not in the answer.'],
   ['server', 'The version that the database says it has.'],
   ['table', 'A table that a stream names, and whether its changes can be read.'],
   [WARNING, 'It works, but should be changed.'],
-  ['cohorts', 'What the platform has told so far.'],
-  ['cohort', 'The first page of the cohort, with this key. Nothing of it is kept.'],
+  ['cohorts', 'Reports of the platform so far.'],
+  ['cohort', 'The first page of the cohort, read with this key and not stored.'],
 ];
 const meantBy = (step: string): string | undefined =>
   MEANT.find(([begins]) => step.toLowerCase().startsWith(begins.toLowerCase()))?.[1];
@@ -48,11 +48,11 @@ export function CheckSteps({ steps }: { readonly steps: Checked }): ReactNode {
       <p role="status">
         {failing < 0 ? (
           <Lamp tone="good" name="check-good">
-            {warnings === 0 ? `All ${steps.length} steps are good` : `It works, with ${counted(warnings, 'warning')}`}
+            {warnings === 0 ? `All ${steps.length} steps passed` : `It works, with ${counted(warnings, 'warning')}`}
           </Lamp>
         ) : (
           <Lamp tone="bad" name="check-bad">
-            It fails at: {nameOf(steps[failing]?.step ?? '')}
+            Failed step: {nameOf(steps[failing]?.step ?? '')}
           </Lamp>
         )}
       </p>
@@ -69,7 +69,7 @@ export function CheckSteps({ steps }: { readonly steps: Checked }): ReactNode {
               </p>
               {fix !== null && (
                 <div className={cls(styles.fix)}>
-                  <Code text={fix} what={`what mends ${nameOf(step)}`} />
+                  <Code text={fix} what={`the fix of ${nameOf(step)}`} />
                 </div>
               )}
               {meantBy(step) !== undefined && <p className={cls(styles.meant)}>{meantBy(step)}</p>}

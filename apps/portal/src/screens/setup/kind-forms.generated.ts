@@ -64,7 +64,7 @@ export const ACCOUNT_FORMS = [
         ],
         "kind": "text",
         "label": "User",
-        "note": "Left empty where the server wants none."
+        "note": "Leave empty if the server needs none."
       },
       {
         "path": [
@@ -73,7 +73,7 @@ export const ACCOUNT_FORMS = [
         "kind": "secret",
         "label": "Password",
         "ending": "PASSWORD",
-        "note": "Kept as a secret; the draft holds its name alone."
+        "note": "Stored as a secret. The draft contains only the name of the secret."
       },
       {
         "path": [
@@ -89,7 +89,7 @@ export const ACCOUNT_FORMS = [
           "connections"
         ],
         "kind": "number",
-        "label": "Connections at once",
+        "label": "Maximum connections",
         "isRare": true
       },
       {
@@ -98,7 +98,7 @@ export const ACCOUNT_FORMS = [
           "domain"
         ],
         "kind": "text",
-        "label": "DKIM: domain that signs",
+        "label": "DKIM: signing domain",
         "isRare": true,
         "placeholder": "shop.example.com"
       },
@@ -130,8 +130,8 @@ export const ACCOUNT_FORMS = [
           "per_second"
         ],
         "kind": "number",
-        "label": "Messages a second, at most",
-        "note": "Over all processes together. What is above waits in this account’s own queue.",
+        "label": "Maximum messages a second",
+        "note": "Of all processes together. More messages wait in the queue of this account.",
         "isRare": true
       },
       {
@@ -139,7 +139,7 @@ export const ACCOUNT_FORMS = [
           "return_path"
         ],
         "kind": "text",
-        "label": "Domain for bounces",
+        "label": "Bounce domain",
         "isRare": true,
         "placeholder": "bounces.shop.example.com"
       }
@@ -148,7 +148,7 @@ export const ACCOUNT_FORMS = [
   {
     "kind": "twilio",
     "title": "SMS by Twilio",
-    "summary": "Text messages from a number, a short code or a name of your own.",
+    "summary": "Text messages from your number, short code or sender name.",
     "channels": [
       "sms"
     ],
@@ -159,7 +159,7 @@ export const ACCOUNT_FORMS = [
           "account_sid"
         ],
         "kind": "text",
-        "label": "Sid of the account",
+        "label": "Account SID",
         "placeholder": "AC0123456789abcdef0123456789abcdef"
       },
       {
@@ -169,7 +169,7 @@ export const ACCOUNT_FORMS = [
         "kind": "secret",
         "label": "Auth token",
         "ending": "AUTH_TOKEN",
-        "note": "It also proves what Twilio reports. Kept as a secret."
+        "note": "Also verifies delivery reports of Twilio. Stored as a secret."
       },
       {
         "path": [
@@ -177,7 +177,7 @@ export const ACCOUNT_FORMS = [
           "sid"
         ],
         "kind": "text",
-        "label": "API key: sid",
+        "label": "API key: SID",
         "isRare": true,
         "placeholder": "SK…"
       },
@@ -197,7 +197,7 @@ export const ACCOUNT_FORMS = [
         ],
         "kind": "text",
         "label": "Number",
-        "note": "A number, a short code or a name that Twilio knows; or a Messaging Service instead.",
+        "note": "A number, short code or sender name that Twilio knows. Leave empty if you use a Messaging Service.",
         "placeholder": "+4915112345678"
       },
       {
@@ -205,7 +205,7 @@ export const ACCOUNT_FORMS = [
           "messaging_service"
         ],
         "kind": "text",
-        "label": "Sid of a Messaging Service",
+        "label": "Messaging Service SID",
         "isRare": true,
         "placeholder": "MG…"
       },
@@ -215,7 +215,7 @@ export const ACCOUNT_FORMS = [
         ],
         "kind": "list",
         "label": "Allowed number prefixes, one per line",
-        "note": "Other accounts of the notification are asked for the rest.",
+        "note": "Other numbers use the other accounts of the notification.",
         "isRare": true,
         "placeholder": "+49"
       },
@@ -224,8 +224,8 @@ export const ACCOUNT_FORMS = [
           "max_segments"
         ],
         "kind": "number",
-        "label": "Segments at most",
-        "note": "A text of more is refused; each is paid for.",
+        "label": "Maximum segments",
+        "note": "A longer text is not sent. The provider charges each segment.",
         "isRare": true
       },
       {
@@ -233,7 +233,7 @@ export const ACCOUNT_FORMS = [
           "connections"
         ],
         "kind": "number",
-        "label": "Requests at once",
+        "label": "Maximum concurrent requests",
         "isRare": true
       },
       {
@@ -242,8 +242,8 @@ export const ACCOUNT_FORMS = [
           "per_second"
         ],
         "kind": "number",
-        "label": "Messages a second, at most",
-        "note": "Over all processes together. What is above waits in this account’s own queue.",
+        "label": "Maximum messages a second",
+        "note": "Of all processes together. More messages wait in the queue of this account.",
         "isRare": true
       },
       {
@@ -251,7 +251,7 @@ export const ACCOUNT_FORMS = [
           "url"
         ],
         "kind": "text",
-        "label": "Another address than the provider’s own",
+        "label": "URL instead of the provider’s",
         "note": "For tests and proxies.",
         "isRare": true
       }
@@ -271,7 +271,7 @@ export const ACCOUNT_FORMS = [
           "application_id"
         ],
         "kind": "text",
-        "label": "Id of the application",
+        "label": "Application id",
         "note": "In the Vonage dashboard, under Applications.",
         "placeholder": "78d335fa-323d-4114-9c3d-d6f0d48968cf"
       },
@@ -283,7 +283,7 @@ export const ACCOUNT_FORMS = [
         "label": "Private key of the application",
         "ending": "PRIVATE_KEY",
         "isLong": true,
-        "note": "The PEM file that Vonage gives once. Kept as a secret."
+        "note": "The PEM file, which Vonage shows only once. Stored as a secret."
       },
       {
         "path": [
@@ -292,7 +292,7 @@ export const ACCOUNT_FORMS = [
         "kind": "secret",
         "label": "Signature secret",
         "ending": "SIGNATURE_SECRET",
-        "note": "Proves delivery reports and STOP; without it both are refused. In the API settings of the Vonage dashboard."
+        "note": "Verifies delivery reports and STOP; without it both are refused. In the API settings of the Vonage dashboard."
       },
       {
         "path": [
@@ -300,7 +300,7 @@ export const ACCOUNT_FORMS = [
         ],
         "kind": "text",
         "label": "Number",
-        "note": "A number, a short code or a name of at most 11 letters.",
+        "note": "A number, a short code or a sender name of at most 11 letters.",
         "placeholder": "+4915112345678"
       },
       {
@@ -309,7 +309,7 @@ export const ACCOUNT_FORMS = [
         ],
         "kind": "list",
         "label": "Allowed number prefixes, one per line",
-        "note": "Other accounts of the notification are asked for the rest.",
+        "note": "Other numbers use the other accounts of the notification.",
         "isRare": true,
         "placeholder": "+49"
       },
@@ -318,8 +318,8 @@ export const ACCOUNT_FORMS = [
           "max_segments"
         ],
         "kind": "number",
-        "label": "Segments at most",
-        "note": "A text of more is refused; each is paid for.",
+        "label": "Maximum segments",
+        "note": "A longer text is not sent. The provider charges each segment.",
         "isRare": true
       },
       {
@@ -327,7 +327,7 @@ export const ACCOUNT_FORMS = [
           "connections"
         ],
         "kind": "number",
-        "label": "Requests at once",
+        "label": "Maximum concurrent requests",
         "isRare": true
       },
       {
@@ -336,8 +336,8 @@ export const ACCOUNT_FORMS = [
           "per_second"
         ],
         "kind": "number",
-        "label": "Messages a second, at most",
-        "note": "Over all processes together. What is above waits in this account’s own queue.",
+        "label": "Maximum messages a second",
+        "note": "Of all processes together. More messages wait in the queue of this account.",
         "isRare": true
       },
       {
@@ -345,7 +345,7 @@ export const ACCOUNT_FORMS = [
           "url"
         ],
         "kind": "text",
-        "label": "Another address than the provider’s own",
+        "label": "URL instead of the provider’s",
         "note": "For tests and proxies.",
         "isRare": true
       }
@@ -368,14 +368,14 @@ export const ACCOUNT_FORMS = [
         "label": "Key file of the service account",
         "ending": "SERVICE_ACCOUNT",
         "isLong": true,
-        "note": "The JSON file as Firebase gives it. The project is the one that it names."
+        "note": "The JSON file from Firebase. It also names the project."
       },
       {
         "path": [
           "requests"
         ],
         "kind": "number",
-        "label": "Requests at once",
+        "label": "Maximum concurrent requests",
         "isRare": true
       },
       {
@@ -384,8 +384,8 @@ export const ACCOUNT_FORMS = [
           "per_second"
         ],
         "kind": "number",
-        "label": "Messages a second, at most",
-        "note": "Over all processes together. What is above waits in this account’s own queue.",
+        "label": "Maximum messages a second",
+        "note": "Of all processes together. More messages wait in the queue of this account.",
         "isRare": true
       },
       {
@@ -393,7 +393,7 @@ export const ACCOUNT_FORMS = [
           "url"
         ],
         "kind": "text",
-        "label": "Another address than the provider’s own",
+        "label": "URL instead of the provider’s",
         "note": "For tests and proxies.",
         "isRare": true
       }
@@ -402,7 +402,7 @@ export const ACCOUNT_FORMS = [
   {
     "kind": "sandbox",
     "title": "Inbox of this deployment",
-    "summary": "Keeps messages of any channel for the inbox page; nothing leaves the machine.",
+    "summary": "Shows messages of any channel on the Inbox page and sends nothing.",
     "channels": [
       "email",
       "sms",
@@ -429,9 +429,9 @@ export const INTEGRATION_FORMS = [
     "role": "partner",
     "group": "partner",
     "title": "Lookup endpoint of a partner",
-    "summary": "Your own endpoint: it is given user ids and answers who they are and how they are reached.",
+    "summary": "Your endpoint, which gets user ids and answers with names and addresses.",
     "setup": null,
-    "checkNote": "The endpoint is called as a rule would call it, with both schemes. Nobody is told anything.",
+    "checkNote": "Carillon calls the endpoint as a rule would, with both schemes. Nobody is notified.",
     "parts": [
       {
         "path": [
@@ -449,7 +449,7 @@ export const INTEGRATION_FORMS = [
         ],
         "kind": "choice",
         "label": "Scheme",
-        "note": "The word before the key in the Authorization header. The check tries both and says which one is taken.",
+        "note": "The word before the key in the Authorization header. The check tries both and shows which one works.",
         "options": [
           {
             "id": "Bearer",
@@ -469,7 +469,7 @@ export const INTEGRATION_FORMS = [
         "kind": "secret",
         "label": "Key",
         "ending": "KEY",
-        "note": "The key that the other side gave you. It is kept as a secret; the draft holds its name alone."
+        "note": "The key that the partner gave you. Stored as a secret. The draft contains only the name of the secret."
       },
       {
         "path": [
@@ -480,7 +480,7 @@ export const INTEGRATION_FORMS = [
         "label": "Second key",
         "ending": "KEY_2",
         "isRare": true,
-        "note": "While keys are rotated: used where the first one is refused."
+        "note": "For a rotation: used when the first key is refused."
       },
       {
         "path": [
@@ -497,7 +497,7 @@ export const INTEGRATION_FORMS = [
         ],
         "kind": "text",
         "label": "Path of the user id in each item of the answer",
-        "note": "So that several events share a call, and missing and unknown ids are told.",
+        "note": "With it, several events share one call, and missing and unknown ids are reported.",
         "placeholder": "variables.user_id"
       },
       {
@@ -505,7 +505,7 @@ export const INTEGRATION_FORMS = [
           "in_order"
         ],
         "kind": "yes",
-        "label": "The answer has one item for each id, in their order",
+        "label": "The answer has one item per id, in the order of the request",
         "isRare": true
       },
       {
@@ -514,7 +514,7 @@ export const INTEGRATION_FORMS = [
           "connect"
         ],
         "kind": "text",
-        "label": "Time for the connection",
+        "label": "Timeout of the connection",
         "isRare": true,
         "placeholder": "2s"
       },
@@ -524,7 +524,7 @@ export const INTEGRATION_FORMS = [
           "total"
         ],
         "kind": "text",
-        "label": "Time for the whole call",
+        "label": "Timeout of the whole call",
         "isRare": true,
         "placeholder": "10s"
       }
@@ -535,7 +535,7 @@ export const INTEGRATION_FORMS = [
     "role": "cohort_webhook",
     "group": "cohorts",
     "title": "Mixpanel cohorts",
-    "summary": "Mixpanel tells who enters and leaves a cohort.",
+    "summary": "Mixpanel reports who enters and leaves a cohort.",
     "setup": "In Mixpanel: Integrations, Custom Webhook. Enter the address, any user name, and the secret as password; then Export to… in the cohort.",
     "checkNote": "Whether its secret is set, and whether anything has come. The platform itself cannot be asked.",
     "parts": [
@@ -560,7 +560,7 @@ export const INTEGRATION_FORMS = [
         "ending": "KEY_2",
         "isOurs": true,
         "isRare": true,
-        "note": "While keys are rotated: either of the two is taken."
+        "note": "For a rotation: either key is accepted."
       },
       {
         "path": [
@@ -568,7 +568,7 @@ export const INTEGRATION_FORMS = [
         ],
         "kind": "text",
         "label": "Field with your user id",
-        "note": "Where the platform’s own id is another one than the one that your endpoint knows.",
+        "note": "Needed if the user id of the platform is not the user id that your endpoint knows.",
         "isRare": true,
         "placeholder": "email"
       }
@@ -579,7 +579,7 @@ export const INTEGRATION_FORMS = [
     "role": "cohort_webhook",
     "group": "cohorts",
     "title": "Amplitude cohorts",
-    "summary": "Amplitude tells who enters and leaves a cohort.",
+    "summary": "Amplitude reports who enters and leaves a cohort.",
     "setup": "In Amplitude: Data, Destinations, Webhook (cohort) with the default payload. Enter the address, and a header Authorization with Bearer and the secret.",
     "checkNote": "Whether its secret is set, and whether anything has come. The platform itself cannot be asked.",
     "parts": [
@@ -604,7 +604,7 @@ export const INTEGRATION_FORMS = [
         "ending": "KEY_2",
         "isOurs": true,
         "isRare": true,
-        "note": "While keys are rotated: either of the two is taken."
+        "note": "For a rotation: either key is accepted."
       },
       {
         "path": [
@@ -612,7 +612,7 @@ export const INTEGRATION_FORMS = [
         ],
         "kind": "text",
         "label": "Field with your user id",
-        "note": "Where the platform’s own id is another one than the one that your endpoint knows.",
+        "note": "Needed if the user id of the platform is not the user id that your endpoint knows.",
         "isRare": true,
         "placeholder": "email"
       },
@@ -621,8 +621,8 @@ export const INTEGRATION_FORMS = [
           "first_sync_lasts"
         ],
         "kind": "text",
-        "label": "The first sync lasts",
-        "note": "Who comes within it was in before: they are taken in silently.",
+        "label": "Duration of the first sync",
+        "note": "People who arrive within it were members before. They join the cohort without a message.",
         "isRare": true,
         "placeholder": "1h"
       }
@@ -633,7 +633,7 @@ export const INTEGRATION_FORMS = [
     "role": "cohort_webhook",
     "group": "cohorts",
     "title": "Segment audience",
-    "summary": "Segment tells who enters and leaves an audience.",
+    "summary": "Segment reports who enters and leaves an audience.",
     "setup": "In Segment: a destination Webhooks (Actions) that the audience feeds. Enter the address, and the secret as shared secret; leave batching off.",
     "checkNote": "Whether its secret is set, and whether anything has come. The platform itself cannot be asked.",
     "parts": [
@@ -658,7 +658,7 @@ export const INTEGRATION_FORMS = [
         "ending": "KEY_2",
         "isOurs": true,
         "isRare": true,
-        "note": "While keys are rotated: either of the two is taken."
+        "note": "For a rotation: either key is accepted."
       },
       {
         "path": [
@@ -666,7 +666,7 @@ export const INTEGRATION_FORMS = [
         ],
         "kind": "text",
         "label": "Field with your user id",
-        "note": "Where the platform’s own id is another one than the one that your endpoint knows.",
+        "note": "Needed if the user id of the platform is not the user id that your endpoint knows.",
         "isRare": true,
         "placeholder": "email"
       },
@@ -675,8 +675,8 @@ export const INTEGRATION_FORMS = [
           "first_sync_lasts"
         ],
         "kind": "text",
-        "label": "The first sync lasts",
-        "note": "Who comes within it was in before: they are taken in silently.",
+        "label": "Duration of the first sync",
+        "note": "People who arrive within it were members before. They join the cohort without a message.",
         "isRare": true,
         "placeholder": "1h"
       },
@@ -685,7 +685,7 @@ export const INTEGRATION_FORMS = [
           "batches"
         ],
         "kind": "yes",
-        "label": "Take lists of calls, of which only the first is signed",
+        "label": "Accept batches, in which only the first event is signed",
         "isRare": true
       }
     ]
@@ -694,9 +694,9 @@ export const INTEGRATION_FORMS = [
     "kind": "generic",
     "role": "cohort_webhook",
     "group": "cohorts",
-    "title": "Cohorts from a sender of your own",
-    "summary": "A program of yours tells who enters and leaves, by POST of JSON.",
-    "setup": "In your program: POST to the address with the header Authorization: Bearer and the secret.",
+    "title": "Cohorts from your own program",
+    "summary": "Your program reports who enters and leaves a cohort, by POST of JSON.",
+    "setup": "In your program: POST to the URL with the header Authorization: Bearer and the secret.",
     "checkNote": "Whether its secret is set, and whether anything has come. The platform itself cannot be asked.",
     "parts": [
       {
@@ -720,15 +720,15 @@ export const INTEGRATION_FORMS = [
         "ending": "KEY_2",
         "isOurs": true,
         "isRare": true,
-        "note": "While keys are rotated: either of the two is taken."
+        "note": "For a rotation: either key is accepted."
       },
       {
         "path": [
           "first_sync_lasts"
         ],
         "kind": "text",
-        "label": "The first sync lasts",
-        "note": "Who comes within it was in before: they are taken in silently.",
+        "label": "Duration of the first sync",
+        "note": "People who arrive within it were members before. They join the cohort without a message.",
         "isRare": true,
         "placeholder": "1h"
       }
@@ -739,16 +739,16 @@ export const INTEGRATION_FORMS = [
     "role": "cohort_api",
     "group": "cohorts",
     "title": "PostHog cohorts",
-    "summary": "PostHog sends nothing by itself: it is asked who is in a cohort.",
+    "summary": "Carillon asks PostHog who is in a cohort.",
     "setup": null,
-    "checkNote": "The first page of each cohort is asked for. Nothing of it is kept.",
+    "checkNote": "Carillon reads the first page of each cohort and stores nothing of it.",
     "parts": [
       {
         "path": [
           "url"
         ],
         "kind": "text",
-        "label": "URL of its API",
+        "label": "API URL",
         "placeholder": "https://eu.posthog.com"
       },
       {
@@ -756,7 +756,7 @@ export const INTEGRATION_FORMS = [
           "project"
         ],
         "kind": "text",
-        "label": "Id of the project",
+        "label": "Project id",
         "placeholder": "12345"
       },
       {
@@ -778,14 +778,14 @@ export const INTEGRATION_FORMS = [
         "label": "Second key",
         "ending": "KEY_2",
         "isRare": true,
-        "note": "While keys are rotated: used where the first one is refused."
+        "note": "For a rotation: used when the first key is refused."
       },
       {
         "path": [
           "cohorts"
         ],
         "kind": "list",
-        "label": "Ids of the cohorts, one a line",
+        "label": "Cohort ids, one per line",
         "placeholder": "21"
       },
       {
@@ -793,7 +793,7 @@ export const INTEGRATION_FORMS = [
           "every"
         ],
         "kind": "text",
-        "label": "Asked every",
+        "label": "Time between two requests",
         "note": "PostHog computes most cohorts once a day.",
         "placeholder": "1h"
       },
@@ -803,7 +803,7 @@ export const INTEGRATION_FORMS = [
         ],
         "kind": "text",
         "label": "Field with your user id",
-        "note": "Where the platform’s own id is another one than the one that your endpoint knows.",
+        "note": "Needed if the user id of the platform is not the user id that your endpoint knows.",
         "isRare": true,
         "placeholder": "properties.user_id"
       }
@@ -814,7 +814,7 @@ export const INTEGRATION_FORMS = [
     "role": "database",
     "group": "source",
     "title": "PostgreSQL database",
-    "summary": "Carillon reads which rows of its tables are created, updated and deleted.",
+    "summary": "Carillon reads which rows of your tables are created, updated and deleted.",
     "setup": null,
     "checkNote": "Carillon connects and looks at the server, its settings and the role. It changes nothing.",
     "parts": [
@@ -825,7 +825,7 @@ export const INTEGRATION_FORMS = [
         "kind": "secret",
         "label": "URL",
         "ending": "URL",
-        "note": "Address with user and password, such as postgres://carillon:…@db.example.com/shop. It is kept as a secret; the draft holds its name alone."
+        "note": "Address with user and password, such as postgres://carillon:…@db.example.com/shop. Stored as a secret. The draft contains only the name of the secret."
       },
       {
         "path": [
@@ -846,7 +846,7 @@ export const INTEGRATION_FORMS = [
     "role": "topics",
     "group": "source",
     "title": "Kafka topics",
-    "summary": "Carillon reads the records of its topics: events as JSON, or changes as Debezium writes them.",
+    "summary": "Carillon reads the records of your topics: events as JSON, or changes from Debezium.",
     "setup": null,
     "checkNote": "Carillon connects and looks at the cluster, the topics and the schema registry. It changes nothing.",
     "parts": [
@@ -856,7 +856,7 @@ export const INTEGRATION_FORMS = [
         ],
         "kind": "list",
         "label": "Brokers",
-        "note": "host:port, one on each line. The others are learned from them.",
+        "note": "host:port, one per line. Carillon finds the other brokers by itself.",
         "placeholder": "kafka-1:9092"
       },
       {
@@ -866,7 +866,7 @@ export const INTEGRATION_FORMS = [
         ],
         "kind": "choice",
         "label": "Sign-in",
-        "note": "How the password is proved.",
+        "note": "How Carillon signs in to the brokers.",
         "options": [
           {
             "id": "",

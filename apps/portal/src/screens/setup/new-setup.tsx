@@ -66,7 +66,7 @@ export function NewSetup<Kind extends Editable>({
         <>
           <Button onPress={onClose}>Cancel</Button>
           <Button kind="main" isDisabled={name === '' || fault !== null} onPress={() => void make()}>
-            Begin a draft
+            Create a draft
           </Button>
         </>
       }

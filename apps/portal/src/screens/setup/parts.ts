@@ -82,5 +82,5 @@ export const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export function nameFault(name: string, taken: readonly string[]): string | null {
   if (name === '') return null;
   if (!NAME.test(name)) return 'Small letters, digits and hyphens, such as main-mail.';
-  return taken.includes(name) ? 'There is one of this name already.' : null;
+  return taken.includes(name) ? 'This name is already in use.' : null;
 }

@@ -112,7 +112,7 @@ function SecretDialog({
       setError(null);
       if (isOurs) setStored(true);
       else {
-        say(`${name} is stored; nobody can read it again.`);
+        say(`${name} is stored. Nobody can read it any more.`);
         onClose();
       }
     } catch (failure) {
@@ -128,11 +128,11 @@ function SecretDialog({
         onClose={onClose}
         foot={
           <Button kind="main" onPress={onClose}>
-            I have pasted it
+            Done
           </Button>
         }
       >
-        <p>{name} is stored. It is shown this once: later you can only set another one.</p>
+        <p>{name} is stored. It is shown only now. Later you can only replace it.</p>
         <Code text={value} what="the secret" />
       </Dialog>
     );
@@ -147,7 +147,7 @@ function SecretDialog({
         <>
           <Button onPress={onClose}>Cancel</Button>
           <Button kind="main" isDisabled={!isReady} onPress={() => void store()}>
-            Store it
+            Store the secret
           </Button>
         </>
       }
@@ -165,10 +165,10 @@ function SecretDialog({
           isMono
           value={name}
           onChange={setName}
-          note="A-Z, 0-9 and _. What is stored under this name before is replaced."
+          note="A-Z, 0-9 and _. Replaces the value that this name has now."
         />
         <Field
-          label={isOurs ? 'Value; this one was made by chance' : 'Value'}
+          label={isOurs ? 'Value (random)' : 'Value'}
           type={isOurs ? 'text' : 'password'}
           autoComplete="off"
           isMono

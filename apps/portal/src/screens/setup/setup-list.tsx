@@ -8,7 +8,7 @@ import { Lamp } from '../../ui/state.tsx';
 import { draftsQuery, type DraftFacts } from '../drafts/queries.ts';
 import { checkQuery, type Checkable } from './queries.ts';
 
-const DRAFT_WORDS = { create: 'New: not published yet', update: 'Draft', delete: 'Draft: it goes' } as const;
+const DRAFT_WORDS = { create: 'New, not published yet', update: 'Draft', delete: 'Draft: will be removed' } as const;
 
 const DRAFT_KINDS = { accounts: 'account', integrations: 'integration' } as const satisfies Record<Checkable, string>;
 
@@ -58,7 +58,7 @@ export function SetupRows({
           kind={kind}
           workspace={workspace}
           name={draft.name}
-          words="Its draft says what it will be"
+          words="Only a draft so far"
           isPublished={false}
           draft={draft}
           asks={asks}
@@ -108,7 +108,7 @@ function SetupRow({
       {error && <Lamp tone="bad">{error.message}</Lamp>}
       {data && (
         <Lamp tone={failing ? 'bad' : 'good'} name={failing ? 'check-bad' : 'check-good'}>
-          {failing ? `Fails at: ${failing.step}` : 'Works'}
+          {failing ? `Failed step: ${failing.step}` : 'Works'}
         </Lamp>
       )}
       {!data && !error && !isFetching && <Lamp tone="none">Not checked</Lamp>}

@@ -32,14 +32,14 @@ export function Confirm(): ReactNode {
     <main className={cls(styles.page)}>
       <div className={cls(styles.card)}>
         <img src="/assets/icon.svg" alt="" />
-        <h1>Confirm that this mail is yours</h1>
+        <h1>Confirm your email address</h1>
         {word === '' && <p>This link is incomplete. Open the whole link from the mail.</p>}
         {confirm.error && <Problem error={confirm.error} />}
         {confirm.data && (
           <p role="status">
             {confirm.data.purpose === 'address'
-              ? `${confirm.data.email} is your address now: sign in with it from now on.`
-              : 'Your account is unlocked. If the wrong codes were not yours, set a new password.'}
+              ? `${confirm.data.email} is confirmed. Sign in with it from now on.`
+              : 'Your account is unlocked. If somebody else entered the wrong codes, set a new password.'}
           </p>
         )}
         {!isUseless && !confirm.data && (

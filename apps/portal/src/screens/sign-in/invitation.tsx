@@ -45,7 +45,7 @@ export function Invitation(): ReactNode {
             <p>
               As <strong>{data.email}</strong>
               {data.owner && ', owner of the deployment'}
-              {data.memberships.map(({ workspace, role }) => `, ${role} of ${workspace}`).join('')}. The link counts
+              {data.memberships.map(({ workspace, role }) => `, ${role} of ${workspace}`).join('')}. The link works
               once, until <Time at={data.ends_at} />.
             </p>
             {data.has_account ? (
@@ -94,8 +94,8 @@ function AcceptAsSelf({ word, email }: { readonly word: string; readonly email: 
   return (
     <>
       <p>
-        You have an account here: sign in to take it up.
-        {!hasPasswords && ' Open the link of your mail once more after that.'}
+        You have an account here. Sign in to accept the invitation.{' '}
+        {!hasPasswords && ' Then open the link in the mail again.'}
       </p>
       {refused}
       {hasPasswords ? (
@@ -146,7 +146,7 @@ function Accept({ word, email }: { readonly word: string; readonly email: string
           autoComplete="new-password"
           value={password}
           onChange={setPassword}
-          note="At least twelve characters: a few words are better than one with signs."
+          note="At least twelve characters. A few words are better than one word with symbols."
         />
       )}
       <Button type="submit" kind="main" isDisabled={accept.isPending}>
@@ -166,7 +166,7 @@ function Connect({ providers }: { readonly providers: readonly Provider[] }): Re
   });
   return (
     <div className={cls(styles.form)}>
-      <p role="status">You have joined. Connect the account that you will sign in with from now on.</p>
+      <p role="status">You have joined. Connect the account that you want to sign in with.</p>
       {connect.error && <Problem error={connect.error} />}
       {providers.map(({ name, title }) => (
         <Button key={name} kind="main" isDisabled={connect.isPending} onPress={() => connect.mutate(name)}>

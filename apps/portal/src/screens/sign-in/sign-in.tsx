@@ -70,7 +70,9 @@ export function SignIn({ said }: { readonly said?: Error | null }): ReactNode {
             <ProviderLinks verb="Continue with" to={to} />
             {hasPasswords && <PasswordForm isPending={signIn.isPending} needsCode={needsCode} onSend={send} />}
             {!hasPasswords && ways.data?.providers.length === 0 && (
-              <p>Passwords are off and no identity provider is set up: an owner comes in by the token or by a link.</p>
+              <p>
+                Passwords are off and no identity provider is set up. Owners can sign in with the owner token or a link.
+              </p>
             )}
           </>
         )}
@@ -78,7 +80,7 @@ export function SignIn({ said }: { readonly said?: Error | null }): ReactNode {
           {isToken ? 'Sign in another way' : 'Use the owner token'}
         </Button>
         <p>
-          Or make a link that signs in once: <code>npx carillon owner-link</code>
+          Or create a link that signs in once: <code>npx carillon owner-link</code>
         </p>
       </div>
     </main>
@@ -160,7 +162,7 @@ function TokenForm({ isPending, onSend }: FormProps): ReactNode {
         isMono
         value={word}
         onChange={setWord}
-        note="It stands in the file owner-token of the data folder."
+        note="In the file owner-token of the data folder."
       />
       <Button type="submit" kind="main" isDisabled={isPending}>
         Continue

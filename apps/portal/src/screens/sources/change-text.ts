@@ -6,7 +6,7 @@ const OPS: Readonly<Record<ChangeFacts['op'], string>> = {
   create: 'Created',
   update: 'Updated',
   delete: 'Deleted',
-  snapshot: 'There already',
+  snapshot: 'Existing row',
 };
 
 /** `Updated in public.orders` */

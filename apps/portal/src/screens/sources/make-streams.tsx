@@ -136,8 +136,8 @@ export function MadeStreams({
   return (
     <div role="status" className={cls(styles.made)}>
       <p>
-        {streams.length === 1 ? 'The draft of this stream is' : 'The drafts of these streams are'} begun. Carillon reads
-        once you publish {streams.length === 1 ? 'it' : 'them'}.
+        {streams.length === 1 ? 'The draft of this stream is' : 'The drafts of these streams are'} ready. Carillon
+        starts to read after you publish {streams.length === 1 ? 'it' : 'them'}.
       </p>
       <ul aria-label="New streams">
         {streams.map((name) => (

@@ -30,7 +30,7 @@ export function SourceState({ source }: { readonly source: Source }): ReactNode 
           <Sentence text={source.sentence} />
         </p>
       )}
-      {source.fix !== null && <Code text={source.fix} what={`what ends the state of ${source.name}`} />}
+      {source.fix !== null && <Code text={source.fix} what={`the fix of ${source.name}`} />}
     </>
   );
 }

@@ -8,8 +8,8 @@ export function Unknown(): ReactNode {
   return (
     <>
       <PageHead title="Not found" />
-      <Empty title="There is no page at this address" action={<Link to="/workspaces">Workspaces</Link>}>
-        Look at its end for a letter too many or too few. An old link may name a page that has gone.
+      <Empty title="No page at this address" action={<Link to="/workspaces">Workspaces</Link>}>
+        Check the end of the address for missing or extra letters. An old link may lead to a page that was removed.
       </Empty>
     </>
   );

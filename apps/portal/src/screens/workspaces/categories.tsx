@@ -19,7 +19,7 @@ type Props = {
 
 const partsOf = (category: string): readonly Part[] => [
   { path: ['categories', category, 'name'], kind: 'text', label: 'Name for people' },
-  { path: ['categories', category, 'description'], kind: 'text', label: 'What it holds' },
+  { path: ['categories', category, 'description'], kind: 'text', label: 'Description' },
 ];
 
 /** What people can opt out of together. */
@@ -46,7 +46,9 @@ export function Categories({ body, isOff, faultsAt, onChange }: Props): ReactNod
   return (
     <Card title="Categories">
       <div className={cls(styles.form)}>
-        <p className={cls(styles.quiet)}>What people can opt out of together; a notification names its category.</p>
+        <p className={cls(styles.quiet)}>
+          Groups of notifications that people can opt out of. Each notification chooses its category.
+        </p>
         {names.map((category) => (
           <div key={category} role="group" aria-label={`Category ${category}`} className={cls(styles.category)}>
             <div className={cls(styles.headline)}>
@@ -72,7 +74,10 @@ export function Categories({ body, isOff, faultsAt, onChange }: Props): ReactNod
               />
             ))}
             {body.categories?.[category]?.was && (
-              <Quiet>Was called {body.categories[category].was.join(', ')}: who opted out of these is out of it.</Quiet>
+              <Quiet>
+                Former names: {body.categories[category].was.join(', ')}. People who opted out of these names stay opted
+                out.
+              </Quiet>
             )}
           </div>
         ))}

@@ -12,11 +12,11 @@ import type { Settings } from './make-workspace.ts';
 import styles from './workspaces.module.css';
 
 const KINDS = [
-  { id: 'live', name: 'Live', note: 'People rely on it: its messages go over its accounts.' },
+  { id: 'live', name: 'Live', note: 'For real people: messages are sent over its accounts.' },
   {
     id: 'test',
     name: 'Test environment',
-    note: 'To try things in: its messages stay in the sandbox, whatever accounts it has.',
+    note: 'For trying things out: messages stay in the inbox and are not sent.',
   },
 ] as const;
 
@@ -52,7 +52,7 @@ export function Environment({
       <div className={cls(styles.form)}>
         {!isOff && off !== null && <p className={cls(styles.quiet)}>{off}</p>}
         <RadioGroup
-          label="What it is there for"
+          label="Purpose"
           options={KINDS}
           chosen={environment}
           isDisabled={isFixed}
@@ -66,18 +66,18 @@ export function Environment({
               value={of}
               isDisabled={isFixed}
               onChange={(id) => onChange((before) => withValue(before, ['of'], id === '' ? undefined : id))}
-              note="What was tried here is promoted there."
+              note="Changes made here can be promoted to it."
             />
             <Checkbox
               isOn={isReal}
               isDisabled={isFixed}
               onChange={(isOn) => onChange((before) => withValue(before, ['allow_real_accounts'], isOn || undefined))}
             >
-              Send over its accounts all the same
+              Send over its accounts anyway
             </Checkbox>
             {isReal && (
               <p role="status" className={cls(styles.warning)}>
-                Once this is published, its messages reach whomever its events name, over its accounts and the
+                After you publish this, messages reach the people that its events name, over its own accounts and the
                 deployment’s.
               </p>
             )}

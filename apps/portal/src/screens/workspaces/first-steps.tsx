@@ -28,8 +28,8 @@ export function spanWords(seconds: number): string {
 /** How it went for those who began, in a sentence. */
 export function firstStepsWords({ people, steps }: Pick<Numbers, 'people' | 'steps'>): string {
   const last = steps.find(({ step }) => step === 'message');
-  const began = people === 1 ? '1 person began by a link' : `${people} people began by a link`;
-  if (!last || last.reached === 0) return `${began}; nobody has read a first message yet.`;
+  const began = people === 1 ? '1 person started from a link' : `${people} people started from a link`;
+  if (!last || last.reached === 0) return `${began}; nobody read a first message yet.`;
   const median = last.reached === 1 ? '' : ', in the median';
   const took = `after ${spanWords(last.seconds ?? 0)} and ${last.clicks ?? 0} clicks${median}`;
   return `${began}; ${last.reached} read a first message, ${took}.`;
@@ -54,7 +54,7 @@ export function FirstSteps(): ReactNode {
           <tr>
             <th scope="col">Step</th>
             <th scope="col">People</th>
-            <th scope="col">Went no further</th>
+            <th scope="col">Stopped here</th>
             <th scope="col">Time, median</th>
             <th scope="col">Clicks, median</th>
           </tr>
@@ -71,7 +71,7 @@ export function FirstSteps(): ReactNode {
           ))}
         </tbody>
       </table>
-      <Quiet>Measured on this deployment alone; for its owners alone, without a name or an address.</Quiet>
+      <Quiet>Measured only on this deployment and shown only to its owners, without names or addresses.</Quiet>
       <Curl call={{ method: 'GET', path: '/v1/onboarding' }} />
     </Card>
   );

@@ -102,8 +102,7 @@ export function removalWords({ resources, members, secrets, drafts, told }: Sche
     ...(secrets === 0 ? [] : [counted(secrets, 'secret')]),
     ...(drafts === 0 ? [] : [counted(drafts, 'draft')]),
   ];
-  const what = parts.length === 0 ? 'It holds nothing.' : `With it go ${parts.join(', ')}.`;
-  const roles =
-    members === 0 ? '' : ` ${counted(members, 'member has', 'members have')} a role in it, which then leads nowhere.`;
-  return `${what}${roles} ${counted(told, 'person was', 'people were')} told under it.`;
+  const what = parts.length === 0 ? 'It is empty.' : `It also removes ${parts.join(', ')}.`;
+  const roles = members === 0 ? '' : ` ${counted(members, 'member loses', 'members lose')} a role in it.`;
+  return `${what}${roles} ${counted(told, 'person was', 'people were')} notified by it.`;
 }

@@ -46,7 +46,9 @@ export function NewWorkspace({
     mutationFn: () => makeWorkspace(name, body),
     async onSuccess() {
       await navigate({ to: live && isCopied ? '/workspaces/$w/copy' : '/workspaces/$w', params: { w: name } });
-      say(live ? `${name} is there, as a test environment of ${live.workspace}.` : `The workspace ${name} is there.`);
+      say(
+        live ? `${name} is created as a test environment of ${live.workspace}.` : `The workspace ${name} is created.`,
+      );
     },
   });
   const { fields, rest } = refusedFields(make.error, name);
@@ -60,14 +62,14 @@ export function NewWorkspace({
       <form className={cls(styles.form)} onSubmit={submit}>
         {live ? (
           <p>
-            A workspace to try things in. <b>Its messages stay in the inbox</b>, whatever accounts it has, until
-            somebody allows real accounts in its settings. It begins with the settings of {live.workspace}, and changes
-            made in it can be promoted to {live.workspace}.
+            A workspace for trying things out. <b>Its messages stay in the inbox</b> until somebody allows real accounts
+            in its settings. It starts with the settings of {live.workspace}, and changes made in it can be promoted to{' '}
+            {live.workspace}.
           </p>
         ) : (
           <p>
-            A workspace has its own notifications, keys, people and history, and sees nothing of the others. It begins
-            empty: its overview leads to the first message.
+            A workspace has its own notifications, keys, people and history, separate from all others. It starts empty,
+            and its overview leads to the first message.
           </p>
         )}
         <Field

@@ -25,7 +25,10 @@ export function RemoveWorkspace({ workspace }: { readonly workspace: string }): 
   const [isAsked, setAsked] = useState(false);
   return (
     <Card title="Remove this workspace">
-      <p>It goes with all that it holds, at once and not as a draft. What goes is counted before.</p>
+      <p>
+        Deletes the workspace and everything in it immediately, without a draft. You see what will be deleted before you
+        confirm.
+      </p>
       <Actions>
         <Button kind="danger" off={off} onPress={() => setAsked(true)}>
           Remove {workspace}…
@@ -53,10 +56,10 @@ function Question({ workspace, onClose }: { readonly workspace: string; readonly
       foot={<Button onPress={onClose}>{data ? 'Close' : 'Cancel'}</Button>}
     >
       {error && <Problem error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Loading what="what would go" rows={3} />}
+      {!data && !error && <Loading what="what would be deleted" rows={3} />}
       {data && (
         <>
-          <p>It is needed elsewhere still:</p>
+          <p>It is still needed elsewhere:</p>
           <FaultList faults={data.faults} isTitled tone="todo" />
         </>
       )}
@@ -82,7 +85,7 @@ function Sure({
     async onSuccess({ new_number: made }) {
       forgetWorkspace(workspace);
       await navigate({ to: '/workspaces', replace: true });
-      say(`${workspace} is gone with all that it held. Configuration ${made} does without it.`);
+      say(`${workspace} and everything in it are deleted, in configuration ${made}.`);
       await Promise.all(
         [statusQuery, workspacesQuery, meQuery].map(({ queryKey }) => queryClient.invalidateQueries({ queryKey })),
       );
@@ -104,8 +107,7 @@ function Sure({
       {counts.waiting > 0 && (
         <b>{counted(counts.waiting, 'person waits', 'people wait')} for a message that will not be sent.</b>
       )}{' '}
-      A workspace that is made under this name later begins anew: it knows of nobody who was told, and nobody has a role
-      or a key in it.
+      A later workspace of the same name starts empty: without history, roles or keys.
     </Confirm>
   );
 }

@@ -13,7 +13,7 @@ export const workspaceScreens = [
     search: (words) => textOf(words, 'new', 'test'),
     load: async () => (await import('./workspaces.tsx')).Workspaces,
     place: { in: 'deployment', name: 'Workspaces', icon: LayoutGrid, isExact: true },
-    settings: { group: 'Deployment', name: 'Workspaces', note: 'All that you may see' },
+    settings: { group: 'Deployment', name: 'Workspaces', note: 'All that you can see' },
     action: { name: 'New workspace', search: { new: 'yes' } },
   }),
 ] as const;

@@ -34,7 +34,7 @@ export function SettingsFields({
         fault={faultOf('name')}
         value={textAt(body, NAME)}
         onChange={(text) => write(NAME, text)}
-        note="Left empty, its own name is shown."
+        note="If empty, the name in files and links is shown."
       />
       <NativeSelect
         label={ZONE.label}
@@ -43,7 +43,7 @@ export function SettingsFields({
         value={zone === '' ? 'UTC' : zone}
         onChange={(id) => write(ZONE, id)}
         fault={faultOf('time_zone')}
-        note="Of people who have none of their own: quiet hours and times in messages go by it."
+        note="For people without their own time zone. Used for quiet hours, and for times in messages and in this portal."
       />
       <Field
         label={LOCALE.label}
@@ -52,7 +52,7 @@ export function SettingsFields({
         fault={faultOf('locale')}
         value={textAt(body, LOCALE)}
         onChange={(text) => write(LOCALE, text)}
-        note="Of people who have none of their own, such as en or de-AT. Left empty: en."
+        note="For people without their own language, such as en or de-AT. If empty: en."
       />
     </>
   );

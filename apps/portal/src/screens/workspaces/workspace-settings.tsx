@@ -42,14 +42,14 @@ export function WorkspaceSettings(): ReactNode {
             action={
               draft.resource === null && (
                 <Button off={off} onPress={() => draft.change({ time_zone: 'UTC' })}>
-                  Begin a draft of them
+                  Create a draft of the settings
                 </Button>
               )
             }
           >
             {draft.resource === null
-              ? 'Its clock is UTC and its language English, until they say something else.'
-              : 'Until it is published, everything counts as before.'}
+              ? 'Until then its time zone is UTC and its language English.'
+              : 'The workspace works as before until you publish the draft.'}
           </Empty>
         )}
         {draft.body && <Parts draft={draft} body={draft.body} isOff={off !== null} />}
@@ -86,7 +86,7 @@ function Parts({
   const others = draft.faults.filter((fault) => !shown.includes(fault));
   return (
     <FaultScope draft={draft}>
-      <Card title="Name, clock and language">
+      <Card title="Name, time zone and language">
         <div className={cls(styles.form)}>
           <SettingsFields
             body={body}
@@ -101,7 +101,7 @@ function Parts({
       <Categories body={body} isOff={isOff} faultsAt={draft.faultsAt} onChange={change} />
       <FormFaults faults={others} />
       <p className={cls(styles.quiet)}>
-        Limits and quiet hours of all its notifications stand under{' '}
+        Limits and quiet hours of all notifications are under{' '}
         <Link to="/workspaces/$w/cadence" params={{ w: workspace }}>
           Cadence
         </Link>

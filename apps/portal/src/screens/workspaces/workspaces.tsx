@@ -45,8 +45,8 @@ export function Workspaces(): ReactNode {
         {!data && !error && <Loading what="workspaces" />}
         {data && names.length === 0 && (
           <Empty title="No workspace yet" action={make}>
-            A workspace holds streams, notifications and the people who look after them. Applying a configuration folder
-            makes one too, such as the demo’s:
+            A workspace contains streams, notifications and their people. You can also create one by applying a
+            configuration folder, such as the demo:
           </Empty>
         )}
         {data && names.length === 0 && (
