@@ -6,12 +6,24 @@ import { testScreens } from './test-screens.ts';
 const LIST = 'GET /v1/workspaces/{workspace}/runs';
 const READ = 'GET /v1/workspaces/{workspace}/runs/{id}';
 const ROWS = 'GET /v1/workspaces/{workspace}/runs/{id}/rows';
+const FINDINGS = 'GET /v1/workspaces/{workspace}/runs/{id}/findings';
 const CONTENT = 'GET /v1/workspaces/{workspace}/runs/{id}/rows/{slot}';
 const START = 'POST /v1/workspaces/{workspace}/runs';
 const VERSIONS = 'GET /v1/workspaces/{workspace}/versions';
 const CANCEL = 'POST /v1/workspaces/{workspace}/jobs/{id}/cancel';
 const AT = '/workspaces/shop/runs/run_1';
 const DEADLINE = { timeout: 30_000 };
+const NO_FINDINGS = {
+  missing: 0,
+  no_cause: 0,
+  different: 0,
+  unknown_configuration: 0,
+  other_semantics: 0,
+  not_evaluated: 0,
+  unreadable: 0,
+  past_retention: 0,
+  not_from_events: 0,
+};
 const NONE = { added: 0, removed: 0, changed: 0, new_unique_id: 0 };
 
 testScreens('the page of a comparison', ({ api, guard, open }) => {
@@ -157,6 +169,29 @@ testScreens('the page of a comparison', ({ api, guard, open }) => {
     await page.getByText('this edit would have added messages for 37 people').waitFor();
     await page.getByText('Only owners, editors and operators of the workspace shop can do this.').first().waitFor();
     expect(api.calls(ROWS)).toEqual([]);
+  });
+
+  it('lists the findings of a verification page by page, and none to a viewer', async () => {
+    const verified = { ...NO_FINDINGS, events: 400, same: 363, missing: 1, different: 1 };
+    const [example] = (api.example(FINDINGS) as { readonly items: readonly object[] }).items;
+    const sentence = 'Over the last 30 days, 400 events evaluated again do not give what the log has.';
+    api.answer(READ, run({ kind: 'verify', counts: null, warning: null, verified, sentence, notifications: [] }));
+    const missing = { ...example, id: 'int_1', problem: 'missing', field: null, position: null };
+    const different = { ...example, id: 'int_2', problem: 'different', field: 'send_at' };
+    api.answer(FINDINGS, ({ query }) =>
+      query.get('cursor') === null ? { items: [missing], next: '1' } : { items: [different], next: null },
+    );
+    const page = await open(AT);
+    await page.getByRole('row', { name: /^Missing – .* int_1/ }).waitFor();
+    await page.getByRole('button', { name: 'More findings' }).click();
+    await page.getByRole('row', { name: /^Different send_at .* int_2/ }).waitFor();
+    await page.getByRole('button', { name: 'More findings' }).waitFor({ state: 'detached' });
+    await expectAccessible(page, 'a verification');
+    await expectToFit(page, 390);
+    const read = api.calls(FINDINGS).length;
+    const viewed = await open(AT, { as: 'viewer' });
+    await viewed.getByText('Only owners, editors and operators of the workspace shop can do this.').first().waitFor();
+    expect(api.calls(FINDINGS)).toHaveLength(read);
   });
 
   it('shows the progress of a run, and the reason after it is cancelled', async () => {

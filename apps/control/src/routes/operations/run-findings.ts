@@ -2,6 +2,8 @@ import { runFindingPage } from '@carillon/contracts';
 import { isRunOf, type RunFinding } from '@carillon/domain/runs';
 import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
+import { STARTS_RUNS } from '../../access/permission.ts';
+import { audited } from '../../audit/facts.ts';
 import type { RoutePorts } from '../../ports.ts';
 import { findRun } from '../../runs/find-run.ts';
 import { kindOfRun } from '../../runs/run-kinds.ts';
@@ -13,11 +15,16 @@ export function findingsRoute(app: ApiServer, ports: Pick<RoutePorts, 'clock' | 
   app.get(
     '/v1/workspaces/:workspace/runs/:id/findings',
     {
-      config: { permission: ['configure', 'operate'], problems: ['not_found', 'run_unfinished', 'wrong_state'] },
+      config: {
+        permission: STARTS_RUNS,
+        audit: 'content.read',
+        problems: ['not_found', 'run_unfinished', 'wrong_state'],
+      },
       schema: {
         operationId: 'listRunFindings',
         tags: ['Runs'],
-        summary: 'Outputs that a verification found missing, without cause, or different; without names and addresses',
+        summary:
+          'Outputs that a verification found missing, without cause, or different; without names and addresses; audited',
         params: withId,
         querystring: z.strictObject(paging),
         response: { 200: runFindingPage },
@@ -25,6 +32,7 @@ export function findingsRoute(app: ApiServer, ports: Pick<RoutePorts, 'clock' | 
     },
     async (request) => {
       const { run, job } = await findRun(request.params, ports);
+      audited(request, { workspace: run.workspace, target: run.id });
       if (!isRunOf(run, 'verify')) {
         throw new CarillonError(
           'wrong_state',

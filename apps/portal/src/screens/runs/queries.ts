@@ -82,6 +82,16 @@ export const firstRowsQuery = (workspace: string, id: string) =>
     staleTime: Infinity,
   });
 
+export type RunFinding = Schemas['RunFinding'];
+export const FINDINGS = '/v1/workspaces/{workspace}/runs/{id}/findings';
+/** Findings of a verification. Each page that is read has an entry in the audit. */
+export const loadFindings =
+  (workspace: string, id: string) =>
+  (cursor: string | null, signal: AbortSignal): Promise<Page<RunFinding>> => {
+    const query = { limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
+    return bodyOf(api.GET(FINDINGS, { params: { path: { workspace, id }, query }, signal }));
+  };
+
 export type RowContent = Schemas['RunRowContent'];
 export type RowSide = Schemas['RunRowSide'];
 const ROW = '/v1/workspaces/{workspace}/runs/{id}/rows/{slot}';

@@ -7,6 +7,7 @@ import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { MissingCard } from './missing-card.tsx';
 import { runQuery, type Run } from './queries.ts';
+import { RunFindings } from './run-findings.tsx';
 import { RunMessages } from './run-messages.tsx';
 import { RunProgress } from './run-progress.tsx';
 import { RunResult } from './run-result.tsx';
@@ -65,22 +66,10 @@ export function RunPage(): ReactNode {
           />
         )}
         {run?.state === 'done' && run.kind === 'compare' && <MissingCard run={run} />}
-        {run?.state === 'done' && run.kind === 'verify' && <FindingsHint run={run} />}
+        {run?.state === 'done' && run.kind === 'verify' && <RunFindings run={run} />}
         {run && <AboutRun run={run} />}
       </PageBody>
     </>
-  );
-}
-
-/** Tells how to list the findings, because operators read positions and ids in the terminal. */
-function FindingsHint({ run: { id, verified } }: { readonly run: Run }): ReactNode {
-  if (!verified || verified.missing + verified.no_cause + verified.different === 0) return null;
-  return (
-    <Card title="Findings">
-      <p>
-        List each one with its position and the field that differs: <code>npx carillon replay findings {id}</code>
-      </p>
-    </Card>
   );
 }
 
