@@ -52,6 +52,7 @@ import { peopleRoutes } from './routes/people/people.ts';
 import { tokenRoutes } from './routes/people/tokens.ts';
 import { parkedReceiptRoutes } from './routes/deliveries/parked-receipts.ts';
 import { promoteRoutes } from './routes/configuration/promote.ts';
+import { ruleWaitingRoute } from './routes/configuration/rule-waiting.ts';
 import { ruleSampleRoute } from './routes/configuration/rule-sample.ts';
 import { ruleRoutes } from './routes/configuration/rules.ts';
 import { templateRoutes } from './routes/configuration/templates.ts';
@@ -209,6 +210,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   cadenceRoutes(api, ports);
   cadenceSimulationRoute(api, ports);
   ruleSampleRoute(api, config, ports);
+  ruleWaitingRoute(api, ports);
   streamRoutes(api, ports);
   entityRoutes(api, ports);
   streamSendRoute(api, ports);

@@ -24,9 +24,22 @@ import { recentCalls, refusalsOf, type ProviderCall } from './provider-calls.ts'
 import { sourceChecks } from './source-checks.ts';
 import { suspendedAccounts } from './suspended-accounts.ts';
 import { waitingPartners, type WaitingPartner } from './waiting-partners.ts';
+import { waitChecks } from './wait-checks.ts';
 
 export type DeliveryCheckPorts = DropPorts &
-  Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'sources' | 'clock' | 'keyUses' | 'slice' | 'deadLettersKept'>;
+  Pick<
+    ControlPorts,
+    | 'ledger'
+    | 'tasks'
+    | 'readModels'
+    | 'ruleStates'
+    | 'configuration'
+    | 'sources'
+    | 'clock'
+    | 'keyUses'
+    | 'slice'
+    | 'deadLettersKept'
+  >;
 
 const DAY: Duration = 86_400_000;
 /** So many are looked at for one line; where there are more, the line says so. */
@@ -48,6 +61,7 @@ export async function deliveryChecks(ports: DeliveryCheckPorts): Promise<readonl
         ['dead letters', deadLetterChecks],
         ['parked receipts', parkedReceiptChecks],
         ['intake', intakeChecks],
+        ['waits', waitChecks],
       ] as const
     ).map(([name, look]) => looked(name, () => look(ports))),
   );

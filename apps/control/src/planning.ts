@@ -19,6 +19,7 @@ import { runYielding } from '@carillon/stages';
 import { retentionNotes } from './retention-notes.ts';
 import { compileTemplates } from './mjml.ts';
 import type { PlanningPorts } from './ports.ts';
+import { waitNotes } from './wait-notes.ts';
 
 /** What comes of wanted resources, whoever wants them: a folder, a request, drafts that are published. */
 export type PlannedResources = {
@@ -54,7 +55,8 @@ export async function planWanted(
   const shown: PlanBody['changes'] = [];
   for (const change of changes) {
     if (change.action === 'unchanged') continue;
-    const notes = [...change.notes, ...(await retentionNotes(change, current, ports))];
+    const added = [...(await retentionNotes(change, current, ports)), ...(await waitNotes(change, current, ports))];
+    const notes = [...change.notes, ...added];
     shown.push(showChange({ ...change, notes }, change.action, await peopleUnder(change, current, ports)));
   }
   const unchanged = changes.filter(({ action }) => action === 'unchanged').length;

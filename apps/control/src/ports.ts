@@ -69,7 +69,7 @@ export type Check = {
 export type ControlPorts = {
   readonly log: EventLog;
   readonly checkpoints: CheckpointStore;
-  readonly ruleStates: Pick<RuleStateStore, 'load'>;
+  readonly ruleStates: Pick<RuleStateStore, 'load' | 'waiting'>;
   readonly ledger: DeliveryLedger;
   readonly limits: Pick<LimitStore, 'find'>;
   readonly tasks: DueTasks;
@@ -172,6 +172,7 @@ export type PlanningPorts = Pick<
   | 'secrets'
   | 'ledger'
   | 'log'
+  | 'ruleStates'
   | 'slice'
   | 'unnamedRetention'
 > & {

@@ -41,6 +41,15 @@ export type DropCount = {
   readonly count: number;
 };
 
+/** How often one rule with state decided in one way, such as `wait_started`. */
+export type DecisionCount = {
+  readonly workspace: string;
+  /** `notification.rule`. */
+  readonly rule: string;
+  readonly decision: string;
+  readonly count: number;
+};
+
 /** What a batch came to. The interpreter writes `outputs`, then saves the state, then the position. */
 export type BatchResult<Output = NewRecord> = {
   /**
@@ -58,6 +67,8 @@ export type BatchResult<Output = NewRecord> = {
   readonly ruleErrors?: number;
   /** Recipients and user ids that rules dropped. */
   readonly dropped?: readonly DropCount[];
+  /** Decisions of rules with state. One rule and decision may be there more than once. */
+  readonly decided?: readonly DecisionCount[];
   /** Saves what the stage itself keeps; `refused` where another worker is further on. */
   readonly save?: () => Promise<FencedWrite>;
   readonly state: PartitionState;

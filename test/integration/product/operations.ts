@@ -243,6 +243,7 @@ const TRYING: Calls = {
   [`POST ${WORKSPACE}/notifications/{name}/test-send`]: { body: { event, channel: 'email', to: 'a@example.com' } },
   [`POST ${WORKSPACE}/cadence/explain`]: { body: { notification: 'order-paid', person: 'ada' } },
   [`POST ${WORKSPACE}/cadence/simulate`]: { body: { last: '1d' } },
+  [`GET ${WORKSPACE}/rules/{name}/waiting`]: {},
   [`GET ${WORKSPACE}/streams/{name}/fields`]: {},
   [`GET ${WORKSPACE}/streams/{name}/entities/{key}`]: {},
   [`POST ${WORKSPACE}/streams/{name}/send`]: { body: { event } },

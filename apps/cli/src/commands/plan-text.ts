@@ -34,7 +34,7 @@ function showPlan(plan: PlanBody, folder: string): string {
   for (const warning of plan.warnings) lines.push(showWarning(warning, folder));
   for (const change of plan.changes) {
     const told = toldWords(change);
-    const note = change.note === null ? paint('red', told) : `  ${paint('dim', clean(change.note))}`;
+    const note = `${paint('red', told)}${change.note === null ? '' : `  ${paint('dim', clean(change.note))}`}`;
     const words = change.action === 'missing' ? 'is not in the folder (kept; --prune takes it away)' : '';
     lines.push(`${SIGNS[change.action]} ${paint('bold', clean(change.resource))} ${words}${note}`.trimEnd());
     if (change.action !== 'update') continue;

@@ -140,6 +140,9 @@ function watchConsumer(
           for (const { workspace, rule, reason, count } of ended.dropped) {
             metrics.recipientsDropped.with({ rule: `${workspace}/${rule}`, reason }).inc(count);
           }
+          for (const { workspace, rule, decision, count } of ended.decided) {
+            metrics.ruleDecisions.with({ rule: `${workspace}/${rule}`, decision }).inc(count);
+          }
           const group = `${batch.group}:${batch.topic}`;
           if (ended.lag !== null) {
             metrics.consumerLagRecords.with({ group, partition: String(batch.partition) }).set(ended.lag);

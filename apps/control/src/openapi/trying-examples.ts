@@ -140,6 +140,14 @@ export const TRYING_EXAMPLES = {
       ...page({ path: 'first_name', types: ['string'], sample: '"Ada"', count: 38 }),
     },
   },
+  countWaitingEntities: {
+    answers: {
+      rule: 'order-unpaid.not-paid',
+      can_wait: true,
+      entities: 12,
+      next_deadline: '2026-11-22T11:42:00.000Z',
+    },
+  },
   readEntity: {
     answers: {
       stream: 'shop/orders',

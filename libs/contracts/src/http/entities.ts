@@ -38,4 +38,14 @@ export const entityBody = z
       .describe('Events that a wait or `previous` still needs, the oldest first'),
   })
   .meta({ id: 'Entity' });
+/** Entities that wait by one rule. */
+export const ruleWaitingBody = z
+  .object({
+    rule: z.string(),
+    can_wait: z.boolean().describe('False: the rule decides at its event'),
+    entities: z.int().describe('Entities that wait by the rule; counted up to 10,000'),
+    next_deadline: nullable(time),
+  })
+  .meta({ id: 'RuleWaiting' });
+
 export type EntityBody = z.infer<typeof entityBody>;

@@ -5,6 +5,7 @@ import {
   type Checkpoint,
   type CheckpointStore,
   type Consumption,
+  type DecisionCount,
   type DropCount,
   type EventLog,
   type LogRecord,
@@ -27,6 +28,8 @@ export type BatchEnded = {
   readonly ruleErrors: number;
   /** What rules dropped; one rule and reason may stand there more than once. */
   readonly dropped: readonly DropCount[];
+  /** Decisions of rules with state. One rule and decision may be there more than once. */
+  readonly decided: readonly DecisionCount[];
   /** Records between the saved position and the end of the partition when it was last read; null where the partition has gone elsewhere meanwhile. */
   readonly lag: number | null;
 };
@@ -128,8 +131,8 @@ async function beginPartition<Output>(
     if (result.save && (await result.save()) === 'refused') throw furtherOn();
     if (last) await savePosition(last.offset + 1, result.state);
     state = result.state;
-    const { ruleErrors = 0, dropped = [] } = result;
-    return { fates: countFates(result.fates), ruleErrors, dropped, took };
+    const { ruleErrors = 0, dropped = [], decided = [] } = result;
+    return { fates: countFates(result.fates), ruleErrors, dropped, decided, took };
   }
 
   /** Hands over the records before the next erased one. Drops a run of erased ones, of which a derived topic has nothing to read. */
@@ -169,8 +172,8 @@ async function beginPartition<Output>(
         const newestEnd = end();
         lag = Math.max(0, newestEnd - last.offset - 1);
         if (assigned) options.progress?.sawEnd(partition, newestEnd);
-        const { fates, ruleErrors, dropped } = done;
-        ended({ fates, ruleErrors, dropped, lag: assigned ? lag : null });
+        const { fates, ruleErrors, dropped, decided } = done;
+        ended({ fates, ruleErrors, dropped, decided, lag: assigned ? lag : null });
       } catch (error) {
         ended({ error });
         throw error;
@@ -221,12 +224,13 @@ function slicesOf<Item extends { readonly value: Uint8Array }>(items: readonly I
 }
 
 type Done = Omit<BatchEnded, 'lag'> & { readonly took: number };
-const NOTHING_DONE: Done = { fates: {}, ruleErrors: 0, dropped: [], took: 0 };
+const NOTHING_DONE: Done = { fates: {}, ruleErrors: 0, dropped: [], decided: [], took: 0 };
 
 const sumOf = (a: Done, b: Done): Done => ({
   fates: sumOfCounts(a.fates, b.fates),
   ruleErrors: a.ruleErrors + b.ruleErrors,
   dropped: [...a.dropped, ...b.dropped],
+  decided: [...a.decided, ...b.decided],
   took: a.took + b.took,
 });
 

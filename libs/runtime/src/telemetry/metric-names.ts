@@ -107,6 +107,12 @@ export const METRICS = {
     help: 'Recipients and user ids that a rule dropped before a message was made, by rule (`workspace/notification.rule`) and reason.',
     labels: ['rule', 'reason'],
   },
+  ruleDecisions: {
+    name: 'carillon_rule_decisions_total',
+    type: 'counter',
+    help: 'Decisions of rules that wait or have a cooldown, by rule (`workspace/notification.rule`) and decision: wait_started, wait_cancelled, in_cooldown or fired_by_deadline.',
+    labels: ['rule', 'decision'],
+  },
   membersSkipped: {
     name: 'carillon_cohort_members_skipped_total',
     type: 'counter',

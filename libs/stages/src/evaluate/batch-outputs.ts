@@ -55,10 +55,11 @@ export class BatchOutputs {
   }
 
   end(): Omit<BatchResult<EvaluationOutput>, 'state' | 'save'> {
-    const { ruleErrors } = this.ranges;
+    const { ruleErrors, decided } = this.ranges;
     for (const evaluation of this.ranges.evaluations(this.#ports.clock.now())) {
       this.#outputs.push({ kind: 'evaluation', evaluation });
     }
-    return { fates: this.fates, outputs: this.#outputs, ruleErrors, dropped: sumDrops(this.#dropped) };
+    const dropped = sumDrops(this.#dropped);
+    return { fates: this.fates, outputs: this.#outputs, ruleErrors, dropped, ...(decided.length > 0 && { decided }) };
   }
 }

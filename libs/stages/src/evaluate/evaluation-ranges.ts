@@ -2,7 +2,9 @@ import { ruleTitle } from '@carillon/domain/configuration';
 import type { Evaluation, RuleTally } from '@carillon/domain/events';
 import { countDropped } from '@carillon/domain/rules';
 import type { EventId, Instant } from '@carillon/kernel';
+import type { DecisionCount } from '@carillon/ports';
 import type { EvaluatedRule } from './evaluate-event.ts';
+import type { StateEffect } from './state-effect.ts';
 
 /** Counts over the records of one evaluation record. */
 export type Tally = {
@@ -50,6 +52,16 @@ export class EvaluationRanges {
     return this.#ranges.flatMap(({ tally }) => [...tally.rules.values()]).reduce((sum, { failed }) => sum + failed, 0);
   }
 
+  /** Decisions of rules with state, by rule and range. */
+  get decided(): readonly DecisionCount[] {
+    const tallies = this.#ranges.flatMap(({ tally }) => [...tally.rules.values()]);
+    return tallies.flatMap(({ workspace, rule, ...tally }) =>
+      DECISIONS.flatMap(([decision, key]) =>
+        tally[key] === 0 ? [] : [{ workspace, rule, decision, count: tally[key] }],
+      ),
+    );
+  }
+
   evaluations(at: Instant): readonly Evaluation[] {
     return this.#ranges.map(({ tally, from, to, configNumber }) => ({
       partition: this.#partition,
@@ -77,6 +89,13 @@ export class EvaluationRanges {
     return range;
   }
 }
+
+const DECISIONS = [
+  ['wait_started', 'waitsStarted'],
+  ['wait_cancelled', 'waitsCancelled'],
+  ['in_cooldown', 'inCooldown'],
+  ['fired_by_deadline', 'firedByDeadline'],
+] as const satisfies readonly (readonly [StateEffect, keyof RuleTally])[];
 
 /** Adds what a rule came to for an event. Most rules of most events come to nothing, and the caller leaves these out. */
 export function countRule(tally: Tally, eventId: EventId, evaluated: EvaluatedRule): void {

@@ -101,6 +101,12 @@ describe('a wait', () => {
     expect(evaluationsOf(results).flatMap(({ rules }) => rules)).toMatchObject([
       { waitsStarted: 2, waitsCancelled: 1, firedByDeadline: 1 },
     ]);
+    const rule = { workspace: 'shop', rule: 'order-paid.unpaid' };
+    expect(results.flatMap(({ decided = [] }) => decided)).toEqual([
+      { ...rule, decision: 'wait_started', count: 2 },
+      { ...rule, decision: 'wait_cancelled', count: 1 },
+      { ...rule, decision: 'fired_by_deadline', count: 1 },
+    ]);
   });
 
   it('comes to the same messages in batches of any size, and read again after a crash at any save', async () => {

@@ -49,6 +49,20 @@ export const fieldsQuery = (workspace: string, stream: string | undefined) =>
     staleTime: 30_000,
   });
 
+/** Entities that wait by a published rule. */
+export const waitingQuery = (workspace: string, title: string) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/rules/{name}/waiting', workspace, title],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/v1/workspaces/{workspace}/rules/{name}/waiting', {
+          params: { path: { workspace, name: title } },
+          signal,
+        }),
+      ),
+    refetchInterval: 10_000,
+  });
+
 /** The smallest event of a rule and code that sends it; `saving` is the draft that it is made from, null: what is published. */
 export const sampleQuery = (workspace: string, title: string, saving: string | null) =>
   queryOptions({

@@ -9,6 +9,7 @@ import { useEditorKeys } from '../drafts/use-editor-keys.ts';
 import { NotificationFrame, type NotificationDraft } from '../notifications/notification-frame.tsx';
 import { TestBench } from './test-bench.tsx';
 import { streamOf, type Rule, type RuleProps } from './rule-props.ts';
+import { RuleWaiting } from './rule-waiting.tsx';
 import { Recipients } from './recipients.tsx';
 import { Conditions } from './conditions.tsx';
 import styles from './rule.module.css';
@@ -95,6 +96,7 @@ function Editor({
           Remove the rule
         </Button>
       </div>
+      <RuleWaiting workspace={w} title={`${n}.${name}`} />
       <div className={cls(styles.grid)}>
         <div className={cls(styles.column)}>
           <Conditions {...props} />

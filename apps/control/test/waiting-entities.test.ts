@@ -1,0 +1,98 @@
+import type { PlannedChange } from '@carillon/configuration';
+import { findResource, type NotificationBody, type RuleBody } from '@carillon/domain/configuration';
+import { ORDER_PAID, ORDERS, orderShop, stream, type Wish } from '@carillon/testing/given';
+import { evaluateAll, openTopology, type Topology } from '@carillon/testing/topology';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ControlPorts } from '../src/index.ts';
+import { waitChecks } from '../src/wait-checks.ts';
+import { waitNotes } from '../src/wait-notes.ts';
+import { describeWaiting, MAX_WAITING } from '../src/waiting-entities.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
+
+const HOUR = 3_600_000;
+const PLAIN: RuleBody = {
+  stream: 'orders',
+  when: 'event.status == "placed"',
+  recipients: { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event.order_id' },
+};
+const UNPAID: RuleBody = { ...PLAIN, after: '1h', unless: 'event.status == "paid"' };
+const workspace = (name: string): Wish => ({ ref: { kind: 'workspace', workspace: name, name: '' }, body: {} });
+
+let topology: Topology;
+let deadline = '';
+beforeAll(async () => {
+  topology = await openTopology({ partitions: 1 });
+  topology.clock.standStill();
+  await topology.publish(
+    ...orderShop({ ...ORDER_PAID, rules: { plain: PLAIN, unpaid: UNPAID } }),
+    stream('orders', { ...ORDERS, key: 'event.order_id' }),
+    workspace('shop'),
+  );
+  deadline = new Date(topology.clock.now() + HOUR).toISOString();
+  for (const order of ['A-1', 'A-2', 'A-3']) {
+    await topology.event({ status: 'placed', order_id: order, customer: { email: 'ada@example.com' } });
+    topology.clock.pass(1000);
+  }
+  await topology.event({ status: 'paid', order_id: 'A-2', customer: { email: 'ada@example.com' } });
+  await evaluateAll(topology);
+});
+afterAll(() => topology.close());
+
+/** What a change of the notification says of waits. */
+function notesOf(rules: Record<string, RuleBody> | null, enabled = true): Promise<readonly string[]> {
+  const current = topology.ports.configuration.current();
+  const before = findResource(current, 'notification', 'shop', 'order-paid')?.body as NotificationBody;
+  const change: Pick<PlannedChange, 'action' | 'ref' | 'body'> = {
+    action: rules === null ? 'delete' : 'update',
+    ref: { kind: 'notification', workspace: 'shop', name: 'order-paid' },
+    body: rules === null ? null : { ...before, rules, enabled },
+  };
+  return waitNotes(change, current, topology.ports);
+}
+
+describe('entities that wait', () => {
+  it('are counted for a rule, with the next deadline', async () => {
+    const access = accessOf(personWith('ann', ['read']));
+    const { control } = await openControl(access, topology.ports as unknown as Partial<ControlPorts>);
+    const ask = async (rule: string) => {
+      const url = `/v1/workspaces/shop/rules/order-paid.${rule}/waiting`;
+      return (await control.app.inject({ method: 'GET', url })).json<Record<string, unknown>>();
+    };
+    expect(await ask('unpaid')).toEqual({
+      rule: 'order-paid.unpaid',
+      can_wait: true,
+      entities: 2,
+      next_deadline: deadline,
+    });
+    expect(await ask('plain')).toMatchObject({ can_wait: false, entities: 0, next_deadline: null });
+    expect(await ask('gone')).toMatchObject({ code: 'not_found' });
+    await control.app.close();
+  });
+
+  it('are named by the doctor, by rule', async () => {
+    const steps = await waitChecks(topology.ports);
+    const detail = `2 entities wait, the next until ${deadline}`;
+    expect(steps).toEqual([{ step: 'waits of shop/order-paid.unpaid', ok: true, detail }]);
+  });
+
+  it('are named where a change ends or passes over their waits', async () => {
+    const counted = `2 entities wait, the next until ${deadline} by rule unpaid, which`;
+    expect(await notesOf(null)).toEqual([`${counted} is removed: their waits end without a message`]);
+    expect(await notesOf({ plain: PLAIN })).toEqual([`${counted} is removed: their waits end without a message`]);
+    const moved = { plain: PLAIN, unpaid: { ...UNPAID, stream: 'baskets' } };
+    expect(await notesOf(moved)).toEqual([`${counted} moves to another stream: their waits end without a message`]);
+    const off = `${counted} is switched off: a deadline that passes meanwhile sends nothing`;
+    expect(await notesOf({ plain: PLAIN, unpaid: { ...UNPAID, enabled: false } })).toEqual([off]);
+    expect(await notesOf({ plain: PLAIN, unpaid: UNPAID }, false)).toEqual([off]);
+  });
+
+  it('are not named by a change that leaves their waits as they are', async () => {
+    expect(await notesOf({ unpaid: { ...UNPAID, after: '2h' } })).toEqual([]);
+    expect(await notesOf({ unpaid: UNPAID })).toEqual([]);
+  });
+
+  it('are described up to the number that is counted', () => {
+    expect(describeWaiting({ count: 1, nextDue: 0 })).toBe('1 entity waits, until 1970-01-01T00:00:00.000Z');
+    expect(describeWaiting({ count: MAX_WAITING, nextDue: null })).toBe('10,000 or more entities wait');
+  });
+});
