@@ -37,14 +37,10 @@ describe('a language of a template', () => {
   });
 
   it('says in a sentence who reads it and what they would get without it', () => {
-    expect(fallbackWords('', [], 'en')).toContain('Everybody reads this one.');
-    expect(fallbackWords('de', ['de'], 'en')).toBe(
-      'Read by who reads de. Without it they would get the one without a language.',
-    );
-    expect(fallbackWords('de-AT', ['de-AT', 'de'], 'en')).toBe(
-      'Read by who reads de-AT. Without it they would get de.',
-    );
-    expect(fallbackWords('de', ['de'], 'de-AT')).toContain('by everybody whose language has no variant');
+    expect(fallbackWords('', [], 'en')).toContain('For all readers.');
+    expect(fallbackWords('de', ['de'], 'en')).toBe('For readers of de. Without it they would get Default.');
+    expect(fallbackWords('de-AT', ['de-AT', 'de'], 'en')).toBe('For readers of de-AT. Without it they would get de.');
+    expect(fallbackWords('de', ['de'], 'de-AT')).toContain('and of languages that are not here');
     expect(channelsWithout(BODY, 'de', [{ id: 'sms', name: 'SMS' }])).toBe('SMS has no de.');
   });
 
@@ -60,25 +56,23 @@ describe('a language of a template', () => {
 
   it.each([
     ['de', 'subject', null],
-    ['de', 'preheader', 'de has none, and no message is in two languages'],
+    ['de', 'preheader', 'Missing in de, and a message never mixes languages'],
     ['de', 'mjml', null],
     ['de', 'text', 'Made from the HTML in de.'],
-    ['de', 'from', 'Here alone: the one without a language has none.'],
-    ['de', 'layout', 'Falls back to basic, the layout of the one without a language.'],
-    ['fr', 'subject', 'Word for word the one without a language.'],
-    ['fr', 'html', 'fr has none, and no message is in two languages'],
+    ['de', 'from', 'Only in this language: Default has none.'],
+    ['de', 'layout', 'Uses basic, the layout of Default.'],
+    ['fr', 'subject', 'Not translated yet: same text as Default.'],
+    ['fr', 'html', 'Missing in fr, and a message never mixes languages'],
     ['', 'text', null],
   ])('says of %s what stands in for %s', (locale, part, words) => {
     const said = partFallback(BODY, 'email', locale, part);
     if (words === null) expect(said).toBeNull();
     else expect(said?.words).toContain(words);
-    expect(said?.isFault ?? false).toBe(words?.includes('no message is in two') ?? false);
+    expect(said?.isFault ?? false).toBe(words?.includes('never mixes languages') ?? false);
   });
 
   it('has no settings of its own', () => {
-    expect(settingsFallback(BODY, 'email', 'de')).toBe(
-      'As without a language, nothing is sent where a variable is missing.',
-    );
+    expect(settingsFallback(BODY, 'email', 'de')).toBe('As in Default, a message with a missing variable is not sent.');
     expect(settingsFallback(BODY, 'email', '')).toBeNull();
   });
 });
@@ -148,25 +142,25 @@ describe('what is taken from a template', () => {
   });
 
   it('stays away where something was written in its place since', () => {
-    expect(() => withSource(BODY, 'de', 'html', '<p>Old</p>')).toThrow('written anew since');
+    expect(() => withSource(BODY, 'de', 'html', '<p>Old</p>')).toThrow('there is newer text');
     expect(() => withSource(withVariant(textAlone, 'email', 'de', null), 'de', 'html', '<p>Old</p>')).toThrow();
-    expect(() => withRemoved(BODY, 'email', 'de', {})).toThrow('written anew since');
+    expect(() => withRemoved(BODY, 'email', 'de', {})).toThrow('there is newer text');
     expect(() => withRemoved(BODY, 'push', 'de', {})).toThrow();
   });
 });
 
 describe('what the newest events lack', () => {
   it.each([
-    [{ events: 0, sending: 0, failed: 0, variables: [] }, 'No event came yet on a stream whose rules send it.'],
-    [{ events: 1000, sending: 0, failed: 0, variables: [] }, 'The newest 1,000 events would not send it.'],
+    [{ events: 0, sending: 0, failed: 0, variables: [] }, 'No events yet on the streams of its rules.'],
+    [{ events: 1000, sending: 0, failed: 0, variables: [] }, 'None of the newest 1,000 events would send it.'],
     [
       { events: 1000, sending: 412, failed: 0, variables: [] },
-      'Of the newest 1,000 events, 412 would send it; none of them lacks a variable.',
+      'Of the newest 1,000 events, 412 would send it, each with every variable.',
     ],
     [{ events: 1, sending: 1, failed: 0, variables: [] }, 'The newest event would send it with every variable.'],
     [
       { events: 1, sending: 1, failed: 1, variables: [{ variable: 'a', missing: 1, event_id: 'evt_1' }] },
-      'No message can be made of the newest event.',
+      'The newest event gives an error instead of a message.',
     ],
   ])('is told in a sentence: %j', (counted, words) => {
     expect(missingWords(counted, 'message')).toBe(words);
@@ -174,9 +168,9 @@ describe('what the newest events lack', () => {
 
   it('is told of the items of a digest', () => {
     const none = { events: 20, sending: 0, failed: 0, variables: [] };
-    expect(missingWords(none, 'digest')).toBe('The newest 20 events would not go into it.');
+    expect(missingWords(none, 'digest')).toBe('None of the newest 20 events would go into it.');
     expect(missingWords({ ...none, sending: 12 }, 'digest')).toBe(
-      'Of the newest 20 events, 12 would go into it; none of them lacks a variable.',
+      'Of the newest 20 events, 12 would go into it, each with every variable.',
     );
   });
 
@@ -185,10 +179,10 @@ describe('what the newest events lack', () => {
     const body = { channels: { email: { template: 'mail' } }, cadence: { digest: { template: 'sum' } } };
     const wordsOf = (template: string, channel = 'email'): string =>
       missingWords(counted, sentAs([{ name: 'order-paid', body }], template, channel));
-    expect(wordsOf('sum')).toContain('No event came yet');
-    expect(wordsOf('mail')).toContain('No event came yet');
-    expect(wordsOf('mail', 'sms')).toContain('No notification sends it on this channel');
-    expect(wordsOf('unused')).toContain('No notification sends it on this channel');
+    expect(wordsOf('sum')).toContain('No events yet');
+    expect(wordsOf('mail')).toContain('No events yet');
+    expect(wordsOf('mail', 'sms')).toContain('No notification uses this template on this channel');
+    expect(wordsOf('unused')).toContain('No notification uses this template on this channel');
   });
 });
 

@@ -131,7 +131,7 @@ function actionsOn(page: Page, first: string) {
     const name = `${first.replaceAll('/', '')}.csv`;
     await page.getByLabel('CSV file in UTF-8').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(csv) });
     await page.getByText('As curl').click();
-    await page.getByRole('button', { name: 'Take it in' }).click();
+    await page.getByRole('button', { name: 'Import the file' }).click();
   };
   const asYaml = async (): Promise<void> => {
     await page.getByRole('button', { name: 'New notification' }).click();
@@ -181,10 +181,10 @@ function screensOf(page: Page, texts: readonly string[], event: string, found: r
     [`${at}/why?who=${encodeURIComponent(second)}`, 'Ask', press(/^Ask/)],
     [`${at}/suppressions`, 'held-'],
     [`${at}/suppressions`, 'Why', () => page.locator('main [data-key]').first().click()],
-    [`${at}/suppressions`, 'Messages go out to', () => chooseAll('Take back…')],
+    [`${at}/suppressions`, 'From now on messages are sent again to', () => chooseAll('Remove…')],
     [`${at}/opt-outs`, 'Opted out'],
     [`${at}/opt-outs`, 'Does not want', () => page.locator('main [data-key]').first().click()],
-    [`${at}/opt-outs`, 'all that they opted out of', () => chooseAll('They want it again…')],
+    [`${at}/opt-outs`, 'will get again what they opted out of', () => chooseAll('Undo their opt-outs…')],
     [`${at}/deliveries`, 'message to', () => chooseAll('Send again…', 'c@example.com')],
     [`${at}/opt-outs`, 'refused', () => takeIn(`person,target\n${quoted(first)},${quoted(second)}\n`)],
     [`${at}/notifications`, '.yaml', () => asYaml()],

@@ -140,7 +140,7 @@ describeWith('chromium', 'templates in a browser', () => {
     await page.locator('[data-missing="1"] li', { hasText: 'not_therein 1' }).waitFor();
     await page.getByRole('region', { name: 'Variables' }).scrollIntoViewIfNeeded();
     await look('template-missing');
-    await page.getByRole('link', { name: 'The newest without not_there' }).click();
+    await page.getByRole('link', { name: 'Open the newest event without not_there' }).click();
     await page.waitForURL(`**/events/${without}`);
     await page.goBack();
     await button('Discard').click();
@@ -214,25 +214,25 @@ describeWith('chromium', 'templates in a browser', () => {
     await frame().getByText('All good again').waitFor();
     await button('Language').click();
     await page.getByRole('dialog').getByLabel('Language').fill('de');
-    await button('Add it').click();
-    await page.getByText('Read by who reads de. Without it they would get the one without a language.').waitFor();
+    await button('Add the language').click();
+    await page.getByText('For readers of de. Without it they would get Default.').waitFor();
     // Both stand beside one another, part by part.
     const before = page.locator('[data-fallback="html"]');
-    await before.getByText('Word for word the one without a language.').waitFor();
+    await before.getByText('Not translated yet: same text as Default.').waitFor();
     await write('HTML · de', '<p>Alles gut</p>');
     await frame().getByText('Alles gut').waitFor();
     await before.waitFor({ state: 'detached' });
-    expect(await part('HTML · no language').textContent()).toContain('All good again');
+    expect(await part('HTML · Default').textContent()).toContain('All good again');
     await page.locator('[data-fallback="text"]').getByText('Made from the HTML in de.').waitFor();
-    const [own, other] = await Promise.all([part('HTML · de').boundingBox(), part('HTML · no language').boundingBox()]);
+    const [own, other] = await Promise.all([part('HTML · de').boundingBox(), part('HTML · Default').boundingBox()]);
     expect(other?.y).toBe(own?.y);
     await look('template-languages');
     await page.setViewportSize({ width: 390, height: 844 });
     await expect
-      .poll(async () => (await part('HTML · no language').boundingBox())?.x)
+      .poll(async () => (await part('HTML · Default').boundingBox())?.x)
       .toBe((await part('HTML · de').boundingBox())?.x);
     await page.setViewportSize({ width: 1440, height: 900 });
-    await page.getByLabel('Beside it').selectOption('nothing');
+    await page.getByLabel('Compare with').selectOption('none');
     await part('HTML').waitFor();
     await page.waitForURL(/beside=alone/);
   });

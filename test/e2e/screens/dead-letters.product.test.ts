@@ -133,8 +133,8 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     await expectAccessible(page, 'the question');
     await picture(page, 'redrive-all');
     await page.getByRole('button', { name: 'Redrive 15 records' }).click();
-    await page.getByText('Done: 14 of 15, 1 could not be.').waitFor();
-    await page.getByRole('list', { name: 'What could not be done' }).getByText(LOST.detail).waitFor();
+    await page.getByText('Done: 14 of 15, 1 failed.').waitFor();
+    await page.getByRole('list', { name: 'Failures' }).getByText(LOST.detail).waitFor();
     await expectAccessible(page, 'the end');
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     expect(api.calls(REDRIVE_MANY).map(({ body }) => body)).toEqual([{ filter: {}, expected: 15 }]);

@@ -109,7 +109,7 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
   async function chooseAll(page: Page, count: number): Promise<void> {
     await expect.poll(() => outs(page).count()).toBe(count);
     for (const box of await page.getByRole('checkbox', { name: /^Choose Opted out/ }).all()) await box.check();
-    await page.getByRole('button', { name: 'They want it again…' }).click();
+    await page.getByRole('button', { name: 'Undo their opt-outs…' }).click();
   }
 
   it('are empty at first, and reached from the navigation', async () => {
@@ -127,18 +127,18 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     const page = await open('/workspaces/shop/opt-outs');
     await page.getByRole('button', { name: 'Opt somebody out' }).first().click();
     await page.getByLabel('Person', { exact: true }).fill('cleo@example.com');
-    await page.getByLabel('What they want no more').selectOption('notification');
+    await page.getByLabel('Unwanted messages').selectOption('notification');
     await page.getByLabel('Name of the notification').fill('nothing-like-it');
-    await dialog(page).getByRole('button', { name: 'Opt them out' }).click();
+    await dialog(page).getByRole('button', { name: 'Opt this person out' }).click();
     await dialog(page)
       .getByText(/nothing-like-it/)
       .first()
       .waitFor();
     await expectAccessible(page, 'a wrong notification');
-    await page.getByLabel('What they want no more').selectOption('all');
-    await page.getByLabel('By', { exact: true }).selectOption('email');
+    await page.getByLabel('Unwanted messages').selectOption('all');
+    await page.getByLabel('Channel', { exact: true }).selectOption('email');
     await picture(page, 'opt-out-new');
-    await dialog(page).getByRole('button', { name: 'Opt them out' }).click();
+    await dialog(page).getByRole('button', { name: 'Opt this person out' }).click();
     await page.getByText('cleo@example.com is opted out.').waitFor();
     expect(api.calls(SET).at(-1)?.body).toEqual({
       person: 'cleo@example.com',
@@ -157,12 +157,12 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     await panel.getByText(/Said by the API or the portal, for them by you/).waitFor();
     await expectAccessible(page, 'an opt-out');
     await picture(page, 'opt-out');
-    await panel.getByRole('button', { name: 'They want it again' }).click();
+    await panel.getByRole('button', { name: 'Undo opt-out' }).click();
     await panel.getByText('Wants again').waitFor();
-    await expect.poll(() => rows(page).first().textContent()).toContain('Back again');
+    await expect.poll(() => rows(page).first().textContent()).toContain('Opted in again');
     await page.getByRole('searchbox').fill('nobody@example.com');
     await page.keyboard.press('Enter');
-    await page.getByText('nobody@example.com never said anything').waitFor();
+    await page.getByText('nobody@example.com has no opt-outs').waitFor();
   });
 
   it('undo one opt-out alone: what was said before is not said again', async () => {
@@ -171,10 +171,10 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     const optOut = async (person: string): Promise<void> => {
       await page.getByRole('button', { name: 'Opt somebody out' }).first().click();
       await page.getByLabel('Person', { exact: true }).fill(person);
-      await dialog(page).getByRole('button', { name: 'Opt them out' }).click();
+      await dialog(page).getByRole('button', { name: 'Opt this person out' }).click();
     };
     await optOut('eve@example.com');
-    await page.getByText('eve@example.com was opted out already.').waitFor();
+    await page.getByText('eve@example.com had already opted out.').waitFor();
     expect(await undo(page).count()).toBe(0);
     await optOut('dora@example.com');
     await page.getByText('dora@example.com is opted out.').waitFor();
@@ -193,7 +193,7 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     serve(consent('dora@example.com'), consent('eve@example.com'));
     const page = await open('/workspaces/-/opt-outs');
     await chooseAll(page, 2);
-    await dialog(page).getByText('2 people: all that they opted out of').waitFor();
+    await dialog(page).getByText('2 people will get again what they opted out of').waitFor();
     await expectAccessible(page, 'taking back chosen opt-outs');
     await dialog(page).getByRole('button', { name: 'Send to 2 people again' }).click();
     await dialog(page).getByText('Done: 2 of 2.').waitFor();
@@ -213,7 +213,9 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     const page = await open('/workspaces/-/opt-outs');
     await chooseAll(page, 3);
     await dialog(page)
-      .getByText(/(2 people in shop, 1 person in care|1 person in care, 2 people in shop): all that they opted out of/)
+      .getByText(
+        /(2 people in shop, 1 person in care|1 person in care, 2 people in shop) will get again what they opted out of/,
+      )
       .waitFor();
     guard.allowStatus(503);
     let isBusy = true;
@@ -225,7 +227,7 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     await dialog(page)
       .getByRole('button', { name: /^Send to .* again$/ })
       .click();
-    await dialog(page).getByText('Nothing was begun in care: The store is busy.').waitFor();
+    await dialog(page).getByText('Not started in care: The store is busy.').waitFor();
     await dialog(page).getByText('Done: 2 of 2.').waitFor();
     await expectAccessible(page, 'one workspace that refuses');
     await picture(page, 'opt-outs-refused');
@@ -241,14 +243,14 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
   it('take back what all people said, as many as were counted', async () => {
     serve(consent('dora@example.com'), consent('eve@example.com'));
     const page = await open('/workspaces/shop/opt-outs');
-    await page.getByRole('button', { name: 'Send to all of them again…' }).click();
-    await dialog(page).getByText('2 people: all that they opted out of').waitFor();
+    await page.getByRole('button', { name: 'Undo all matching opt-outs…' }).click();
+    await dialog(page).getByText('2 people will get again what they opted out of').waitFor();
     await expectAccessible(page, 'taking back all opt-outs');
     await dialog(page).getByRole('button', { name: 'Send to 2 people again' }).click();
     await dialog(page).getByText('Done: 2 of 2.').waitFor();
     expect(api.calls(ALLOW).map(({ body }) => body)).toEqual([{ filter: {}, expected: 2 }]);
     await dialog(page).getByRole('button', { name: 'Close' }).click();
-    await page.getByRole('button', { name: 'Send to all of them again…' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo all matching opt-outs…' }).waitFor({ state: 'detached' });
   });
 
   it('say what went wrong and ask again', async () => {

@@ -91,7 +91,7 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     serve();
     const page = await open('/workspaces/shop');
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Suppressions' }).click();
-    await page.getByText('Nobody is left out').waitFor();
+    await page.getByText('No suppressed addresses').waitFor();
     await expectAccessible(page, 'no suppression');
     await expectToFit(page, 390, 320);
   });
@@ -102,7 +102,7 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     const page = await open(AT);
     await page.getByRole('button', { name: 'Add an address' }).first().click();
     await dialog(page).getByLabel('Address', { exact: true }).fill('nonsense');
-    await dialog(page).getByLabel('Why').fill('asked by phone');
+    await dialog(page).getByLabel('Reason').fill('asked by phone');
     await page.keyboard.press('Enter');
     await dialog(page)
       .getByText(/email address/)
@@ -131,7 +131,7 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.getByRole('searchbox').fill('eve@example.com');
     await page.keyboard.press('Enter');
-    await page.getByText('No address fits this filter').waitFor();
+    await page.getByText('No address matches this filter').waitFor();
     await page.getByRole('button', { name: 'Clear the filter' }).click();
     await expect.poll(() => rows(page).count()).toBe(1);
   });
@@ -145,14 +145,14 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     await expectAccessible(page, 'a suppression');
     await picture(page, 'suppression');
     await expectToFit(page, 390);
-    await page.getByRole('button', { name: 'Take it back…' }).click();
-    await dialog(page).getByText('Nothing else holds this address back').waitFor();
+    await page.getByRole('button', { name: 'Remove…' }).click();
+    await dialog(page).getByText('No other source suppresses this address').waitFor();
     await expectAccessible(page, 'taking back');
     await dialog(page)
-      .getByRole('button', { name: /Take back/ })
+      .getByRole('button', { name: /^Remove “/ })
       .click();
-    await page.getByText('Messages go out to bob@example.com again.').waitFor();
-    await page.getByText('Nobody is left out').waitFor();
+    await page.getByText('Messages are sent to bob@example.com again.').waitFor();
+    await page.getByText('No suppressed addresses').waitFor();
     // The notice stays while its button has the focus.
     await page.getByRole('status').getByRole('button', { name: 'Undo' }).last().focus();
     await page.keyboard.press('Enter');
@@ -165,25 +165,25 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     serve(entry('bob@example.com', 'operator'));
     const page = await open(AT);
     await page.getByRole('checkbox', { name: /^Choose / }).check();
-    await page.getByRole('button', { name: 'Take back…' }).click();
-    await dialog(page).getByText('Messages go out to 1 address again').waitFor();
+    await page.getByRole('button', { name: 'Remove…' }).click();
+    await dialog(page).getByText('From now on messages are sent again to 1 address').waitFor();
     await expectAccessible(page, 'taking back what is chosen');
-    await dialog(page).getByRole('button', { name: 'Take back 1' }).click();
+    await dialog(page).getByRole('button', { name: 'Remove 1' }).click();
     await dialog(page).getByText('Done: 1 of 1.').waitFor();
     await expectAccessible(page, 'a job that ended and can be undone');
     expect(api.calls(REMOVE_MANY).map(({ body }) => body)).toEqual([
       { entries: [{ channel: 'email', address: 'bob@example.com', source: 'operator' }] },
     ]);
     await dialog(page).getByRole('button', { name: 'Close' }).click();
-    await page.getByText('Nobody is left out').waitFor();
+    await page.getByText('No suppressed addresses').waitFor();
   });
 
   it('come back when the job that took them back is undone', async () => {
     serve(entry('bob@example.com', 'operator'));
     const page = await open(AT);
     await page.getByRole('checkbox', { name: /^Choose / }).check();
-    await page.getByRole('button', { name: 'Take back…' }).click();
-    await dialog(page).getByRole('button', { name: 'Take back 1' }).click();
+    await page.getByRole('button', { name: 'Remove…' }).click();
+    await dialog(page).getByRole('button', { name: 'Remove 1' }).click();
     await dialog(page).getByRole('button', { name: 'Undo' }).click();
     await dialog(page).getByText('Undone: 1 of 1.').waitFor();
     expect(await dialog(page).getByRole('button', { name: 'Undo' }).count()).toBe(0);
@@ -196,14 +196,14 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     const page = await open(AT);
     await page.getByRole('button', { name: 'Source: Any source' }).click();
     await page.getByRole('menuitemradio', { name: 'Import' }).click();
-    await page.getByRole('button', { name: 'Take back all that match…' }).click();
-    await dialog(page).getByText('Messages go out to 1 address again').waitFor();
+    await page.getByRole('button', { name: 'Remove all matching addresses…' }).click();
+    await dialog(page).getByText('From now on messages are sent again to 1 address').waitFor();
     await expectAccessible(page, 'taking back all that match');
-    await dialog(page).getByRole('button', { name: 'Take back 1' }).click();
+    await dialog(page).getByRole('button', { name: 'Remove 1' }).click();
     await dialog(page).getByText('Done: 1 of 1.').waitFor();
     expect(api.calls(REMOVE_MANY).map(({ body }) => body)).toEqual([{ filter: { source: 'import' }, expected: 1 }]);
     await dialog(page).getByRole('button', { name: 'Close' }).click();
-    await page.getByText('No address fits this filter').waitFor();
+    await page.getByText('No address matches this filter').waitFor();
   });
 
   it('take a file in, and name each refused line', async () => {
@@ -215,7 +215,7 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     await page
       .getByLabel('CSV file in UTF-8')
       .setInputFiles({ name: 'left.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
-    await page.getByRole('button', { name: 'Take it in' }).click();
+    await page.getByRole('button', { name: 'Import the file' }).click();
     await page.getByText('2 rows: 1 taken, 1 of them new, 1 refused.').waitFor();
     await page.getByText(/^Line 3: address/).waitFor();
     await expectAccessible(page, 'an import');
@@ -229,13 +229,13 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     const page = await open(AT);
     await expect.poll(() => rows(page).count()).toBe(2);
     await rows(page).filter({ hasText: 'Import' }).click();
-    await page.getByText('Said too by').waitFor();
-    await page.getByRole('button', { name: 'Take it back…' }).click();
-    await dialog(page).getByText('It stays held back by Operator.').waitFor();
+    await page.getByText('Other sources').waitFor();
+    await page.getByRole('button', { name: 'Remove…' }).click();
+    await dialog(page).getByText('It stays suppressed by Operator.').waitFor();
     await dialog(page)
-      .getByRole('button', { name: /Take back/ })
+      .getByRole('button', { name: /^Remove “/ })
       .click();
-    await page.getByText('Taken back. Still held by: Operator.').waitFor();
+    await page.getByText('Removed. Still suppressed by: Operator.').waitFor();
     await expect.poll(() => rows(page).count()).toBe(1);
   });
 
@@ -248,7 +248,7 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     await expectAccessible(page, 'suppressions, failed');
     serve();
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('Nobody is left out').waitFor();
+    await page.getByText('No suppressed addresses').waitFor();
   });
 
   it('are not asked for by a viewer, who reads which role sees addresses', async () => {
@@ -263,7 +263,7 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     serve(entry('ada@example.com', 'operator'));
     const page = await open(AT, { as: 'editor' });
     await rows(page).first().click();
-    const off = page.getByRole('button', { name: 'Take it back…' });
+    const off = page.getByRole('button', { name: 'Remove…' });
     await expect.poll(() => off.getAttribute('aria-disabled')).toBe('true');
     await expectAccessible(page, 'suppressions of an editor');
   });

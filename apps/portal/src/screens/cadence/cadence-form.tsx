@@ -70,7 +70,7 @@ function Limits({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNode {
   return (
     <fieldset className={cls(styles.group)}>
       <legend>Limits</legend>
-      {limits.length === 0 && <p className={cls(styles.quiet)}>No limit of its own.</p>}
+      {limits.length === 0 && <p className={cls(styles.quiet)}>No limits here.</p>}
       {limits.map((limit, index) => (
         <div key={index} role="group" aria-label={`Limit ${index + 1}`} className={cls(styles.group)}>
           <div className={cls(styles.line)}>
@@ -140,7 +140,7 @@ function Quiet({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNode {
         isDisabled={isOff}
         onChange={(isOn) => write(isOn ? { from: '21:00', to: '08:00', then: 'hold' } : undefined)}
       >
-        There are hours in which nobody is told
+        Quiet hours
       </Checkbox>
       {quiet && (
         <>
@@ -169,7 +169,7 @@ function Quiet({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNode {
               />
             </div>
           </div>
-          <div role="group" aria-label="Days on which they begin" className={cls(styles.days7)}>
+          <div role="group" aria-label="Days on which quiet hours begin" className={cls(styles.days7)}>
             {DAYS.map((day) => (
               <Checkbox
                 key={day}
@@ -205,11 +205,11 @@ function DigestPart({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNod
       <div className={cls(styles.line)}>
         <div className={cls(styles.wide)}>
           <Select
-            label="Several messages become one"
+            label="Combine messages"
             options={[
               { id: 'off', name: 'never' },
               { id: 'always', name: 'always' },
-              { id: 'over_limit', name: 'when a limit is used up' },
+              { id: 'over_limit', name: 'when a limit is reached' },
             ]}
             chosen={digest ? (digest.when ?? 'always') : 'off'}
             isDisabled={isOff}
@@ -221,11 +221,11 @@ function DigestPart({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNod
         {digest && (
           <div className={cls(styles.wide)}>
             <Select<WindowKind>
-              label="It is sent"
+              label="Send the digest"
               options={[
-                { id: 'fixed', name: 'so long after its first' },
-                { id: 'sliding', name: 'when it is quiet for a while' },
-                { id: 'at', name: 'at times of the day' },
+                { id: 'fixed', name: 'a fixed time after its first message' },
+                { id: 'sliding', name: 'after a pause' },
+                { id: 'at', name: 'at fixed times of the day' },
               ]}
               chosen={kind}
               isDisabled={isOff}
@@ -255,8 +255,8 @@ function WindowFields({
       ? [['After', window.fixed, (fixed) => ({ fixed })]]
       : 'sliding' in window
         ? [
-            ['Quiet for', window.sliding, (sliding) => ({ ...window, sliding })],
-            ['At the latest after', window.at_most, (latest) => ({ ...window, at_most: latest })],
+            ['Pause of', window.sliding, (sliding) => ({ ...window, sliding })],
+            ['At most after', window.at_most, (latest) => ({ ...window, at_most: latest })],
           ]
         : [
             [
@@ -289,7 +289,7 @@ function Delay({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNode {
       <div className={cls(styles.line)}>
         <div className={cls(styles.wide)}>
           <Select<DelayKind>
-            label="A message goes"
+            label="Send a message"
             options={[
               { id: 'none', name: 'at once' },
               { id: 'span', name: 'after a while' },

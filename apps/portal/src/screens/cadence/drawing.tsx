@@ -45,20 +45,20 @@ export function Drawing({ tried, children }: { readonly tried: Tried; readonly c
           </p>
           {data.faults.map((fault) => (
             <p key={`${fault.resource} ${fault.path} ${fault.message}`} className={cls(styles.quiet)}>
-              Drawn as it is published: {faultText(fault)}
+              The drawing shows the published version, because the draft has a mistake: {faultText(fault)}
             </p>
           ))}
           {run.messages > 0 && (
             <>
               <Week simulated={data} />
               <p className={cls(styles.legend)}>
-                <span>Goes</span>
+                <span>Sent</span>
                 <span className={cls(styles.legendHeld)}>Held until</span>
                 <span className={cls(styles.legendDigest)}>Digest</span>
                 <span className={cls(styles.legendDropped)}>Dropped</span>
               </p>
               <p>
-                People whom it holds up or drops: <b>{run.people_touched.toLocaleString('en')}</b>
+                People with a held or dropped message: <b>{run.people_touched.toLocaleString('en')}</b>
                 {run.dropped_by.map(({ by, count }) => ` · ${count.toLocaleString('en')} dropped by ${by}`).join('')}
               </p>
               {run.most_touched.length > 0 && <Lanes people={run.most_touched} from={data.from} to={data.to} />}

@@ -43,7 +43,7 @@ function Across({ workspace }: { readonly workspace: string }): ReactNode {
   const limits = data?.body.cadence?.limits ?? [];
   return (
     <p className={cls(styles.quiet)}>
-      Across all notifications of the workspace:{' '}
+      For all notifications of the workspace:{' '}
       {limits.length === 0
         ? 'no limit'
         : limits.map(({ max, per, then }) => `${max} in ${per}, then ${then}`).join('; ')}

@@ -26,10 +26,10 @@ export function Week({ simulated }: { readonly simulated: Simulated }): ReactNod
             <thead>
               <tr>
                 <th scope="col">Day</th>
-                <th scope="col">Came</th>
-                <th scope="col">Went{proposed && ', before'}</th>
+                <th scope="col">Events</th>
+                <th scope="col">Sent{proposed && ', before'}</th>
                 <th scope="col">Dropped{proposed && ', before'}</th>
-                {proposed && <th scope="col">Went, after</th>}
+                {proposed && <th scope="col">Sent, after</th>}
                 {proposed && <th scope="col">Dropped, after</th>}
               </tr>
             </thead>

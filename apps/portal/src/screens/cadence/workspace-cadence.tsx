@@ -25,7 +25,7 @@ export function WorkspaceCadence(): ReactNode {
     return (
       <>
         <PageHead title="Cadence" />
-        <Empty title="Choose a workspace">Limits and quiet hours are of one workspace.</Empty>
+        <Empty title="Choose a workspace">Each workspace has its own limits and quiet hours.</Empty>
       </>
     );
   }
@@ -49,7 +49,7 @@ function Editor({ workspace }: { readonly workspace: string }): ReactNode {
     <>
       <PageHead
         title="Cadence"
-        lead="Limits and quiet hours of all notifications of the workspace together. Transactional ones are exempt from limits."
+        lead="Limits and quiet hours for all notifications of the workspace together. Limits do not apply to transactional notifications."
       >
         <DraftActions draft={draft} />
       </PageHead>
@@ -59,7 +59,7 @@ function Editor({ workspace }: { readonly workspace: string }): ReactNode {
         <DraftNotices draft={draft} />
         {body && (
           <>
-            <Card title="Across all notifications">
+            <Card title="For all notifications">
               {off !== null && <p className={cls(styles.quiet)}>{off}</p>}
               <FaultScope draft={draft}>
                 <CadenceForm

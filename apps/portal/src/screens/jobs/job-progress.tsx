@@ -22,11 +22,11 @@ export const Foot = ({ children }: { readonly children: ReactNode }): ReactNode 
 );
 
 const END_WORDS: Readonly<Record<Job['state'], string>> = {
-  waiting: 'It begins in a moment',
+  waiting: 'Waiting to start',
   running: 'Under way',
   done: 'Done',
   cancelled: 'Stopped',
-  failed: 'Nothing of it could be done',
+  failed: 'Failed',
 };
 
 const JOB = '/v1/workspaces/{workspace}/jobs/{id}';
@@ -104,23 +104,24 @@ export function JobProgress({
     <div className={cls(styles.job)}>
       <p role="status">
         {isStopped && !isOver
-          ? 'It stops once what is under way is over'
+          ? 'Stopping after the current step'
           : undo && state === 'done'
             ? 'Undone'
             : END_WORDS[state]}
         : {done.toLocaleString('en')} of {of.toLocaleString('en')}
-        {failed > 0 && `, ${failed.toLocaleString('en')} could not be`}.
-        {jobs.some((job) => job.cancelled_because === 'rights_lost') && ' Whoever began it may no longer do this.'}
+        {failed > 0 && `, ${failed.toLocaleString('en')} failed`}.
+        {jobs.some((job) => job.cancelled_because === 'rights_lost') &&
+          ' The person who started it lost the permission.'}
       </p>
-      <progress aria-label="How far it is" max={Math.max(1, of)} value={done + failed} />
+      <progress aria-label="Progress" max={Math.max(1, of)} value={done + failed} />
       {undo?.note && <p role="note">{undo.note}</p>}
       {begun.refused.map(({ workspace, why }) => (
         <p key={workspace} role="alert">
-          Nothing was begun in {workspace}: <Sentence text={why} />
+          Not started in {workspace}: <Sentence text={why} />
         </p>
       ))}
       {failures.length > 0 && (
-        <ul aria-label="What could not be done" className={cls(styles.failures)} tabIndex={0}>
+        <ul aria-label="Failures" className={cls(styles.failures)} tabIndex={0}>
           {failures.map(({ item, detail }) => (
             <li key={item}>
               {item}: <Sentence text={detail} />
@@ -153,7 +154,7 @@ export function JobProgress({
           </Button>
         )}
         <Button kind="main" onPress={close}>
-          {isOver ? 'Close' : 'Close: it goes on'}
+          {isOver ? 'Close' : 'Close and continue in the background'}
         </Button>
       </Foot>
     </div>

@@ -38,7 +38,7 @@ export function AddSuppression({
           `Nothing is sent to ${body.address} any more.`,
           undoing(() => removeSuppression(workspace, entry), isOld),
         );
-      } else say(`${body.address} was there already.`);
+      } else say(`${body.address} is already on the list.`);
       onClose();
     },
     onSettled: isOld,
@@ -53,7 +53,7 @@ export function AddSuppression({
           if (body.address !== '' && !add.isPending) add.mutate();
         }}
       >
-        <p>Nothing is sent to it on this channel from now on, whatever a rule says.</p>
+        <p>From now on Carillon sends nothing to this address on this channel.</p>
         <NativeSelect label="Channel" options={CHANNEL_OPTIONS} value={channel} onChange={setChannel} />
         <Field
           label="Address"
@@ -62,15 +62,15 @@ export function AddSuppression({
           value={address}
           onChange={setAddress}
           fault={fault}
-          note="Of email, a phone number with + and its country, or the token of a device"
+          note="An email address, a phone number with + and country code, or a device token"
         />
         <Field
-          label="Why"
+          label="Reason"
           autoComplete="off"
           maxLength={500}
           value={detail}
           onChange={setDetail}
-          note="For whoever finds it here later"
+          note="For people who read this list later"
         />
         {add.error && fault === null && <Problem error={add.error} />}
         <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/suppressions`, body }} />

@@ -35,9 +35,9 @@ export function ChosenOptOuts({
     <ChosenAction
       count={chosen.length}
       fitting={out}
-      verb="They want it again"
+      verb="Undo their opt-outs"
       title={TITLE}
-      otherwise="These people want everything again already."
+      otherwise="These people have no opt-outs any more."
       off={off}
       changes={CONSENTS}
       onClear={onClear}
@@ -95,7 +95,7 @@ function Question({ parts, onJob, onLeave }: QuestionProps): ReactNode {
   if (starts.length === 0) {
     return (
       <>
-        <p>These people want everything again already.</p>
+        <p>These people have no opt-outs any more.</p>
         <Foot>
           <Button onPress={onLeave}>Close</Button>
         </Foot>
@@ -123,9 +123,9 @@ function Question({ parts, onJob, onLeave }: QuestionProps): ReactNode {
       onRefused={() => void refetch()}
       onLeave={onLeave}
     >
-      <p>{whom}: all that they opted out of comes to them again from now on. What was held back before stays so.</p>
-      <p>Do it only where they asked for it, or where they never opted out: after a file that was wrong.</p>
-      {isMore && <p role="alert">More people opted out than one job takes: choose them in the list.</p>}
+      <p>{whom} will get again what they opted out of. Messages held back before are not sent.</p>
+      <p>Do this only if they asked for it, or if the opt-outs were a mistake, such as a wrong file.</p>
+      {isMore && <p role="alert">More people opted out than one job takes. Choose them in the list.</p>}
     </StartJob>
   );
 }

@@ -20,12 +20,13 @@ const NAMES: Readonly<Record<Source, string>> = {
   import: 'Import',
 };
 const MEANINGS: Readonly<Record<Source, string>> = {
-  hard_bounce: 'The provider said that there is no such address. Sending again hurts the name of your sender.',
-  complaint: 'Its reader marked a message as unwanted. Sending again hurts the name of your sender.',
-  stop: 'Its reader wrote STOP. Send again only if they asked for it.',
+  hard_bounce:
+    'The provider reported that this address does not exist. Sending again harms your reputation as a sender.',
+  complaint: 'The reader marked a message as spam. Sending again harms your reputation as a sender.',
+  stop: 'The reader wrote STOP. Send again only if they asked for it.',
   dead_token: 'The app was removed from the device. A new installation has a new token.',
-  operator: 'Somebody of you put it here.',
-  import: 'It came with a file.',
+  operator: 'Somebody in this workspace added the address.',
+  import: 'The address was imported from a file.',
 };
 
 const isSource = (word: string): word is Source => SOURCES.some((one) => one === word);
@@ -36,7 +37,7 @@ export const sourceMeaning = (word: string): string => (isSource(word) ? MEANING
 
 /** `everything`, `the category “orders”`, `the notification “order-paid”`, each with its channel where it is one alone. */
 export function targetWords({ target, name, channel }: ConsentEntry): string {
-  const what = target === 'all' ? 'everything' : name === null ? `a ${target} that is gone` : `the ${target} “${name}”`;
+  const what = target === 'all' ? 'everything' : name === null ? `a removed ${target}` : `the ${target} “${name}”`;
   return channel === null ? what : `${what} by ${channel}`;
 }
 
@@ -46,13 +47,13 @@ export const isOut = ({ words }: Consent): boolean => words.some((word) => word.
 /** What somebody wants in a line: what counts first. */
 export function consentWords({ words }: Consent): string {
   const out = words.filter((word) => word.opted_out);
-  if (out.length === 0) return 'wants everything again';
+  if (out.length === 0) return 'wants everything';
   return `does not want ${out.map(targetWords).join(', ')}`;
 }
 
 const WAYS: Readonly<Record<string, string>> = {
-  one_click: 'by the button of a mail program',
-  page: 'on the page of opt-outs',
+  one_click: 'with the unsubscribe button of a mail program',
+  page: 'on the opt-out page',
   api: 'by the API or the portal',
   import: 'with a file',
 };

@@ -59,7 +59,7 @@ export function ImportFile({
               isDisabled={file === null || isTooLong || taken.isPending}
               onPress={() => file !== null && taken.mutate(file)}
             >
-              Take it in
+              Import the file
             </Button>
           )}
         </>
@@ -86,16 +86,16 @@ export function ImportFile({
       )}
       {isTooLong && (
         <p role="alert">
-          It is longer than 1 MiB. On the command line a file of any length is taken in: <code>{command}</code>
+          The file is larger than 1 MiB. Import it on the command line: <code>{command}</code>
         </p>
       )}
       {taken.error && <Problem error={taken.error} />}
       {data && (
         <>
           <p role="status">
-            {data.rows.toLocaleString('en')} rows: {data.taken.toLocaleString('en')} taken,{' '}
+            {data.rows.toLocaleString('en')} rows: {data.taken.toLocaleString('en')} imported,{' '}
             {data.added.toLocaleString('en')} of them new, {data.refused.toLocaleString('en')} refused.
-            {data.ignored_columns.length > 0 && ` Columns that nobody reads: ${data.ignored_columns.join(', ')}.`}
+            {data.ignored_columns.length > 0 && ` Ignored columns: ${data.ignored_columns.join(', ')}.`}
           </p>
           {data.faults.length > 0 && (
             <ul aria-label="Refused rows" className={cls(styles.faults)} tabIndex={0}>

@@ -33,7 +33,7 @@ export function OptOutPanel({
       {consent ? (
         <Said consent={consent} />
       ) : (
-        isListRead && <p>This person is not in the list. Look for them by id or address.</p>
+        isListRead && <p>This person is not in the list. Search by id or address.</p>
       )}
     </Panel>
   );
@@ -60,7 +60,7 @@ function Said({ consent }: { readonly consent: Consent }): ReactNode {
     mutationFn: (said: SaidConsent) => setConsent(workspace, said),
     onSuccess: (now, said) =>
       say(
-        said.opted_out ? 'Nothing of it is sent to them any more.' : 'It comes to them again.',
+        said.opted_out ? 'They do not get it any more.' : 'They get it again.',
         consentUndo(workspace, person, now, isOld),
       ),
     onSettled: isOld,
@@ -70,7 +70,7 @@ function Said({ consent }: { readonly consent: Consent }): ReactNode {
   return (
     <>
       {change.error && <Problem error={change.error} />}
-      <ul aria-label="What they said" className={cls(styles.words)}>
+      <ul aria-label="Choices of this person" className={cls(styles.words)}>
         {words.map((word) => {
           const said = opposite(person, word);
           return (
@@ -86,7 +86,7 @@ function Said({ consent }: { readonly consent: Consent }): ReactNode {
               {said && (
                 <Actions>
                   <Button off={off} isDisabled={change.isPending} onPress={() => change.mutate(said)}>
-                    {word.opted_out ? 'They want it again' : 'They want it no more'}
+                    {word.opted_out ? 'Undo opt-out' : 'Opt out again'}
                   </Button>
                 </Actions>
               )}
@@ -94,10 +94,10 @@ function Said({ consent }: { readonly consent: Consent }): ReactNode {
           );
         })}
       </ul>
-      {exempt.length > 0 && <p>Comes all the same, since it is transactional: {exempt.join(', ')}.</p>}
+      {exempt.length > 0 && <p>They still get transactional notifications: {exempt.join(', ')}.</p>}
       <p>
         <Link to="/workspaces/$w/deliveries" params={{ w: workspace }} search={{ person }}>
-          What was decided for this person
+          Deliveries to this person
         </Link>
       </p>
       {call && <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/consents`, body: call }} />}

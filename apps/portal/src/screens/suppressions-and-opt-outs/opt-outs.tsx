@@ -23,7 +23,7 @@ const ImportFile = lazyPart(() => import('./import-file.tsx').then(({ ImportFile
 const keyOf = ({ workspace, person }: Consent): string => `${workspace} ${person}`;
 
 const COLUMNS: Columns<Consent> = {
-  what: (consent) => (isOut(consent) ? 'Opted out' : 'Back again'),
+  what: (consent) => (isOut(consent) ? 'Opted out' : 'Opted in again'),
   who: ({ person }) => person,
   about: consentWords,
   time: ({ updated_at: at }) => at !== null && <Time at={at} ago />,
@@ -50,7 +50,7 @@ export function OptOuts(): ReactNode {
       renderDialog: (close) => (
         <ImportFile
           title="Import opt-outs"
-          note="Reads the columns person or address, and target (all, category, notification), name, channel, opted_out and at where there are any; the first row names them. Without a target a row means everything."
+          note="The first row names the columns: person or address, and optionally target (all, category, notification), name, channel, opted_out and at. A row without a target opts out of everything."
           workspace={w}
           call={{ method: 'POST', path: `/v1/workspaces/${w}/consents/import` }}
           queryKey={[CONSENTS]}
@@ -70,7 +70,7 @@ export function OptOuts(): ReactNode {
   return (
     <ListScreen
       title="Opt-outs"
-      lead="What people said that they want no more. Only transactional notifications come all the same."
+      lead="Messages that people do not want any more. They still get transactional notifications."
       what="opt-outs"
       list={list}
       keyOf={keyOf}
@@ -86,7 +86,7 @@ export function OptOuts(): ReactNode {
       actions={[
         isOne &&
           list.items?.some(isOut) === true && {
-            name: 'Send to all of them again…',
+            name: 'Undo all matching opt-outs…',
             kind: 'quiet',
             off,
             renderDialog: (close) => <AllOptOuts workspace={w} person={person} onClose={close} />,
@@ -106,12 +106,11 @@ export function OptOuts(): ReactNode {
       renderEmpty={(button) =>
         person === '' ? (
           <Empty title="Nobody has opted out" action={button('Opt somebody out')}>
-            People come here by the link in a message, by the button of their mail program, and where somebody says it
-            in their place.
+            People opt out with the link in a message or the button of their mail program, or you do it for them.
           </Empty>
         ) : (
-          <Empty title={`${person} never said anything`} action={<Button onPress={() => show({})}>Clear</Button>}>
-            A person is found by the id that a rule gives them, or by a whole address, whatever its case and form.
+          <Empty title={`${person} has no opt-outs`} action={<Button onPress={() => show({})}>Clear</Button>}>
+            Search by the id that a rule gives a person, or by a whole address. Upper and lower case do not matter.
           </Empty>
         )
       }

@@ -17,7 +17,7 @@ import {
 import { ChosenAction } from './chosen-action.tsx';
 import { byWorkspace, sourceMeaning, type Suppression } from './entry-text.ts';
 
-const TITLE = 'Send to these again?';
+const TITLE = 'Send to these addresses again?';
 const addressesWords = (count: number): string => counted(count, 'address', 'addresses');
 
 type Part = { readonly workspace: string; readonly which: ChosenEntries };
@@ -42,7 +42,7 @@ export function ChosenSuppressions({
     <ChosenAction
       count={chosen.length}
       fitting={chosen}
-      verb="Take back"
+      verb="Remove"
       title={TITLE}
       off={off}
       changes={SUPPRESSIONS}
@@ -103,7 +103,7 @@ function Question({ parts, sources, onJob, onLeave }: QuestionProps): ReactNode 
   if (removed === 0) {
     return (
       <>
-        <p>None of them is there any more.</p>
+        <p>None of these addresses is suppressed any more.</p>
         <Foot>
           <Button onPress={onLeave}>Close</Button>
         </Foot>
@@ -121,7 +121,7 @@ function Question({ parts, sources, onJob, onLeave }: QuestionProps): ReactNode 
   return (
     <StartJob
       workspaces={starts.map(({ workspace }) => workspace)}
-      verb={`Take back ${removed.toLocaleString('en')}`}
+      verb={`Remove ${removed.toLocaleString('en')}`}
       kind="danger"
       calls={starts.map(({ workspace, body }) => ({
         method: 'POST',
@@ -135,23 +135,22 @@ function Question({ parts, sources, onJob, onLeave }: QuestionProps): ReactNode 
       onLeave={onLeave}
     >
       <p>
-        Messages go out to{' '}
+        From now on messages are sent again to{' '}
         {byWorkspace(
           data.map((one) => ({ ...one, words: addressesWords(one.addresses - one.still) })),
           isOfSeveral,
         )}{' '}
-        again from now on
         {still.length > 0 &&
           `; ${byWorkspace(
             still.map((one) => ({ ...one, words: `${one.still.toLocaleString('en')} more` })),
             isOfSeveral,
-          )} stay held back by another source`}
-        . What was held back before stays so.
+          )} stay suppressed by another source`}
+        . Messages held back before are not sent.
       </p>
       {[...new Set(sources.map(sourceMeaning))].map((meaning) => (
         <p key={meaning}>{meaning}</p>
       ))}
-      {isMore && <p role="alert">More match than one job takes: narrow the filter down first.</p>}
+      {isMore && <p role="alert">More match than one job takes. Narrow the filter first.</p>}
     </StartJob>
   );
 }

@@ -60,7 +60,7 @@ export function SetOptOut({
     mutationFn: () => setConsent(workspace, said),
     onSuccess(now) {
       const undo = consentUndo(workspace, said.person, now, isOld);
-      say(`${said.person} ${undo ? 'is opted out' : 'was opted out already'}.`, undo);
+      say(`${said.person} ${undo ? 'is opted out' : 'had already opted out'}.`, undo);
       onClose();
     },
     onSettled: isOld,
@@ -77,7 +77,7 @@ export function SetOptOut({
           if (isWhole && !save.isPending) save.mutate();
         }}
       >
-        <p>Said in their place: it stays in the list with your name. Transactional notifications come all the same.</p>
+        <p>You do this for them, and the list keeps your name. They still get transactional notifications.</p>
         <Field
           label="Person"
           autoFocus
@@ -85,9 +85,9 @@ export function SetOptOut({
           value={person}
           onChange={setPerson}
           fault={faultOf('/person')}
-          note="The id that a rule gives them, or an address"
+          note="The id that a rule gives this person, or an address"
         />
-        <NativeSelect label="What they want no more" options={TARGETS} value={target} onChange={setTarget} />
+        <NativeSelect label="Unwanted messages" options={TARGETS} value={target} onChange={setTarget} />
         <datalist id={listId}>
           {offered.map((one) => (
             <option key={one} value={one} />
@@ -103,13 +103,13 @@ export function SetOptOut({
             fault={faultOf('/name')}
           />
         )}
-        <NativeSelect label="By" options={CHANNELS} value={channel} onChange={setChannel} />
+        <NativeSelect label="Channel" options={CHANNELS} value={channel} onChange={setChannel} />
         {save.error && !isPlaced && <Problem error={save.error} />}
         <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/consents`, body: said }} />
         <Actions>
           <Button onPress={onClose}>Cancel</Button>
           <Button kind="main" type="submit" isDisabled={!isWhole || save.isPending}>
-            Opt them out
+            Opt this person out
           </Button>
         </Actions>
       </form>

@@ -35,7 +35,7 @@ export function SuppressionPanel({
       {entry ? (
         <Entry entry={entry} />
       ) : (
-        isListRead && <p>This entry is not in the list: it was taken back, or a filter leaves it out.</p>
+        isListRead && <p>This address is not in the list: it was removed, or a filter hides it.</p>
       )}
     </Panel>
   );
@@ -65,8 +65,8 @@ function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
       setAsked(false);
       say(
         still.length === 0
-          ? `Messages go out to ${address} again.`
-          : `Taken back. Still held by: ${still.map((one) => sourceName(one.source)).join(', ')}.`,
+          ? `Messages are sent to ${address} again.`
+          : `Removed. Still suppressed by: ${still.map((one) => sourceName(one.source)).join(', ')}.`,
         undoing(() => restoreSuppressions(workspace, undo), isOld),
       );
     },
@@ -92,7 +92,7 @@ function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
               </Link>
             ),
           ],
-          ['Said too by', others.map((one) => sourceName(one.source)).join(', ')],
+          ['Other sources', others.map((one) => sourceName(one.source)).join(', ')],
         ]}
       />
       {all.error && <Problem error={all.error} onRetry={() => void all.refetch()} />}
@@ -102,12 +102,12 @@ function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
           params={{ w: workspace }}
           search={{ recipient: address, state: 'SUPPRESSED' }}
         >
-          What was held back from this address
+          Messages held back from this address
         </Link>
       </p>
       <Actions>
         <Button off={off} onPress={() => setAsked(true)}>
-          Take it back…
+          Remove…
         </Button>
       </Actions>
       <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/suppressions/remove`, body }} />
@@ -119,7 +119,7 @@ function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
           <>
             <Button onPress={() => setAsked(false)}>Cancel</Button>
             <Button kind="danger" isDisabled={remove.isPending} onPress={() => remove.mutate()}>
-              Take back “{sourceName(source)}”
+              Remove “{sourceName(source)}”
             </Button>
           </>
         }
@@ -128,8 +128,8 @@ function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
           <p>{sourceMeaning(source)}</p>
           <p>
             {others.length === 0
-              ? 'Nothing else holds this address back: messages go out to it again from now on. What was held back before stays so.'
-              : `It stays held back by ${others.map((one) => sourceName(one.source)).join(', ')}.`}
+              ? 'No other source suppresses this address: messages are sent to it again from now on. Messages held back before are not sent.'
+              : `It stays suppressed by ${others.map((one) => sourceName(one.source)).join(', ')}.`}
           </p>
           {remove.error && <Problem error={remove.error} />}
         </div>

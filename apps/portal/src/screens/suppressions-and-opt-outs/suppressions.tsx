@@ -72,7 +72,7 @@ export function Suppressions(): ReactNode {
       renderDialog: (close) => (
         <ImportFile
           title="Import suppressions"
-          note="Reads the columns address and channel, and detail where there is one; the first row names them. Taking the same file in again changes nothing."
+          note="The first row names the columns: address, channel and optionally detail. Importing the same file again changes nothing."
           workspace={w}
           call={{ method: 'POST', path: `/v1/workspaces/${w}/suppressions/import` }}
           queryKey={[SUPPRESSIONS]}
@@ -93,7 +93,7 @@ export function Suppressions(): ReactNode {
   return (
     <ListScreen
       title="Suppressions"
-      lead="Addresses that nothing is sent to, each with who says so."
+      lead="Addresses to which nothing is sent, each with the source of the suppression."
       what="suppressions"
       list={list}
       keyOf={keyOf}
@@ -109,7 +109,7 @@ export function Suppressions(): ReactNode {
           isOne &&
           list.items !== undefined &&
           list.items.length > 0 && {
-            name: 'Take back all that match…',
+            name: 'Remove all matching addresses…',
             kind: 'quiet',
             off,
             renderDialog: (close) => <AllSuppressions workspace={w} filter={filter} onClose={close} />,
@@ -128,17 +128,17 @@ export function Suppressions(): ReactNode {
       )}
       renderEmpty={(button) =>
         isFiltered ? (
-          <Empty title="No address fits this filter" action={<Button onPress={clear}>Clear the filter</Button>}>
-            Looked for:{' '}
+          <Empty title="No address matches this filter" action={<Button onPress={clear}>Clear the filter</Button>}>
+            Filter:{' '}
             {Object.entries(filter)
               .map(([name, word]) => `${name} ${word}`)
               .join(', ')}
-            . An address is found as a whole, whatever its case and form.
+            . Enter a whole address. Upper and lower case do not matter.
           </Empty>
         ) : (
-          <Empty title="Nobody is left out" action={button('Add an address')}>
-            Addresses come here by themselves when a provider says that they do not exist, when somebody complains or
-            writes STOP, and when an app is removed from a device.
+          <Empty title="No suppressed addresses" action={button('Add an address')}>
+            Carillon adds an address when a provider reports that it does not exist, when its reader complains or writes
+            STOP, and when an app is removed from a device.
           </Empty>
         )
       }

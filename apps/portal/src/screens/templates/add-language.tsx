@@ -36,8 +36,8 @@ export function AddLanguage({
     typed === '' || (isLocale(typed) && !locales.includes(typed))
       ? null
       : locales.includes(typed)
-        ? 'There is one already.'
-        : 'A language such as de or de-AT.';
+        ? 'This language exists already.'
+        : 'Enter a language such as de or de-AT.';
   return (
     <Dialog
       title="Add a language"
@@ -47,7 +47,7 @@ export function AddLanguage({
         <>
           <Button onPress={onClose}>Cancel</Button>
           <Button kind="main" isDisabled={typed === '' || fault !== null} onPress={() => onAdd(typed)}>
-            Add it
+            Add the language
           </Button>
         </>
       }
@@ -65,7 +65,7 @@ export function AddLanguage({
         value={typed}
         onChange={setTyped}
         fault={fault}
-        note="It begins as a copy of the one without a language, since it needs every part."
+        note="It starts as a copy of Default, because it needs every part."
       />
     </Dialog>
   );

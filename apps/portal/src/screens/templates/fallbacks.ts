@@ -1,7 +1,7 @@
 import { BASE, variantIn, type Channel } from './template-parts.ts';
 
 /** A language as people call it, in a sentence and beside the name of a part. */
-export const languageName = (locale: string): string => (locale === BASE ? 'no language' : locale);
+export const languageName = (locale: string): string => (locale === BASE ? 'Default' : locale);
 
 /** `zh-Hant-TW`, `zh-Hant`, `zh`: what the server looks for, in its order. */
 function shortened(locale: string): readonly string[] {
@@ -19,14 +19,16 @@ export function fallsBackTo(locale: string, locales: readonly string[], ofWorksp
 export function fallbackWords(locale: string, locales: readonly string[], ofWorkspace: string): string {
   if (locale === BASE) {
     return locales.length === 0
-      ? 'Everybody reads this one. A language of its own can be added beside it.'
-      : 'Read by everybody whose language, and that of the workspace, has no variant.';
+      ? 'For all readers. You can add languages.'
+      : 'For readers whose language is not here, unless the language of the workspace is.';
   }
   const isOfWorkspace = shortened(ofWorkspace).find((one) => locales.includes(one)) === locale;
-  const others = isOfWorkspace ? ', and by everybody whose language has no variant, since it is the workspace’s' : '';
+  const others = isOfWorkspace
+    ? ', and of languages that are not here, because it is the language of the workspace'
+    : '';
   const next = fallsBackTo(locale, locales, ofWorkspace);
-  const there = next === BASE ? 'the one without a language' : next;
-  return `Read by who reads ${locale}${others}. Without it they would get ${there}.`;
+  const there = next === BASE ? 'Default' : next;
+  return `For readers of ${locale}${others}. Without it they would get ${there}.`;
 }
 
 /** What stands in for a part of a language, in a sentence. */
@@ -49,18 +51,14 @@ export function partFallback(body: unknown, channel: Channel, locale: string, pa
   const said = (words: string): PartFallback => ({ words, isFault: false });
   if (part === 'layout') {
     if (isThere(ownText)) return null;
-    return said(
-      isThere(baseText)
-        ? `Falls back to ${String(baseText)}, the layout of the one without a language.`
-        : 'None, as without a language.',
-    );
+    return said(isThere(baseText) ? `Uses ${String(baseText)}, the layout of Default.` : 'None, as in Default.');
   }
   if (isThere(ownText)) {
-    if (ownText === baseText) return said('Word for word the one without a language.');
-    return isThere(baseText) ? null : said('Here alone: the one without a language has none.');
+    if (ownText === baseText) return said('Not translated yet: same text as Default.');
+    return isThere(baseText) ? null : said('Only in this language: Default has none.');
   }
   if (isThere(baseText)) {
-    const words = `${locale} has none, and no message is in two languages: write it, or take it out of the one without a language.`;
+    const words = `Missing in ${locale}, and a message never mixes languages. Write it, or remove it from Default.`;
     return { words, isFault: true };
   }
   return part === 'text' && channel === 'email' ? said(`Made from the HTML in ${locale}.`) : null;
@@ -71,9 +69,8 @@ export function settingsFallback(body: unknown, channel: Channel, locale: string
   if (locale === BASE) return null;
   const base = variantIn(body, channel, BASE);
   const gap =
-    base['strict'] === true ? 'nothing is sent where a variable is missing' : 'a missing variable is left empty';
-  const settings =
-    channel === 'push' ? 'Priority, Android and Apple settings as without a language, and' : 'As without a language,';
+    base['strict'] === true ? 'a message with a missing variable is not sent' : 'a missing variable is left empty';
+  const settings = channel === 'push' ? 'Priority, Android and Apple settings as in Default, and' : 'As in Default,';
   return `${settings} ${gap}.`;
 }
 

@@ -63,7 +63,7 @@ export function Languages({
   const others = channelsIn(draft.body)
     .filter((one) => one !== channel)
     .map((id) => ({ id, name: CHANNEL_NAMES[id] }));
-  const all = [{ id: BASE, name: 'No language' }, ...locales.map((id) => ({ id, name: id }))];
+  const all = [{ id: BASE, name: 'Default' }, ...locales.map((id) => ({ id, name: id }))];
   const words = [
     fallbackWords(locale, locales, ofWorkspace),
     channelsWithout(draft.body, locale, others),
@@ -95,9 +95,9 @@ export function Languages({
         )}
         {locales.length > 0 && (
           <NativeSelect
-            label="Beside it"
+            label="Compare with"
             options={[
-              { id: ALONE, name: 'nothing' },
+              { id: ALONE, name: 'none' },
               ...all
                 .filter(({ id }) => id !== locale)
                 .map(({ id, name }) => ({ id: id === BASE ? WITHOUT : id, name })),

@@ -70,7 +70,7 @@ function Settings({ draft, channel, locale, named }: ColumnProps): ReactNode {
           draft.change((before) => withVariant(before, channel, locale, { ...variant, strict: isOn }))
         }
       >
-        {named('Send nothing where a variable is missing')}
+        {named('Do not send if a variable is missing')}
       </Checkbox>
     )
   );
@@ -107,9 +107,9 @@ function EmailFields(props: Props): ReactNode {
         part="preheader"
         label="Preheader"
         lines={1}
-        note="Beside the subject in the list of mails; left empty, the beginning of the body."
+        note="Shown after the subject in a list of mails. If empty, mail programs show the start of the body."
       />
-      <Part {...props} part="from" label="Sender" lines={1} note="Left empty, that of the account." />
+      <Part {...props} part="from" label="Sender" lines={1} note="If empty, the sender of the account." />
       <Columns {...props}>{(column) => <LayoutChoice {...column} />}</Columns>
       <Columns {...props}>{(column) => <EmailBody {...column} />}</Columns>
     </>
@@ -143,11 +143,11 @@ function EmailBody(props: ColumnProps): ReactNode {
   return (
     <>
       <Segments
-        label={named('Written in')}
+        label={named('Format')}
         options={[
           { id: 'html', name: 'HTML' },
           { id: 'mjml', name: 'MJML' },
-          { id: 'text', name: 'Text alone' },
+          { id: 'text', name: 'Only text' },
         ]}
         chosen={written}
         onChoose={(next) => {
@@ -156,7 +156,7 @@ function EmailBody(props: ColumnProps): ReactNode {
           const other = next === 'text' ? { text: '', ...rest } : { ...rest, [next]: source };
           draft.change((before) => withVariant(before, channel, locale, other));
           if (next !== 'text' || written === 'text' || typeof source !== 'string' || source === '') return;
-          say(`The ${written === 'mjml' ? 'MJML' : 'HTML'} is gone: the mail is text alone.`, async () => {
+          say(`The ${written === 'mjml' ? 'MJML' : 'HTML'} is removed. The mail is only text.`, async () => {
             draft.change((before) => withSource(before, locale, written, source));
           });
         }}
@@ -180,7 +180,9 @@ function EmailBody(props: ColumnProps): ReactNode {
         label="Text"
         lines={written === 'text' ? 12 : 4}
         isNeeded={written === 'text'}
-        {...(written !== 'text' && { note: 'For programs that show no HTML; left empty, made from it.' })}
+        {...(written !== 'text' && {
+          note: 'For mail programs without HTML. If empty, Carillon makes it from the HTML.',
+        })}
       />
     </>
   );
@@ -194,17 +196,17 @@ function PushFields(props: Props): ReactNode {
       <Part
         {...props}
         part="link"
-        label="A tap opens"
+        label="Link"
         lines={1}
-        note="An https address; left out where it comes out empty."
+        note="An https URL. Without a value, the message has no link."
       />
       <Part {...props} part="image" label="Picture" lines={1} />
       <Part
         {...props}
         part="collapse"
-        label="Takes the place of"
+        label="Replacement key"
         lines={1}
-        note="A later one with the same key takes the place of this one."
+        note="A later notification with the same key replaces this one on the device."
       />
     </>
   );

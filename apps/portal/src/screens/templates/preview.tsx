@@ -43,11 +43,11 @@ export function Preview({
   return (
     <>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
-      {message && !message.ok && <p className={cls(styles.fault)}>It would not be sent: {message.error}</p>}
-      {hasFaults && !shown && <p className={cls(styles.quiet)}>The preview appears once the text has no fault.</p>}
+      {message && !message.ok && <p className={cls(styles.fault)}>Not sent: {message.error}</p>}
+      {hasFaults && !shown && <p className={cls(styles.quiet)}>The preview appears when the text has no mistakes.</p>}
       {shown && (
         <div data-preview={isOld ? 'old' : 'new'} className={cls(styles.preview)}>
-          {isOld && <p className={cls(styles.quiet)}>The last version without a fault:</p>}
+          {isOld && <p className={cls(styles.quiet)}>Last version without mistakes:</p>}
           <Shown good={shown} />
         </div>
       )}
@@ -87,10 +87,10 @@ function Push({ push }: { readonly push: NonNullable<Previewed['push']> }): Reac
       </div>
       <Facts
         facts={[
-          ['A tap opens', push.link],
+          ['Link', push.link],
           ['Picture', push.image],
           ['Priority', push.priority],
-          ['Takes the place of', push.collapse],
+          ['Replacement key', push.collapse],
           ...Object.entries(push.data).map(([name, value]) => [`Field ${name}`, value] as const),
         ]}
       />
@@ -160,13 +160,13 @@ function Mail({ message, asked }: { readonly message: Previewed; readonly asked:
       {view === 'mail' && message.html === null && <Pre text={message.text ?? ''} what="Text of the mail" />}
       {view === 'mail' && message.html !== null && page === null && (
         <p className={cls(styles.quiet)}>
-          This event is too large for the address of a frame. Choose a smaller one, or read the source.
+          This event is too large for the preview. Choose a smaller one, or read the source.
         </p>
       )}
       {view === 'mail' && (
         <p className={cls(styles.quiet)}>
-          Pictures of other hosts are never loaded here, so that nobody is told that somebody looks.
-          {scheme === 'dark' && !knowsDark && ' This mail has no colours for dark: programs may turn its own around.'}
+          The preview never loads pictures from other hosts, because they could track you.
+          {scheme === 'dark' && !knowsDark && ' This mail has no dark colours, so mail programs may invert it.'}
         </p>
       )}
     </>

@@ -79,12 +79,14 @@ export function SendTest({
       }
     >
       {able.length === 0 && (
-        <p>No published notification has this template. Choose it in the channels of a notification first.</p>
+        <p>No published notification uses this template. Choose it in the channels of a notification first.</p>
       )}
       {!isPublished && (
-        <p>{CHANNEL_NAMES[channel]} is not published yet. Publish it first: a test sends what is published.</p>
+        <p>
+          {CHANNEL_NAMES[channel]} is not published yet. Publish it first, because a test sends the published version.
+        </p>
       )}
-      {isPublished && hasDraft && <p>The test sends what is published. The preview shows your draft.</p>}
+      {isPublished && hasDraft && <p>The test sends the published version. The preview shows your draft.</p>}
       {able.length > 1 && (
         <NativeSelect
           label="As"
@@ -97,7 +99,7 @@ export function SendTest({
         label={WHERE[channel]}
         value={to}
         onChange={setTyped}
-        note="One message, marked as a test; nobody else gets it."
+        note="One message, marked as a test. Nobody else gets it."
       />
       {name !== '' && !send.data && (
         <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/notifications/${name}/test-send`, body }} />
@@ -105,9 +107,9 @@ export function SendTest({
       {send.error && <Problem error={send.error} />}
       {send.data && (
         <p role="status">
-          It is on its way to {send.data.to}.{' '}
+          The test is on its way to {send.data.to}.{' '}
           <Link to="/workspaces/$w/deliveries" params={{ w: workspace }} search={{ open: send.data.delivery_id }}>
-            Its story
+            Open its story{' '}
           </Link>
           {send.data.notes.map((note) => ` ${note}.`).join('')}
         </p>

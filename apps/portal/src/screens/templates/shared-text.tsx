@@ -76,8 +76,8 @@ function SharedText({
         crumbs={[all, name]}
         lead={
           what === 'layout'
-            ? 'A layout: the body of an email comes in at {{{body}}}.'
-            : `A partial: templates put it in by {{> ${name}}}.`
+            ? 'A layout. The body of an email replaces {{{body}}}.'
+            : `A partial. Templates insert it with {{> ${name}}}.`
         }
       >
         <DraftActions draft={draft} />
@@ -132,12 +132,12 @@ function InUse({
 }): ReactNode {
   const { workspace, kind, body, saving } = draft;
   return (
-    <Card title="In a template">
+    <Card title="Preview in a template">
       {shown === null ? (
         <Quiet>
           {kind === 'layouts'
-            ? 'No template has this layout yet. Choose it in the field Layout of a template.'
-            : 'No template has this partial yet.'}
+            ? 'No template uses this layout yet. Choose it in the field Layout of a template.'
+            : 'No template uses this partial yet.'}
         </Quiet>
       ) : (
         <>

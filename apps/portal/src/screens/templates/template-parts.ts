@@ -68,7 +68,7 @@ export function withLocale(body: unknown, channel: Channel, locale: string): Tem
   return withVariant(body, channel, locale, base);
 }
 
-const AGAIN = 'it was written anew since, which stays.';
+const AGAIN = 'there is newer text, which is kept.';
 
 /** Puts the source back that a mail had before it was text alone. Throws where it has one again, or its language is gone. */
 export function withSource(body: unknown, locale: string, part: 'html' | 'mjml', source: string): TemplateBody {
@@ -123,19 +123,19 @@ export const NEW_TEMPLATES: readonly NewKind<'templates'>[] = [
   {
     id: 'email',
     name: 'Email in HTML',
-    what: 'Starts from a plain, good one; or paste your own over it.',
+    what: 'Starts with a simple example. You can paste your own HTML.',
     body: begun({ email: FIRST.email }),
   },
   {
     id: 'mjml',
     name: 'Email in MJML',
-    what: 'Compiled by the server into HTML that mail programs show alike.',
+    what: 'Compiled into HTML that all mail programs show in the same way.',
     body: begun({ email: { subject: SUBJECT, mjml: MJML, strict: false } }),
   },
   {
     id: 'sms',
     name: 'SMS',
-    what: 'A text message; its segments are counted as you type.',
+    what: 'A text message. Its segments are counted as you type.',
     body: begun({ sms: FIRST.sms }),
   },
   { id: 'push', name: 'Push', what: 'A notification on a phone or in a browser.', body: begun({ push: FIRST.push }) },
@@ -145,13 +145,13 @@ export const NEW_LAYOUTS: readonly NewKind<'layouts'>[] = [
   {
     id: 'html',
     name: 'Layout in HTML',
-    what: 'Stands around the body of emails that name it, at {{{body}}}.',
+    what: 'Frame for emails that choose it. The body replaces {{{body}}}.',
     body: { html: HTML.replace(/<p>Hello[\s\S]*happened\.<\/p>/, '{{{body}}}') },
   },
   {
     id: 'mjml',
     name: 'Layout in MJML',
-    what: 'For emails in MJML.',
+    what: 'Frame for emails in MJML.',
     body: { mjml: '<mjml>\n  <mj-body>\n    {{{body}}}\n  </mj-body>\n</mjml>\n' },
   },
 ];
@@ -159,7 +159,7 @@ export const NEW_PARTIALS: readonly NewKind<'partials'>[] = [
   {
     id: 'text',
     name: 'Partial',
-    what: 'Put in where a template says {{> name}}.',
+    what: 'Text that templates insert with {{> name}}.',
     body: { text: '<p>Kind regards</p>\n' },
   },
 ];
@@ -169,9 +169,9 @@ export const HELPERS: readonly (readonly [name: string, help: string])[] = [
   ['date', 'A date in the reader’s form: {{date paid_at time="short"}}'],
   ['number', 'A number in the reader’s form'],
   ['currency', 'An amount: {{currency total "EUR"}}'],
-  ['plural', 'The form that goes with a number: {{plural count one="item" other="items"}}'],
-  ['default', 'The first, or the second where the first is missing'],
-  ['url', 'The address if it is one for https, else nothing'],
+  ['plural', 'The word that fits a number: {{plural count one="item" other="items"}}'],
+  ['default', 'The first value, or the second if the first is missing'],
+  ['url', 'The URL if it begins with https, else nothing'],
   ['eq', 'Whether both are equal: {{#if (eq status "paid")}}'],
   ['ne', 'Whether they are not equal'],
   ['lt', 'Whether the first is less: {{#if (lt total 100)}}'],
@@ -179,7 +179,7 @@ export const HELPERS: readonly (readonly [name: string, help: string])[] = [
   ['#if', 'If there is a value'],
   ['#unless', 'If there is none'],
   ['#each', 'Once for each item of a list'],
-  ['#with', 'Goes into an object'],
+  ['#with', 'Uses the fields of an object'],
 ];
 
 /** Where the name at the caret begins, if the caret stands inside {{…}}; null: it does not. */

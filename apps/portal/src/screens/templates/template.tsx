@@ -31,7 +31,7 @@ import styles from './templates.module.css';
 const Preview = lazyPart(async () => (await import('./preview.tsx')).Preview);
 const SendTest = lazyPart(async () => (await import('./send-test.tsx')).SendTest);
 
-const UNPUBLISHED = 'Publish the template first: a test sends what is published.';
+const UNPUBLISHED = 'Publish the template first, because a test sends the published version.';
 
 /** One template: its parts on the left, and on the right what a reader gets of them. */
 export function Template(): ReactNode {
@@ -60,8 +60,8 @@ export function Template(): ReactNode {
       {!draft.isLoading && !draft.error && draft.body === null && (
         <Empty title={draft.resource === null ? `There is no template ${t}` : 'The draft removes it'} action={all}>
           {draft.resource === null
-            ? 'It may have been removed, or have another name now.'
-            : 'Until it is published, the template counts as before.'}
+            ? 'It was removed, or it has another name now.'
+            : 'The template works until you publish the draft.'}
         </Empty>
       )}
       {draft.body !== null && (
@@ -154,14 +154,14 @@ function Editor({
       <div className={cls(styles.side)}>
         <Card title="Preview">
           <NativeSelect
-            label="With the event"
+            label="Event of the preview"
             options={event.options}
             value={event.chosen}
             onChange={(id) => void event.choose(id)}
           />
           {event.error && <Problem error={event.error} />}
           <details>
-            <summary>The event</summary>
+            <summary>Show the event</summary>
             <CodeField label="Event as JSON" language="json" minLines={6} value={event.text} onChange={event.setText} />
           </details>
           <Suspense>

@@ -43,7 +43,7 @@ export function Templates(): ReactNode {
   const shared = { workspace: w, onClose: () => setAdding(null) };
   return (
     <>
-      <PageHead title="Templates" lead="What messages say, on each channel and in each language.">
+      <PageHead title="Templates" lead="Texts of messages, for each channel and language.">
         {isOne && (
           <>
             <Button off={off} onPress={() => setAdding('layouts')}>
@@ -67,9 +67,9 @@ export function Templates(): ReactNode {
         )}
         {!templates.data && !error && <Loading what="templates" />}
         {templates.data && takenOf('templates').length === 0 && (
-          <Empty title="No template yet">
-            A template holds subject and body of an email, the text of an SMS, what a push notification shows. It starts
-            from a plain, good one, or from HTML or MJML that you paste.
+          <Empty title="No templates yet">
+            A template has the subject and body of an email, the text of an SMS and the text of a push notification.
+            Start with a simple example, or paste your HTML or MJML.
           </Empty>
         )}
         <IncludeList
@@ -172,7 +172,7 @@ function IncludeList({
             </span>
             <Actions>
               {facts.has(item.name) && (
-                <Lamp tone="held">{names.has(item.name) ? 'Draft' : 'New: not published yet'}</Lamp>
+                <Lamp tone="held">{names.has(item.name) ? 'Draft' : 'New, not published yet'}</Lamp>
               )}
             </Actions>
           </Row>

@@ -82,8 +82,8 @@ export function useEvent(workspace: string, template: string): ChosenEvent {
     options: [
       ...(isListed ? [] : [{ id: shown.id, name: shown.id }]),
       ...listed,
-      { id: SAMPLE, name: sample ? 'Example made from the rule' : 'Event without fields' },
-      ...(own?.id === OWN ? [{ id: OWN, name: 'The event written below' }] : []),
+      { id: SAMPLE, name: sample ? 'Example made from the rule' : 'Empty event' },
+      ...(own?.id === OWN ? [{ id: OWN, name: 'The event that you wrote below' }] : []),
     ],
     chosen: shown.id,
     async choose(id) {

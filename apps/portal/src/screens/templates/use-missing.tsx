@@ -40,9 +40,9 @@ export function useMissing(draft: EditedDraft<'templates'>, channel: Channel): R
               <span className={cls(styles.missing)}>
                 <Id>{variable}</Id>
               </span>
-              <span>in {missing.toLocaleString('en')}</span>
+              <span>missing in {missing.toLocaleString('en')}</span>
               <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id }}>
-                The newest without {variable}
+                Open the newest event without {variable}
               </Link>
             </li>
           ))}

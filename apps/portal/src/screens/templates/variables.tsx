@@ -37,7 +37,7 @@ export function Variables({
         facts={[
           ['Used', fields.length === 0 ? 'none' : <Names key="used" names={fields} />],
           ['Missing in this event', missing.length === 0 ? 'none' : <Names key="missing" names={missing} isBad />],
-          ['Missing in the last 1,000', inNewest],
+          ['Last 1,000 events', inNewest],
           ['Available', unused.length === 0 ? null : <Names key="available" names={unused} />],
         ]}
       />
