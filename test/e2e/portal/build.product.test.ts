@@ -319,7 +319,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await publish('1 change');
     expect((await published()).rules.paid.when).toContain('event.total > 75');
     await undo().click();
-    await page.getByText('Taken back.').waitFor();
+    await page.getByText('Undone.').waitFor();
     expect((await published()).rules.paid.when).toBe('event.total > 5');
   });
 

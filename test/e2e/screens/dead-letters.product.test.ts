@@ -186,8 +186,8 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
 
   it.each([
     ['in-doubt', 'GET /v1/workspaces/{workspace}/deliveries', 'Nothing is in doubt'],
-    ['dead-letters', LIST, 'None'],
-    ['receipts', 'GET /v1/workspaces/{workspace}/receipts', 'None'],
+    ['dead-letters', LIST, 'No dead letters'],
+    ['receipts', 'GET /v1/workspaces/{workspace}/receipts', 'No open receipts'],
   ] as const)('have a word for the list %s if it is empty', async (tab, operation, empty) => {
     api.answer(operation, { items: [], next: null });
     const page = await open(`/workspaces/shop/deliveries/${tab}`);

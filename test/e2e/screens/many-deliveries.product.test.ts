@@ -197,7 +197,7 @@ testScreens('many deliveries at once', ({ api, open }) => {
     await bar(page).getByText('3 chosen').waitFor();
     // The bar comes after the rows in the order of the keyboard.
     await page.keyboard.press('Tab');
-    await page.locator('button:focus', { hasText: 'Mark all as sent…' }).waitFor();
+    await page.locator('button:focus', { hasText: 'Mark as sent…' }).waitFor();
     await expectAccessible(page, 'chosen rows');
     await picture(page, 'chosen');
     await expectToFit(page, 390);

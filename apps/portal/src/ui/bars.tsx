@@ -181,7 +181,7 @@ function AsTable({
                         <button
                           type="button"
                           onClick={() => onRange(bar.from, bar.to)}
-                          aria-label={`Show only ${words}`}
+                          aria-label={`Show only this: ${words}`}
                         >
                           Show only this
                         </button>

@@ -71,7 +71,7 @@ export function Answer({ workspace, search, whole, more }: AnswerProps): ReactNo
         </ol>
       )}
       {others.length > 0 && <Others workspace={workspace} search={search} others={others} />}
-      <section aria-label="Sources of this answer" className={cls(styles.from)}>
+      <section aria-label="Sources" className={cls(styles.from)}>
         <p>
           {counted(looked.events, 'event', 'events')} read, {looked.judged_again.toLocaleString('en')} evaluated again
           with the configuration of their time, {counted(looked.deliveries, 'delivery', 'deliveries')} found in the
