@@ -56,6 +56,16 @@ export const REPLAY_BUGS: Readonly<Record<string, TestedBug>> = {
     ],
     tests: ['apps/cli/src/replay/answers.test.ts'],
   },
+  'the search takes escaped text for plain text': {
+    changes: [
+      {
+        file: 'libs/stages/src/replay/find-text.ts',
+        from: "(bytes.includes('\\\\') ? escaped : plain).test(bytes)",
+        to: '(void escaped, plain).test(bytes)',
+      },
+    ],
+    tests: ['libs/stages/test/replay/find-text.test.ts'],
+  },
   'a sending job evaluates by the newest configuration': {
     changes: [
       {
