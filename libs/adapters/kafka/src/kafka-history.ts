@@ -40,22 +40,24 @@ async function* readPages(
   const { topic, partition, end } = range;
   guard();
   inRange(topic, partition);
-  const fetchFrom = (from: number): Promise<FetchedRange> => {
-    const fetching = reader.fetch({ ...range, from });
-    // A caller that stops early never awaits it.
-    fetching.catch(() => undefined);
-    return fetching;
-  };
+  const fetchFrom = (from: number): Promise<FetchedRange> => begin(reader.fetch({ ...range, from }));
   let fetching = range.from < end ? fetchFrom(range.from) : null;
   while (fetching) {
     const { records, next, removed } = await fetching;
-    if (next >= end) await checkIdentity();
     fetching = next < end ? fetchFrom(next) : null;
-    if (records.length === 0) yield { records, next, removed };
-    for (let at = 0; at < records.length; at += maxRecords) {
-      const page = records.slice(at, at + maxRecords);
-      const isLast = at + maxRecords >= records.length;
-      yield { records: page, next: isLast ? next : (page.at(-1)?.offset ?? next) + 1, removed: 0 };
+    const checking = next < end ? null : begin(checkIdentity());
+    let from = 0;
+    for (; from + maxRecords < records.length; from += maxRecords) {
+      const page = records.slice(from, from + maxRecords);
+      yield { records: page, next: (page.at(-1)?.offset ?? next) + 1, removed: 0 };
     }
+    await checking;
+    yield { records: records.slice(from), next, removed };
   }
+}
+
+/** Returns a promise that nobody has to await. A caller that stops early never awaits what was begun for it. */
+function begin<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => undefined);
+  return promise;
 }
