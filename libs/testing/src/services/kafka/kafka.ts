@@ -11,6 +11,7 @@ import { createServiceFolder } from '../process/service-folder.ts';
 import { ServiceProcess } from '../process/service-process.ts';
 import type { Say, Service, ServicePart } from '../service.ts';
 import { brokerProperties, type BrokerSettings, type NodeAddress } from './broker-properties.ts';
+import { readQuota } from './client-quota.ts';
 import { kafkaFiles, kafkaRelease, TEMPLATE_CLUSTER_ID, type KafkaFiles, type KafkaVersion } from './kafka-release.ts';
 import { scramPassword, SECURED_HOST, type KafkaSecurity } from './secured-listener.ts';
 
@@ -23,6 +24,8 @@ export type KafkaOptions = {
   readonly properties?: Readonly<Record<string, string>>;
   /** Adds a second listener, with TLS and SASL. */
   readonly security?: KafkaSecurity;
+  /** Bytes per second that each broker sends to a client, by client id. */
+  readonly readQuotas?: Readonly<Record<string, number>>;
   /** Added to those of the tests, such as another heap. */
   readonly javaArguments?: readonly string[];
   /** Hears of a download. */
@@ -141,11 +144,17 @@ export async function launchKafka(options: KafkaOptions, javaArguments: readonly
   try {
     await each((process) => process.start());
     await untilAllKnowAll(brokers);
-    for (const [user, password] of Object.entries(options.security?.users ?? {})) {
+    const [broker = ''] = brokers;
+    const users = Object.entries(options.security?.users ?? {});
+    const quotas = Object.entries(options.readQuotas ?? {});
+    for (const command of [
+      ...users.map(([user, password]) => scramPassword(broker, user, password)),
+      ...quotas.map(([clientId, bytesPerSecond]) => readQuota(broker, clientId, bytesPerSecond)),
+    ]) {
       await runCommand({
         command: javaProgram() ?? 'java',
-        args: [...HEAP, ...files.javaArguments, ...scramPassword(brokers[0] ?? '', user, password)],
-        log: join(dataDir, 'users.log'),
+        args: [...HEAP, ...files.javaArguments, ...command],
+        log: join(dataDir, 'commands.log'),
       });
     }
   } catch (error) {
