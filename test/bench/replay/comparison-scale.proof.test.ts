@@ -8,19 +8,19 @@ import { createRecordCodecs } from '@carillon/contracts';
 import type { RunReports } from '@carillon/control';
 import { CHANGED_BY_OWNER, streamTable, type Configuration } from '@carillon/domain/configuration';
 import { OWNER_ACTOR } from '@carillon/domain/people';
-import type { CompareRun } from '@carillon/domain/runs';
+import { MAX_FOUND_EVENTS, type CompareRun, type FindRun } from '@carillon/domain/runs';
 import type { JobId, RunId } from '@carillon/kernel';
 import { createConfigurationView, publishConfiguration } from '@carillon/stages';
 import { changesOf, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { expect, it, onTestFinished } from 'vitest';
 import { createRunChild } from '../../../apps/cli/src/replay/run-child.ts';
-import { createCorpus, type OrderEvent } from '../corpus.ts';
+import { createCorpus, USERS, type OrderEvent } from '../corpus.ts';
 import { eventRecord } from '../event-record.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 /*
- * One edited rule is compared over ten million events of 732 bytes, of which one in ten gives a row. The memory of the child is bounded, and all
- * counts are exact. CARILLON_COMPARED_EVENTS makes it shorter.
+ * One edited rule is compared over ten million events of 732 bytes, of which one in ten gives a row, and the same log is searched for a person
+ * whom one event in 100,000 names. The memory of the child is bounded, and all counts are exact. CARILLON_COMPARED_EVENTS makes it shorter.
  */
 
 const EVENTS = Number(process.env['CARILLON_COMPARED_EVENTS'] ?? 10_000_000);
@@ -56,58 +56,74 @@ async function publish({ log, registry }: Embedded): Promise<Configuration> {
   return view.current();
 }
 
-/** What the edit adds. */
-type Added = { readonly rows: number; readonly people: number };
+/** The person of the corpus who comes up least. */
+const SOUGHT = `user-${USERS - 1}@example.com`;
 
-async function fill({ log }: Embedded, configuration: Configuration): Promise<Added> {
+/** What the edit adds, and the number of events that name the person who is searched for. */
+type Expected = { readonly rows: number; readonly people: number; readonly found: number };
+
+async function fill({ log }: Embedded, configuration: Configuration): Promise<Expected> {
   const orders = streamTable(configuration).streams.get('shop/orders');
   if (!orders) throw new Error('the stream is not configured');
   const partitions = log.partitions('carillon.events');
   const corpus = createCorpus();
   const people = new Set<string>();
   let rows = 0;
+  let found = 0;
   for (let done = 0; done < EVENTS; done += BATCH_SIZE) {
     const events = Array.from({ length: Math.min(BATCH_SIZE, EVENTS - done) }, () => corpus.next());
     for (const { customer } of events.filter(isAdded)) {
       rows += 1;
       people.add(customer.email);
     }
+    found += events.filter(({ customer }) => customer.email === SOUGHT).length;
     await log.append(events.map((event) => eventRecord(event, orders, partitions, ids)));
   }
-  return { rows, people: people.size };
+  return { rows, people: people.size, found };
 }
 
-async function runOver({ log }: Embedded, { number }: Configuration): Promise<CompareRun> {
+async function runsOver(
+  { log }: Embedded,
+  { number }: Configuration,
+): Promise<{ readonly comparison: CompareRun; readonly search: FindRun }> {
   const offsets = [];
   for (let partition = 0; partition < log.partitions('carillon.events'); partition += 1) {
     const { start, end } = await log.bounds('carillon.events', partition);
     offsets.push({ partition, first: start, end });
   }
   const now = systemClock.now();
-  return {
-    id: ids.random('run') as RunId,
+  const facts = {
     workspace: 'shop',
-    kind: 'compare',
     by: OWNER_ACTOR,
     from: 0,
     to: now + 1,
     logStartsAt: null,
     logId: log.logId,
     offsets,
-    before: number,
     published: number,
-    changes: [],
-    notifications: ['order-paid'],
-    notCompared: [],
-    leftOut: [],
     progress: { read: 0, total: offsets.reduce((sum, { first, end }) => sum + end - first, 0) },
     counts: null,
     checksum: null,
     job: 'job_1' as JobId,
     createdAt: now,
     version: 1,
+  } as const;
+  return {
+    comparison: {
+      ...facts,
+      id: ids.random('run') as RunId,
+      kind: 'compare',
+      before: number,
+      changes: [],
+      notifications: ['order-paid'],
+      notCompared: [],
+      leftOut: [],
+    },
+    search: { ...facts, id: ids.random('run') as RunId, kind: 'find', textHash: ids.keyed('text', 'shop', SOUGHT) },
   };
 }
+
+const formatLoad = (load: readonly number[]): string => load.map((average) => average.toFixed(1)).join(' ');
 
 /** Largest resident memory that a process has had, in MiB. Null if it has ended. */
 function largestMemoryOf(pid: number): number | null {
@@ -130,29 +146,24 @@ async function watchChildren(stop: AbortSignal): Promise<number> {
   return largest;
 }
 
+/** Resolves to what `work` returns, and to its seconds. */
+async function timed<Value>(work: () => Promise<Value>): Promise<readonly [Value, number]> {
+  const begun = performance.now();
+  const value = await work();
+  return [value, (performance.now() - begun) / 1_000];
+}
+
 it(
-  'A comparison of ten million events bounds the memory of its child and counts each row and person',
+  'A comparison and a search of ten million events bound the memory of their child and count each row, person and event',
   async () => {
     const folder = await temporaryFolder();
     onTestFinished(() => folder.remove());
-    const filling = performance.now();
     const data = await openEmbedded({ dataDir: folder.path, clock: systemClock });
     const configuration = await publish(data);
-    const added = await fill(data, configuration);
-    const run = await runOver(data, configuration);
+    const [expected, filling] = await timed(() => fill(data, configuration));
+    const { comparison, search } = await runsOver(data, configuration);
     await data.close();
-    const comparing = performance.now();
 
-    let rows = 0;
-    const reports: RunReports<'compare'> = {
-      begin: async () => void (rows = 0),
-      progress: async () => undefined,
-      async slots(slots) {
-        rows += slots.length;
-        return slots.map(() => 'none');
-      },
-      lookups: async () => undefined,
-    };
     const runChild = createRunChild({
       source: { kind: 'embedded', dataDir: folder.path },
       folder: join(folder.path, 'runs'),
@@ -164,20 +175,35 @@ it(
       },
     });
     const over = new AbortController();
+    const { signal: never } = new AbortController();
     const memory = watchChildren(over.signal);
-    const order = { edit: changesOf(configuration, [orderOver(LEAST)]) };
-    const result = await runChild.execute<'compare'>(run, order, reports, new AbortController().signal);
-    const seconds = (performance.now() - comparing) / 1_000;
+    let rows = 0;
+    const reports: RunReports<'compare'> = {
+      begin: async () => void (rows = 0),
+      progress: async () => undefined,
+      async slots(slots) {
+        rows += slots.length;
+        return slots.map(() => 'none');
+      },
+      lookups: async () => undefined,
+    };
+    const edit = changesOf(configuration, [orderOver(LEAST)]);
+    const [compared, comparing] = await timed(() => runChild.execute<'compare'>(comparison, { edit }, reports, never));
+    const loadOfComparing = loadavg();
+    const searched = { begin: async () => undefined, progress: async () => undefined };
+    const [found, searching] = await timed(() =>
+      runChild.execute<'find'>(search, { texts: [SOUGHT] }, searched, never),
+    );
     over.abort();
     const childMiB = await memory;
     console.log(
-      `${EVENTS} events filled in ${((comparing - filling) / 1_000).toFixed(0)} s, compared in ${seconds.toFixed(0)} s, ${rows} rows, ` +
-        `child ${childMiB.toFixed(0)} MiB, load ${loadavg()
-          .map((load) => load.toFixed(1))
-          .join(' ')}`,
+      `${EVENTS} events filled in ${filling.toFixed(0)} s, compared in ${comparing.toFixed(0)} s (load ${formatLoad(loadOfComparing)}), ${rows} rows; ` +
+        `searched in ${searching.toFixed(0)} s (load ${formatLoad(loadavg())}), ${found.counts.found} found; child ${childMiB.toFixed(0)} MiB`,
     );
-    expect(result.counts).toMatchObject({ events: EVENTS, unreadable: 0, pastRetention: 0 });
-    expect({ rows, people: result.people.people.added }).toEqual(added);
+    expect(compared.counts).toMatchObject({ events: EVENTS, unreadable: 0, pastRetention: 0 });
+    expect({ rows, people: compared.people.people.added, found: found.counts.found }).toEqual(expected);
+    expect(found.counts.events).toBe(EVENTS);
+    expect(found.events).toHaveLength(Math.min(expected.found, MAX_FOUND_EVENTS));
     expect(childMiB).toBeLessThan(MAX_CHILD_MIB);
   },
   TIMEOUT_MS,
