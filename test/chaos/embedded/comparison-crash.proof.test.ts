@@ -48,14 +48,10 @@ beforeAll(async () => {
   close = () => restarted.close();
   for (let partition = 0; partition < PARTITIONS; partition += 1) await shop.judged(`evt_${EVENTS - 1 - partition}`);
   await shop.apply(filesWith('event.total > 100'));
-  let known = '';
-  await untilFound('nothing is written any more', async () => {
-    const contents = JSON.stringify([...othersIn(tableContents(shop.dataDir))]);
-    if (contents === known) return true;
-    known = contents;
-    await pause(500);
-    return undefined;
-  });
+  // Five seconds after a change the engine repeats its markers, unless it started after the change.
+  await killProduct();
+  await untilFound('the markers are repeated', async () => countMarkers() >= markersAfterStart || undefined);
+  await untilAllIsRead(shop.dataDir);
 }, TIMEOUT_MS);
 afterAll(() => close?.());
 
