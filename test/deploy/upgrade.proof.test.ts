@@ -14,7 +14,8 @@ import release from './release-before.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
-const START_TIMEOUT = 600_000;
+/** Beside other work, `npm ci` and two bundles take minutes. */
+const START_TIMEOUT = 1_200_000;
 const PATIENCE = 300_000;
 /** Events that are taken in each phase, so that all partitions have some. */
 const EACH_PHASE = 150;
