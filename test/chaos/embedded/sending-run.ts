@@ -2,32 +2,21 @@ import { join } from 'node:path';
 import type { DeliveryBody, JobBody, RunBody, RunMissingBody } from '@carillon/contracts';
 import { startProduct, startScriptedSmtp, untilFound } from '@carillon/testing';
 import { planting } from '../../harness/planting.ts';
-import {
-  openShop,
-  order,
-  scratch,
-  shopFiles,
-  shopOf,
-  smtpDeployment,
-  type Files,
-  type Shop,
-} from '../../integration/product/shop.ts';
+import { openShop, scratch, shopOf, smtpDeployment, type Shop } from '../../integration/product/shop.ts';
 import { armFailpoint } from '../failpoints/arming.ts';
 import { FAILPOINTS_IN_THE_PRODUCT } from '../failpoints/planted-failpoints.ts';
+import {
+  endedDeliveries,
+  GAP_MS,
+  liveOrders,
+  missingOrders,
+  readReached,
+  rulesOf,
+  type MissingOrder,
+  type Reached,
+} from '../missing-messages.ts';
 
-const RULES = 'workspaces/shop/notifications/order-paid.yaml';
 const RUNS = '/v1/workspaces/shop/runs';
-const LIVE_THRESHOLD = 2_000;
-const EDITED_THRESHOLD = 1_000;
-/** Total of an order that only the edited rule fires for. */
-const MISSING_TOTAL = 1_500;
-/** Milliseconds between the events of two rounds, so that a time tells them apart. */
-const GAP_MS = 20;
-/** States in which a delivery stays. A message that nobody got is lost in all of them but one. */
-const ENDS: ReadonlySet<string> = new Set(['SENT', 'IN_DOUBT', 'FAILED', 'EXPIRED', 'SUPPRESSED', 'CANCELLED']);
-/** The live rule fires for one of so many people. Only the jobs can reach the others. */
-const PEOPLE_PER_LIVE_EVENT = 3;
-const isLive = (at: number): boolean => at % PEOPLE_PER_LIVE_EVENT === 0;
 
 /**
  * How the product dies while it sends: at these times in milliseconds after the start of sending or after the previous restart, or at a
@@ -44,18 +33,10 @@ export type SendingOptions = {
   readonly rate: number;
 };
 
-/** What the mail server and the ledger say of a round. */
-export type SendingRound = {
+/** A round of sending. */
+export type SendingRound = Reached & {
   /** Messages that the look found. */
   readonly missing: number;
-  /** Addresses that got two messages or more. */
-  readonly twice: readonly string[];
-  /** Addresses without a message whose delivery is not in doubt. */
-  readonly lost: readonly string[];
-  /** Addresses whose call to the mail server was under way at the kill. */
-  readonly inDoubt: number;
-  /** Addresses without a live event whose delivery names neither of the jobs. */
-  readonly notByJobs: readonly string[];
   readonly jobs: readonly Pick<JobBody, 'state' | 'done' | 'failed'>[];
   /** True if the product died as the round asked. */
   readonly died: boolean;
@@ -64,14 +45,9 @@ export type SendingRound = {
 
 /** Events of a round. */
 type Wave = {
-  readonly orders: readonly ReturnType<typeof order>[];
+  readonly orders: readonly MissingOrder[];
   /** No event of the wave is older, and events of earlier waves are. */
   readonly since: string;
-};
-
-const folderOf = (deployment: string, threshold: number): Files => {
-  const files = shopFiles({ deployment });
-  return { ...files, [RULES]: (files[RULES] ?? '').replace('event.total > 100', `event.total > ${threshold}`) };
 };
 
 /** Asks until the product answers. A product that is down refuses connections. */
@@ -82,10 +58,7 @@ const persistently = <Found>(what: string, ask: () => Promise<Found | undefined>
 async function postWave(shop: Shop, number: number, messages: number): Promise<Wave> {
   await new Promise((resolve) => setTimeout(resolve, GAP_MS));
   const since = new Date().toISOString();
-  const orders = Array.from({ length: messages }, (_, at) => {
-    const id = `R${number}-${at}`;
-    return order(id, { total: MISSING_TOTAL, name: id, email: `${id.toLowerCase()}@example.com` });
-  });
+  const orders = missingOrders(number, messages);
   await Promise.all(orders.map((event) => persistently('an event is taken', async () => shop.send(event))));
   return { orders, since };
 }
@@ -97,13 +70,13 @@ async function postWave(shop: Shop, number: number, messages: number): Promise<W
  */
 export async function sendUnderKills({ rounds: planned, messages, rate }: SendingOptions) {
   const smtp = await startScriptedSmtp();
-  const deployment = smtpDeployment(smtp.port);
+  const rules = rulesOf(smtpDeployment(smtp.port));
   const { folder: cache, remove } = await scratch();
   // Half of the time of a start is compiling.
   const compiled = { NODE_COMPILE_CACHE: cache };
   const failing = { FAILPOINTS: `@${join(cache, 'orders')}`, ...planting(FAILPOINTS_IN_THE_PRODUCT) };
   const env = { ...compiled, ...(planned.some((deaths) => 'failpoint' in deaths) && failing) };
-  const opened = await openShop({ files: folderOf(deployment, LIVE_THRESHOLD), env });
+  const opened = await openShop({ files: rules.live, env });
   const { folder, dataDir, key } = opened;
   let shop: Shop = opened;
   const rounds: SendingRound[] = [];
@@ -115,7 +88,7 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
   const compare = (): Promise<RunBody> =>
     persistently('the comparison is done', async () => {
       const { status, body } = await shop.api<RunBody>('POST', RUNS, {
-        folder: { files: folderOf(deployment, EDITED_THRESHOLD), prune: false },
+        folder: { files: rules.edited, prune: false },
       });
       if (status !== 202) return undefined;
       return persistently('the run has ended', async () => {
@@ -142,9 +115,8 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
       ),
     );
     if ('failpoint' in deaths) await armFailpoint(cache, deaths.failpoint);
-    const liveOrders = orders.filter((_, at) => isLive(at));
     const live = Promise.all(
-      liveOrders.map((event) => persistently('a live event is taken', async () => shop.send(event))),
+      liveOrders(orders).map((event) => persistently('a live event is taken', async () => shop.send(event))),
     );
     let died = true;
     for (const afterMs of 'afterMs' in deaths ? deaths.afterMs : []) {
@@ -157,22 +129,14 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
     }
     const jobs = await Promise.all(sending.map(ended));
     for (const id of await live) await shop.judged(id);
-    const addresses = orders.map(({ email }) => email);
     const ends = await persistently('each message has ended', async () => {
       const newest = `/v1/workspaces/shop/deliveries?limit=${2 * messages}`;
       const { body } = await shop.api<{ items: readonly DeliveryBody[] }>('GET', newest);
-      const found = new Map(body.items.map((delivery) => [delivery.to, delivery]));
-      return addresses.every((address) => ENDS.has(found.get(address)?.state ?? '')) ? found : undefined;
+      return endedDeliveries(orders, body.items);
     });
-    const countOf = (address: string): number => smtp.accepted.filter(({ to }) => to.includes(address)).length;
-    const isInDoubt = (address: string): boolean => ends.get(address)?.state === 'IN_DOUBT';
-    const isByJobs = (address: string): boolean => sending.includes(ends.get(address)?.sent_by?.job ?? '');
     return {
       missing: looks[0]?.count ?? 0,
-      twice: addresses.filter((address) => countOf(address) > 1),
-      lost: addresses.filter((address) => countOf(address) === 0 && !isInDoubt(address)),
-      inDoubt: addresses.filter(isInDoubt).length,
-      notByJobs: addresses.filter((address, at) => !isLive(at) && !isByJobs(address)),
+      ...readReached(orders, ends, smtp.accepted, sending),
       jobs: jobs.map(({ state, done, failed }) => ({ state, done, failed })),
       died,
       seconds: (Date.now() - began) / 1_000,
@@ -183,7 +147,7 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
     const waves: Wave[] = [];
     for (const [index] of planned.entries()) waves.push(await postWave(shop, index, messages));
     const runs = [await compare(), await compare()];
-    await shop.apply(folderOf(deployment, EDITED_THRESHOLD));
+    await shop.apply(rules.edited);
     for (const deaths of planned) {
       const newest = waves.pop();
       if (newest) rounds.push(await round(runs, newest, deaths));

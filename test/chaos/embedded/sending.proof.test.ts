@@ -1,27 +1,10 @@
 import { expect, it } from 'vitest';
+import { sendingFailpoints } from '../missing-messages.ts';
 import { sendUnderKills } from './sending-run.ts';
 
 const ROUNDS = Number(process.env['SENDING_ROUNDS'] ?? 100);
 const MESSAGES = 12;
-/** Steps from an item of the job to the mail. */
-const PLACES = [
-  'intents.append',
-  'audit.append',
-  'job.replace',
-  'delivery.insert',
-  'delivery.checkpoint',
-  'delivery.sending',
-  'delivery.sent',
-  'outcomes.append',
-  'engine.checkpoint',
-];
-
-/** Each place before and after it, at its first, second and third time. */
-const FAILPOINTS = Array.from({ length: ROUNDS }, (_, round) => {
-  const place = PLACES[round % PLACES.length] ?? '';
-  const side = Math.floor(round / PLACES.length) % 2 === 0 ? 'before' : 'after';
-  return `${place}.${side}:${1 + (Math.floor(round / (2 * PLACES.length)) % 3)}:kill`;
-});
+const FAILPOINTS = sendingFailpoints(ROUNDS);
 
 it(`Missing messages of two comparisons, sent at once with a kill at ${ROUNDS} failpoints, reach each person once`, async () => {
   const { rounds, stderr } = await sendUnderKills({

@@ -1,0 +1,36 @@
+import { startClusterServices } from '@carillon/testing/cluster';
+import { expect, it } from 'vitest';
+import { sendingFailpoints } from '../missing-messages.ts';
+import { sendOnCluster, SHORT_SESSIONS_PERMITTED } from './sending-run.ts';
+import { describeOnCluster } from './with-services.ts';
+
+const KILLS = Number(process.env['SENDING_KILLS'] ?? 100);
+/** A round takes long enough for some twenty kills. */
+const MAX_ROUNDS = Math.ceil(KILLS / 12);
+const MESSAGES = 100;
+const startServices = () => startClusterServices({ kafka: { properties: SHORT_SESSIONS_PERMITTED } });
+
+describeOnCluster('Missing messages of two comparisons, sent at once on a cluster', startServices, (services) => {
+  it(`reach each person once under kills of roles at ${KILLS} failpoints`, async () => {
+    const { rounds, reached, deaths } = await sendOnCluster({
+      services: services(),
+      failpoints: sendingFailpoints(KILLS),
+      maxRounds: MAX_ROUNDS,
+      messages: MESSAGES,
+      rate: 1,
+    });
+    const seconds = rounds.map((round) => round.seconds.toFixed(0)).join(' ');
+    const inDoubt = rounds.reduce((sum, round) => sum + round.inDoubt, 0);
+    console.log(
+      `sending on a cluster: killed at ${reached.length} of ${KILLS} failpoints, ${rounds.length * MESSAGES} messages, ` +
+        `${inDoubt} in doubt; seconds a round: ${seconds}`,
+    );
+    for (const [index, round] of rounds.entries()) {
+      expect(round, `round ${index}`).toMatchObject({ missing: MESSAGES, twice: [], lost: [], notByJobs: [] });
+      for (const { done, failed } of round.jobs) expect(done + failed, `round ${index}`).toBe(MESSAGES);
+      expect(Math.max(...round.jobs.map(({ done }) => done)), `round ${index}`).toBeGreaterThan(0);
+    }
+    expect(deaths).toEqual([]);
+    expect(reached.length).toBeGreaterThan(KILLS * 0.8);
+  }, 1_200_000);
+});
