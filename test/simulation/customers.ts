@@ -5,7 +5,7 @@ import type { TopicName } from '@carillon/ports';
 import { createDirectWire } from '@carillon/testing/memory';
 import type { Machine, Machines, OperatorAct, Running } from './machines.ts';
 import { reportsOf } from './reports.ts';
-import { cohortPostOf, eventOf, LATER_WISHES, readerOf, type Reader } from './shop.ts';
+import { cohortPostOf, eventOf, LATER_WISHES, PARCEL_STATUSES, readerOf, type Reader } from './shop.ts';
 import type { Shared, World } from './world.ts';
 
 /** Sends one request to a process. Undefined if the process does not take it. */
@@ -131,6 +131,7 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
     if (scheduler.chance() < 0.6) write(one);
   }
   postItems(outside);
+  postParcels(outside);
   reportAfterwards(outside);
   publishLater(outside, published);
   operate(outside);
@@ -246,6 +247,17 @@ function postItems({ world: { scheduler }, during, post }: Outside): void {
   for (let n = between(2, 9); n > 0; n -= 1) {
     const email = `collector-${between(1, COLLECTORS)}@example.com`;
     add(between(0, during), null, 'there is an item', () => post('item', { email }));
+  }
+}
+
+/** What happens to parcels. Some events come at the same moment, and around deadlines. */
+function postParcels({ world: { scheduler }, during, post }: Outside): void {
+  const { add, between } = scheduler;
+  for (let n = between(0, 12); n > 0; n -= 1) {
+    const parcel = `parcel-${between(1, 3)}`;
+    const status = PARCEL_STATUSES[between(0, PARCEL_STATUSES.length - 1)] ?? 'sent';
+    const at = between(0, 1) === 0 ? between(0, during) : 1_000 * between(0, Math.floor(during / 1_000));
+    add(at, null, `${parcel} is ${status}`, () => post(status, { parcel, email: `${parcel}@example.com` }));
   }
 }
 

@@ -26,7 +26,7 @@ import {
 import { changesOf, type Wish } from '@carillon/testing/given';
 import { portsOf, type Plant, type Ports } from './ports.ts';
 import type { Process } from './scheduler.ts';
-import { TEXTS, type CohortPost, type Posted } from './shop.ts';
+import { streamOf, TEXTS, type CohortPost, type Posted } from './shop.ts';
 import type { Shared, World } from './world.ts';
 
 /** What a process can be asked from outside. Each rejects where the process could not do it; where it dies, neither happens. */
@@ -222,7 +222,7 @@ async function operate(id: DeliveryId, act: OperatorAct, ports: Ports): Promise<
 function intakeOf({ log, ids, clock, configuration, codecs, deciding, watch }: Ports) {
   return {
     async post(n: number, body: Posted): Promise<EventId> {
-      const stream = streamTable(configuration.current()).streams.get('shop/orders');
+      const stream = streamTable(configuration.current()).streams.get(streamOf(body));
       if (!stream) throw new Error('there is no such stream yet');
       const prepared = prepareAppend(
         {

@@ -11,15 +11,29 @@ import {
   type CohortRecord,
 } from '@carillon/domain/cohorts';
 import type { Intent } from '@carillon/domain/deliveries';
-import { formatPosition } from '@carillon/domain/events';
-import type { Trigger } from '@carillon/domain/lookups';
+import { ruleIdOf } from '@carillon/domain/configuration';
+import { formatPosition, type SourceEvent } from '@carillon/domain/events';
+import { triggerIdOf, type Trigger } from '@carillon/domain/lookups';
+import {
+  emptyMemory,
+  entityOf,
+  isApplied as isKnown,
+  passDeadlines,
+  startTurn,
+  type EntityMemory,
+  type KeyedEvent,
+  type PassingRecord,
+} from '@carillon/domain/rules';
+import { runToCompletion, type Instant } from '@carillon/kernel';
 import type { LogRecord, RecordCodec, TopicName } from '@carillon/ports';
 import {
   createConfigurationView,
   createRuleBook,
-  evaluateEvent,
+  evaluateEventCoroutine,
+  outputsOfPassed,
   readSourceRecord,
   resolveLookup,
+  type EvaluatedRule,
 } from '@carillon/stages';
 import { createDirectWire } from '@carillon/testing/memory';
 import type { Shared, World } from './world.ts';
@@ -63,6 +77,52 @@ function add<Value>(map: Map<string, Value[]>, key: string, value: Value): void 
   map.set(key, [...(map.get(key) ?? []), value]);
 }
 
+type Making = Parameters<typeof outputsOfPassed>[1];
+
+/** The memories of all entities, as the records of each partition change them one after the other. */
+class Entities {
+  readonly #byPartition = new Map<number, Map<string, EntityMemory>>();
+  readonly #watermarks = new Map<number, Instant>();
+
+  #memoriesOf(partition: number): Map<string, EntityMemory> {
+    const memories = this.#byPartition.get(partition) ?? new Map<string, EntityMemory>();
+    this.#byPartition.set(partition, memories);
+    return memories;
+  }
+
+  /** Ends the waits that are due at a record. */
+  pass({ position, watermark }: PassingRecord, making: Making): readonly EvaluatedRule[] {
+    const memories = this.#memoriesOf(position.partition);
+    const newest = Math.max(watermark, this.#watermarks.get(position.partition) ?? watermark);
+    this.#watermarks.set(position.partition, newest);
+    return [...memories].flatMap(([key, memory]) => {
+      const rules = making.book.rulesOf(making.configuration, memory.entity.stream);
+      const step = runToCompletion(
+        passDeadlines(memory, { position, watermark: newest }, rules, (placed, eventId) =>
+          triggerIdOf(making.derive, ruleIdOf(placed), eventId),
+        ),
+      );
+      memories.set(key, step.memory);
+      return step.passed.map((passed) => runToCompletion(outputsOfPassed(passed, making)));
+    });
+  }
+
+  take(event: SourceEvent, { configuration, book, derive }: Making): readonly EvaluatedRule[] {
+    const memories = this.#memoriesOf(event.position.partition);
+    const watermark = this.#watermarks.get(event.position.partition) ?? event.appendedAt;
+    const states = {
+      turn(keyed: KeyedEvent) {
+        const memory = memories.get(keyed.key) ?? emptyMemory(entityOf(keyed));
+        return isKnown(memory, keyed) ? null : startTurn(memory, keyed, watermark);
+      },
+      put: (keyed: KeyedEvent, memory: EntityMemory) => void memories.set(keyed.key, memory),
+    };
+    return runToCompletion(
+      evaluateEventCoroutine(event, configuration, book, derive, { runId: null, states, watermark }),
+    );
+  }
+}
+
 export async function expectedOf(world: World, { codecs, compile, templates, ids }: Shared): Promise<Expected> {
   const { log, scheduler } = world;
   const clock = { now: scheduler.now };
@@ -72,6 +132,7 @@ export async function expectedOf(world: World, { codecs, compile, templates, ids
   const triggers = new Map<string, Trigger[]>();
   const judged: Judged[][] = Array.from({ length: log.partitions('carillon.events') }, () => []);
   const numbers = judged.map(() => -1);
+  const entities = new Entities();
 
   for (const record of log.all('carillon.events')) {
     const read = readSourceRecord(record, log.logId);
@@ -83,7 +144,12 @@ export async function expectedOf(world: World, { codecs, compile, templates, ids
     const configNumber = Math.max(before, marker);
     numbers[record.partition] = configNumber;
     const event = source?.kind === 'event' ? source.event : null;
-    const made = event ? evaluateEvent(event, await view.at(configNumber), book, ids.derive) : [];
+    const making = { book, derive: ids.derive, runId: null };
+    const passing = { position: { ...record, logId: log.logId }, watermark: record.time };
+    const made = [
+      ...(before < 0 ? [] : entities.pass(passing, { ...making, configuration: await view.at(before) })),
+      ...(event ? entities.take(event, { ...making, configuration: await view.at(configNumber) }) : []),
+    ];
     for (const one of made.flatMap((judgement) => judgement.intents)) add(intents, one.id, one);
     for (const one of made.flatMap((judgement) => judgement.triggers)) add(triggers, one.id, one);
     judged[record.partition]?.push({ eventId: event?.id ?? null, isBroken, configNumber });

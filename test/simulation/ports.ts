@@ -1,4 +1,4 @@
-import { noRuleStates, neverYield } from '@carillon/testing/given';
+import { neverYield } from '@carillon/testing/given';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { EnginePorts } from '@carillon/engine';
 import type { ConsentStore, Ids, SourceStore } from '@carillon/ports';
@@ -56,7 +56,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     templates: shared.templates,
     configuration: createConfigurationView(log, shared.codecs.configuration, clock),
     checkpoints: world.checkpoints.connect(wire),
-    ruleStates: noRuleStates,
+    ruleStates: world.ruleStates.connect(wire),
     claims: world.claims.connect(wire),
     leases: world.leases.connect(wire),
     suppressions: world.watched(world.suppressions.connect(wire)),

@@ -2,9 +2,9 @@ import type { CohortChange } from '@carillon/domain/cohorts';
 import type { NotificationBody } from '@carillon/domain/configuration';
 import { providerResult } from '@carillon/domain/deliveries';
 import type { Json } from '@carillon/kernel';
-import { account, notification, template, type Wish } from '@carillon/testing/given';
+import { account, notification, stream, template, type Wish } from '@carillon/testing/given';
 import { answered, type Decision } from '@carillon/testing/memory';
-import { orderPaid, orderWatched, shopResources, withBody, type ShopOptions } from '../harness/shop.ts';
+import { orderPaid, orderWatched, shopResources, STREAM, withBody, type ShopOptions } from '../harness/shop.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** The account for SMS. The memory provider names it by its kind. */
@@ -43,7 +43,35 @@ const ELSEWHERE = new Set(['order-texted', 'order-texted-briefly', 'order-pushed
 const mail = (host: string): Wish =>
   account(host, { kind: 'smtp', host, port: 25, tls: 'none', from: 'Shop <shop@example.com>', connections: 2 });
 
+/** Parcels that do not arrive in time, and those that move on, once in a while. */
+const parcels = (after: string): readonly Wish[] => [
+  stream('parcels', { key: 'event.parcel', security: { api_keys: ['backend'] } }),
+  template('parcel', { email: { subject: 'parcel {{n}}', text: '{{parcel}}' } }),
+  notification('parcels', {
+    channels: { email: { template: 'parcel', accounts: [...OPTIONS.accounts.email] } },
+    retry: OPTIONS.retry,
+    rules: {
+      late: parcelRule({ when: 'event.status == "sent"', after, unless: 'event.status == "arrived"' }),
+      silent: parcelRule({ when: 'event.status == "moved"', after_last: '3s', cooldown: '8s' }),
+      arrived: parcelRule({ when: 'changedTo(event.status, "arrived")', cooldown: 'until_false' }),
+    },
+  }),
+];
+function parcelRule(rule: Partial<NotificationBody['rules'][string]>): NotificationBody['rules'][string] {
+  return {
+    stream: 'parcels',
+    ...rule,
+    recipients: { from: 'event', to: { email: 'event.email' }, unique_id: 'event_id' },
+  };
+}
+
+/** Where an event is posted: those of a parcel have a stream of their own. */
+export const streamOf = (event: Posted): string => (event['parcel'] === undefined ? STREAM : 'shop/parcels');
+
+export const PARCEL_STATUSES = ['sent', 'sent', 'moved', 'arrived'] as const;
+
 export const FIRST_WISHES: readonly Wish[] = [
+  ...parcels('2s'),
   mail('main'),
   mail('spare'),
   account(TEXTS, { kind: 'twilio', account_sid: 'AC01', auth_token: { secret: 'TEXTS' }, from: '+4930123456' }),
@@ -59,6 +87,7 @@ export const LATER_WISHES: readonly (readonly Wish[])[] = [
   [orders({ enabled: false })],
   [orders({ expires: '2s' })],
   [orders()],
+  parcels('4s').slice(-1),
   [
     template('order-paid', { email: { subject: '{{order_id}}', text: 'It is paid.' } }),
     withBody(orderWatched(OPTIONS), { retry: { ...OPTIONS.retry, attempts: 3 } }),

@@ -131,6 +131,7 @@ const PORTS = [
   'ledger',
   'tasks',
   'checkpoints',
+  'ruleStates',
   'claims',
   'cohorts',
   'leases',

@@ -14,7 +14,7 @@ import { MAX_ORDERS } from './shop.ts';
 import type { Shared, World } from './world.ts';
 
 /** What is not done yet; empty when nothing is left to do. */
-export function leftOf({ log, checkpoints, ledger, tasks, stores }: World): readonly string[] {
+export function leftOf({ log, checkpoints, ledger, ruleStates, tasks, stores }: World): readonly string[] {
   const unread = READERS.flatMap(([group, topic]) =>
     Array.from({ length: log.partitions(topic) }, (_, partition) => {
       const { end } = log.bounds(topic, partition);
@@ -34,7 +34,8 @@ export function leftOf({ log, checkpoints, ledger, tasks, stores }: World): read
   const windows = heads
     .filter(({ items, closing }) => items.length > 0 || closing !== null)
     .map(({ id, n }) => `window ${n} of ${id} has not been told of`);
-  return [...unread, ...open, ...untold, ...unasked, ...windows];
+  const waits = ruleStates.all().flatMap(({ id, nextDue }) => (nextDue === null ? [] : [`${id} waits`]));
+  return [...unread, ...open, ...untold, ...unasked, ...windows, ...waits];
 }
 
 /** Holds what a run left behind against the promises. Called when nothing is left to do. */

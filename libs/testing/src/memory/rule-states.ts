@@ -38,10 +38,15 @@ export function createMemoryRuleStates() {
   }
 
   return {
+    all: (): readonly RuleState[] => [...stored.values()],
     connect: (wire: Wire): RuleStateStore => ({
       load: (ids) =>
         wire.ask('ruleStates.load', () => ids.map((id) => stored.get(id)).filter((state) => state !== undefined)),
-      save: (states) => wire.ask('ruleStates.save', () => states.map(saveOne), { writes: true }),
+      save: (states) =>
+        wire.ask('ruleStates.save', () => states.map(saveOne), {
+          writes: true,
+          partly: (chance) => states.filter(() => chance() < 0.5).forEach(saveOne),
+        }),
       due: (partition, before, limit) =>
         wire.ask('ruleStates.due', () =>
           waiting(partition)
