@@ -17,7 +17,6 @@ type Fallible = readonly [place: string, ...given: unknown[]];
 /** Why a method has no place. */
 type Infallible =
   | 'reads'
-  | 'nobody uses it yet'
   | 'at the start and the end, when nothing is under way'
   | 'a sender’s own'
   | 'a mark of an operator, and nothing goes by it'
@@ -41,7 +40,10 @@ const checkpointOf = (group: string): Fallible => [`${group}.checkpoint`, { grou
 
 const TABLE: Table = {
   log: {
-    append: TOPICS.map((topic) => [`${topic.slice('carillon.'.length)}.append`, [{ topic }]]),
+    append: [
+      ...TOPICS.map((topic): Fallible => [`${topic.slice('carillon.'.length)}.append`, [{ topic }]]),
+      ['ticks.append', [{ topic: 'carillon.events', headers: { kind: 'tick' } }]],
+    ],
     logId: 'reads',
     partitions: 'reads',
     bounds: 'reads',
@@ -52,10 +54,10 @@ const TABLE: Table = {
   checkpoints: { load: 'reads', save: ['engine', 'delivery', 'control'].map(checkpointOf) },
   ruleStates: {
     load: 'reads',
-    due: 'reads',
+    due: [['rule-states.due']],
     earliestDue: 'reads',
     waiting: 'reads',
-    save: 'nobody uses it yet',
+    save: [['rule-states.save']],
     sweep: 'takes away what nothing is read from any more, and is done again',
   },
   cohorts: {

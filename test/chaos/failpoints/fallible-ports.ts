@@ -11,9 +11,11 @@ import type {
   LeaseStore,
   LimitStore,
   LookupClaims,
+  NewRecord,
   PartnerLookup,
   ReadModels,
   ReceiptReaders,
+  RuleStateStore,
   SecretStore,
   SenderFactory,
   SuppressionList,
@@ -34,6 +36,7 @@ export function withFailpoints<Ports extends Stores & { readonly log: EventLog }
     ...ports,
     log: fallibleLog(ports.log, points),
     checkpoints: fallibleCheckpoints(ports.checkpoints, points),
+    ruleStates: fallibleRuleStates(ports.ruleStates, points),
     ledger: fallibleLedger(ports.ledger, points),
     tasks: fallibleTasks(ports.tasks, points),
     claims: fallibleClaims(ports.claims, points),
@@ -68,14 +71,24 @@ const over = <Port extends object>(port: Port, methods: Partial<Port>): Port =>
     },
   });
 
-/** An append fails at a place for each topic of its records. */
+/** An append fails at a place for each topic of its records, and at one of its own for ticks. */
 function fallibleLog(log: EventLog, points: Failpoints): EventLog {
   return over(log, {
     append(records) {
-      const topics = [...new Set(records.map(({ topic }) => topic))];
-      const names = topics.map((topic) => `${topic.replace('carillon.', '')}.append`);
+      const names = [...new Set(records.map(appendPlaceOf))];
       return between(points, names, () => log.append(records));
     },
+  });
+}
+
+const appendPlaceOf = ({ topic, headers }: NewRecord): string =>
+  headers?.['kind'] === 'tick' ? 'ticks.append' : `${topic.replace('carillon.', '')}.append`;
+
+/** A look for waits that are due can fail too: a wait must not be passed over. */
+function fallibleRuleStates(ruleStates: RuleStateStore, points: Failpoints): RuleStateStore {
+  return over(ruleStates, {
+    save: (states) => between(points, ['rule-states.save'], () => ruleStates.save(states)),
+    due: (...asked) => between(points, ['rule-states.due'], () => ruleStates.due(...asked)),
   });
 }
 

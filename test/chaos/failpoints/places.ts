@@ -72,11 +72,15 @@ export const CADENCE_PLACES = [
 ] as const;
 export type CadencePlace = (typeof CADENCE_PLACES)[number];
 
+/** What rules that wait do beside the steps of every event. */
+export const WAITING_PLACES = ['rule-states.save', 'rule-states.due', 'ticks.append'] as const;
+
 /** Every place at which a process can be told to fail. */
 export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([
   ...SENDING_PLACES,
   ...AFTERWARDS_PLACES,
   ...CADENCE_PLACES,
+  ...WAITING_PLACES,
   'job.replace',
   ...TOPICS.map((topic) => `${topic.slice('carillon.'.length)}.append`),
 ]);
