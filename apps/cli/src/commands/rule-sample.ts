@@ -1,7 +1,7 @@
 import type { RuleSampleBody } from '@carillon/contracts';
 import { Option, type Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
-import { paint, table } from '../output.ts';
+import { clean, paint, table } from '../output.ts';
 import { answer, command } from './api-command.ts';
 
 const LANGUAGES = ['curl', 'javascript', 'python', 'go'] as const;
@@ -39,7 +39,7 @@ function showSample(body: RuleSampleBody): string {
   const whole = body.whole_event.join(', ');
   const told = body.asks === null ? `tells ${body.recipients}` : `asks ${body.asks} about ${body.recipients}`;
   const promise = body.fires
-    ? paint('green', `the rule fires for it, and ${told}`)
+    ? paint('green', `the rule fires ${body.sentence === null ? 'for it' : clean(body.sentence)}, and ${told}`)
     : paint('yellow', 'the rule does not fire for it: no values are known that make it fire');
   return [
     `${paint('bold', body.rule)} version ${body.rule_version}, stream ${body.stream}`,
@@ -49,6 +49,7 @@ function showSample(body: RuleSampleBody): string {
     ...(body.answered.length === 0 ? [] : [`${body.asks} gives for the templates: ${body.answered.join(', ')}`]),
     '',
     promise,
+    ...(body.previous === null ? [] : [`this event of the same entity has to come first: ${clean(body.previous)}`]),
     '',
     body.code.curl.trimEnd(),
     '',

@@ -21,7 +21,17 @@ export const ruleSampleBody = z
       .describe(
         'JSON text of a change with `event` as its row, for testing the rule. Null: events of the stream are sent',
       ),
-    fires: z.boolean().describe('Whether the rule, tried with exactly this event, fires'),
+    previous: z
+      .string()
+      .nullable()
+      .describe('JSON text of an event of the same entity that has to come first. Null: `event` alone is enough'),
+    sentence: z
+      .string()
+      .nullable()
+      .describe('When the rule fires after the event, such as `1h after the first such event`. Null: at the event'),
+    fires: z
+      .boolean()
+      .describe('Whether the rule fires for exactly this event. A rule with state was tried by rehearsal'),
     recipients: z.int().describe('How many people it tells then, or how many user ids it asks a partner about'),
     asks: z.string().nullable().describe('The integration that says who they are, where the event does not'),
     answered: z.array(z.string()).describe('Names of templates that the answer of that partner has to give'),

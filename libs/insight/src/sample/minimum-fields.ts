@@ -107,7 +107,13 @@ function expressionsOf(rule: CompiledRule): readonly (readonly [by: string, expr
           ['person', rule.person],
           ...rule.variables.map(([name, value]) => [`variables.${name}`, value] as const),
         ];
-  const named: readonly (readonly [string, Expression | null])[] = [['when', rule.when], ...own, ['where', rule.where]];
+  const ofForms = rule.memory?.forms.flatMap(({ expressions }) => expressions) ?? [];
+  const named: readonly (readonly [string, Expression | null])[] = [
+    ['when', rule.when],
+    ...ofForms,
+    ...own,
+    ['where', rule.where],
+  ];
   return named.flatMap(([by, expression]) => (expression ? [[by, expression] as const] : []));
 }
 

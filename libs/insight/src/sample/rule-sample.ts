@@ -1,9 +1,11 @@
 import { isAddressKind } from '@carillon/domain/channels';
-import { readChange, writeChange, type Change } from '@carillon/domain/changes';
+import { readChange, writeChange, type Change, type ChangeSource } from '@carillon/domain/changes';
 import type { PlacedRule } from '@carillon/domain/configuration';
 import { pathText, readEvent, type FieldStep, type SourceEvent } from '@carillon/domain/events';
 import {
   evaluateRule,
+  firingSentence,
+  sampleEventsOf,
   type CompiledRule,
   type RequiredField,
   type Requirement,
@@ -14,10 +16,13 @@ import {
   stringifyJson,
   type EventId,
   type Coroutine,
+  type DeriveId,
+  type Duration,
   type Instant,
   type Json,
   type JsonObject,
 } from '@carillon/kernel';
+import { rehearse } from '../rehearsal/rehearse.ts';
 import { buildEvent, placeholder, pruneEvent, valueAt, type ShapeField } from './event-shape.ts';
 import { eventSteps, type Minimum, type MinimumField } from './minimum-fields.ts';
 import { triedChange, triedEvent, triedSource, type FiredEvent } from './tried-event.ts';
@@ -37,6 +42,10 @@ export type RuleSample = {
   readonly event: JsonObject;
   /** The change whose row `event` is. Null: the rule's stream has no changes. */
   readonly change: Change | null;
+  /** Event of the same entity that has to come first. Null: the rule does not compare events of an entity. */
+  readonly previous: JsonObject | null;
+  /** When the rule fires after `event`. Null: at the event. */
+  readonly sentence: string | null;
   readonly fields: readonly SampleField[];
   /** Whether the rule was seen to fire for exactly this event. */
   readonly fires: boolean;
@@ -56,7 +65,7 @@ export const sampleRule = (
 ): RuleSample => runToCompletion(sampleRuleCoroutine(rule, minimum, firedEvent, now));
 
 /**
- * The smallest event for a rule (docs/rules.md). Its values make the rule fire where the condition can be read as
+ * Returns the smallest event for a rule (docs/rules.md). Its values make the rule fire where the condition can be read as
  * comparisons with literals; else they are those of an event that fired, save addresses, so that trying the sample writes
  * to nobody; else placeholders. Whether it fires is not concluded but seen: the rule judges it. A pause is offered between
  * proposals.
@@ -68,24 +77,41 @@ export function* sampleRuleCoroutine(
   now: Instant,
 ): Coroutine<RuleSample> {
   let best: RuleSample | null = null;
-  for (const assignments of proposalsFor(rule, minimum, now).take(MAX_PROPOSALS)) {
-    const sample = judged(rule, minimum, proposed(rule, minimum, assignments, now), now);
-    if (better(sample, best)) best = sample;
-    if (best !== null && best.recipients > 0) break;
-    yield;
+  for (const ahead of rule.memory === null ? [0] : TIMES_AHEAD) {
+    const tried = ahead === 0 ? minimum : withTimes(rule, minimum);
+    for (const assignments of proposalsFor(rule, tried, now).take(MAX_PROPOSALS)) {
+      const sample = judged(rule, tried, proposed(rule, tried, assignments, now + ahead), now);
+      if (better(sample, best)) best = sample;
+      if (best !== null && best.recipients > 0) return best;
+      yield;
+    }
   }
   if (best) return best;
   const recorded = firedEvent && judged(rule, minimum, taken(minimum, firedEvent, now), now);
   return recorded?.fires ? recorded : judged(rule, minimum, proposed(rule, minimum, [], now), now);
 }
 
-/** One that tells somebody is better than one that only fires. */
+const DAY = 86_400_000;
+/** Placeholders of times are tried this far ahead, for a rule that waits until a time of the event. */
+const TIMES_AHEAD: readonly Duration[] = [0, 8 * DAY, 100 * DAY];
+
+/** Takes texts that only a form of the rule reads as times. */
+function withTimes({ memory }: CompiledRule, minimum: Minimum): Minimum {
+  const keys = new Set(memory?.forms.flatMap(({ expressions }) => expressions.map(([key]) => key)));
+  const fields = minimum.fields.map((field) => {
+    const isText = field.type === null || field.type === 'string';
+    return isText && field.usedBy.every((by) => keys.has(by)) ? { ...field, type: 'time' as const } : field;
+  });
+  return { ...minimum, fields };
+}
+
+/** A sample with a recipient is better than a sample that fires without recipients. */
 const better = (found: RuleSample, best: RuleSample | null): boolean =>
   found.fires && (best === null || found.recipients > best.recipients);
 
 /** First what satisfies `where` too, then `when` alone. */
 function* proposalsFor(rule: CompiledRule, minimum: Minimum, now: Instant): Generator<readonly Assignment[]> {
-  const source = triedSource(minimum.stream, now);
+  const source = sourceOf(rule, minimum, now);
   const usual = (steps: readonly FieldStep[]): Json => {
     const path = pathText(steps);
     const type = minimum.fields.find((field) => field.path === path)?.type ?? null;
@@ -104,21 +130,30 @@ function* proposalsFor(rule: CompiledRule, minimum: Minimum, now: Instant): Gene
   yield* solve(when, around);
 }
 
+/** Where a sample has a row before: in a change, or in the event before of the same entity. Null: the sample is one event. */
+const sourceOf = (rule: CompiledRule, { stream }: Minimum, now: Instant): ChangeSource | null =>
+  triedSource(stream, now) ?? (rule.memory?.readsPrevious === true ? NO_SOURCE : null);
+
+const NO_SOURCE: ChangeSource = { integration: '', table: '', tx: 0, position: '', at: '' };
+
 type Proposal = {
   readonly event: JsonObject;
   readonly change: Change | null;
+  readonly previous: JsonObject | null;
   readonly originOf: (field: MinimumField) => ValueOrigin;
 };
 
 function proposed(rule: CompiledRule, minimum: Minimum, assignments: readonly Assignment[], now: Instant): Proposal {
-  const source = triedSource(minimum.stream, now);
+  const source = sourceOf(rule, minimum, now);
   const own = source ? ofPart(assignments, 'event') : assignments;
   const assigned = new Set(own.map(({ steps }) => pathText(steps)));
   const fields: readonly ShapeField[] = minimum.fields.map(({ steps, type }) => ({ steps, type }));
   const change = source && buildChange(rule, fields, assignments, source, now);
+  const isChange = triedSource(minimum.stream, now) !== null;
   return {
     event: change?.event ?? buildEvent([...fields, ...own.map((one) => ({ type: null, ...one }))], now),
-    change,
+    change: isChange ? change : null,
+    previous: isChange ? null : (change?.previous ?? null),
     originOf: ({ path }) => (assigned.has(path) ? 'condition' : 'placeholder'),
   };
 }
@@ -136,6 +171,7 @@ function taken(minimum: Minimum, { body, change }: FiredEvent, now: Instant): Pr
   return {
     event,
     change: change && { ...change, event, ...(previous && { previous: pruned(previous) }) },
+    previous: null,
     originOf: ({ path }) => (invented.has(path) ? 'placeholder' : 'fired_event'),
   };
 }
@@ -143,16 +179,15 @@ function taken(minimum: Minimum, { body, change }: FiredEvent, now: Instant): Pr
 const isOnlyAddress = ({ type, usedBy }: MinimumField): boolean =>
   isAddressKind(type) && !usedBy.some((by) => by === 'when' || by === 'for_each' || by === 'where');
 
-/** Reads the event as the intake would, and lets the rule judge it; what is switched off still has a sample. */
+/** Evaluates the rule for a proposed event. A rule that is switched off has a sample too. */
 function judged(rule: CompiledRule, minimum: Minimum, proposal: Proposal, now: Instant): RuleSample {
-  const { event, change, originOf } = proposal;
-  const { placed } = rule;
-  const sample = triedSample(placed, proposal, now);
-  const enabled = { ...rule, placed: { ...placed, enabled: true } };
-  const outcome = sample && evaluateRule(enabled, sample, () => 'trg_sample');
+  const { event, change, previous, originOf } = proposal;
+  const outcome = outcomeOf(rule, proposal, now);
   return {
     event,
     change,
+    previous,
+    sentence: firingSentence(rule.placed.body),
     fields: minimum.fields.map((field) => {
       const value = valueAt(event, field.steps);
       return { ...field, value: value ?? null, origin: value === undefined ? 'absent' : originOf(field) };
@@ -162,14 +197,47 @@ function judged(rule: CompiledRule, minimum: Minimum, proposal: Proposal, now: I
   };
 }
 
-function triedSample(placed: PlacedRule, { event, change }: Proposal, now: Instant): SourceEvent | null {
+/** Null: the intake would refuse the event. */
+function outcomeOf(rule: CompiledRule, proposal: Proposal, now: Instant): RuleOutcome | null {
+  const { placed } = rule;
+  const sample = triedSample(placed, proposal, now);
+  if (sample === null) return null;
+  const enabled = { ...rule, placed: { ...placed, enabled: true } };
+  return rule.memory === null
+    ? evaluateRule(enabled, sample, () => 'trg_sample')
+    : rehearsedOutcome(enabled, proposal, sample);
+}
+
+/** How long a rule that waits is given. No deadline is further ahead. */
+const LONGEST_WAIT: Duration = 367 * DAY;
+const derive: DeriveId = (kind, ...parts) => [kind, ...parts].join('_');
+
+/** Rehearses the events that make a rule with state fire, as events of the same entity. */
+function rehearsedOutcome(rule: CompiledRule, { event, previous }: Proposal, sample: SourceEvent): RuleOutcome {
+  const timed = sampleEventsOf(rule.placed.body, event);
+  const bodies = [...(previous === null ? [] : [{ after: 0, event: previous }]), ...timed];
+  const events = bodies.map(({ after, event: body }, at): SourceEvent => {
+    const time = sample.appendedAt + after;
+    const change = sample.change && { ...sample.change, event: body };
+    const id = `${sample.id}${String(at).padStart(13, '0')}` as EventId;
+    return { ...sample, id, key: '', body, change, appendedAt: time, time };
+  });
+  const until = (events.at(-1)?.appendedAt ?? sample.appendedAt) + LONGEST_WAIT;
+  const entry = { ok: true, placed: rule.placed, rule } as const;
+  const steps = runToCompletion(rehearse({ entry, events, until }, derive));
+  const outcomes = steps.map(({ outcome }) => outcome);
+  return outcomes.find(hasFired) ?? outcomes.at(-1) ?? { kind: 'not_fired' };
+}
+
+function triedSample(placed: PlacedRule, { event, change, previous }: Proposal, now: Instant): SourceEvent | null {
   const id = 'evt_sample' as EventId;
   if (change) {
     const read = readChange(writeChange(change));
     return read.ok ? triedChange(placed, read.value, now, id) : null;
   }
   const read = readEvent(new TextEncoder().encode(stringifyJson(event)));
-  return read.ok ? triedEvent(placed, read.value.body, now, id) : null;
+  const isPreviousRead = previous === null || readEvent(new TextEncoder().encode(stringifyJson(previous))).ok;
+  return read.ok && isPreviousRead ? triedEvent(placed, read.value.body, now, id) : null;
 }
 
 export const hasFired = ({ kind }: RuleOutcome): boolean => kind === 'fired' || kind === 'asks';

@@ -132,6 +132,8 @@ function showSample(
     credential,
     event: stringifyJson(sample.event),
     change: written,
+    previous: sample.previous && stringifyJson(sample.previous),
+    sentence: sample.sentence,
     fires: sample.fires,
     recipients: sample.recipients,
     asks: rule.from === 'lookup' ? rule.integration : null,
@@ -163,13 +165,19 @@ function codesOfChange(rule: string, change: string): RuleSampleBody['code'] {
 }
 
 /** What somebody has to know who pastes the code. */
-function notesOf(placed: PlacedRule, { fires, fields }: RuleSample): readonly string[] {
+function notesOf(placed: PlacedRule, { fires, fields, sentence, previous }: RuleSample): readonly string[] {
   const title = ruleTitle(placed);
   const first = fires
-    ? `Sends an event for which the rule ${title} fires.`
+    ? `Sends an event for which the rule ${title} fires${sentence === null ? '' : `, ${sentence}`}.`
     : `Sends an event to the rule ${title}. No values are known that make it fire: put in your own.`;
   const invented = fields.some(({ origin }) => origin === 'placeholder');
-  return [first, ...(invented ? ['Replace example values, and placeholders in <angle brackets>, with your own.'] : [])];
+  const before =
+    previous === null ? [] : [`This event of the same entity has to come first: ${stringifyJson(previous)}`];
+  return [
+    first,
+    ...before,
+    ...(invented ? ['Replace example values, and placeholders in <angle brackets>, with your own.'] : []),
+  ];
 }
 
 const claimNotes = ({ claims = {} }: Security): readonly string[] =>

@@ -138,6 +138,12 @@ function Minimum({ sample }: { readonly sample: Sample }): ReactNode {
       {sample.whole_event.length > 0 && (
         <p>{sample.whole_event.join(', ')} use the event as a whole: no list of fields is enough for them.</p>
       )}
+      {sample.fires && sample.sentence !== null && <p>The rule fires {sample.sentence}.</p>}
+      {sample.previous !== null && (
+        <p>
+          This event of the same entity has to come first: <code>{sample.previous}</code>
+        </p>
+      )}
       {!sample.fires && <p>No values are known that make this rule fire: put in your own.</p>}
       {sample.asks !== null && (
         <p>

@@ -1,7 +1,7 @@
-import { err, ok, type Result } from '@carillon/kernel';
+import { err, ok, type JsonObject, type Result } from '@carillon/kernel';
 import type { RuleBody } from '../../configuration/resources.ts';
 import { COOLDOWN } from './cooldown/cooldown.ts';
-import type { CompiledForm, DecisionGate, ExpressionCompiler, RuleFault, RuleForm } from './rule-form.ts';
+import type { CompiledForm, DecisionGate, ExpressionCompiler, RuleFault, RuleForm, TimedEvent } from './rule-form.ts';
 import { WAIT } from './wait/wait.ts';
 
 export { waits } from './wait/wait.ts';
@@ -21,6 +21,18 @@ export const ruleFormsOf = (body: RuleBody): readonly RuleForm[] =>
 /** Returns the gates that a message of a rule passes after its condition, because of the forms that the rule has. */
 export const gatesOfForms = (body: RuleBody): readonly DecisionGate[] =>
   ruleFormsOf(body).flatMap(({ gates }) => gates);
+
+/** When a rule fires that has matched, such as "1h after the first such event". Null: at the event itself. */
+export function firingSentence(body: RuleBody): string | null {
+  const sentences = ruleFormsOf(body).flatMap((form) => form.sentence(body) ?? []);
+  return sentences.length === 0 ? null : sentences.join('; ');
+}
+
+/** Events that make a rule fire, if `match` is an event for which its `when` is true: those of the form that needs most. */
+export const sampleEventsOf = (body: RuleBody, match: JsonObject): readonly TimedEvent[] =>
+  ruleFormsOf(body)
+    .map((form) => form.sampleEvents(body, match))
+    .reduce((most, events) => (events.length > most.length ? events : most), [{ after: 0, event: match }]);
 
 /** Compiles the forms that a rule has, or returns all faults of their expressions. */
 export function compileForms(

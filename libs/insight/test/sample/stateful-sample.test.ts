@@ -1,0 +1,65 @@
+import type { EventStream, RuleBody } from '@carillon/domain/configuration';
+import { givenRule, MORNING } from '@carillon/testing/given';
+import { describe, expect, it } from 'vitest';
+import { minimumFields, sampleRule, type RuleSample } from '../../src/index.ts';
+
+const ORDERS: EventStream = {
+  path: 'shop/orders',
+  workspace: 'shop',
+  from: null,
+  key: 'event.order_id',
+  time: null,
+  format: 'json',
+  security: { api_keys: [] },
+};
+
+function sampleOf(rule: Partial<RuleBody>): RuleSample {
+  const given = givenRule({ to: { email: 'event.email' }, unique_id: 'event_id' }, rule);
+  // The stream of a given rule has no key, so that it keeps no event.
+  const readsPrevious = rule.when?.startsWith('changed') === true;
+  const compiled = readsPrevious ? { ...given, memory: { forms: given.memory?.forms ?? [], readsPrevious } } : given;
+  return sampleRule(compiled, minimumFields(compiled, ORDERS, []), null, MORNING);
+}
+
+describe('a sample of a rule with state', () => {
+  it('says when the rule fires, and has fired in a rehearsal', () => {
+    const sample = sampleOf({ when: 'event.type == "placed"', after: '1h', unless: 'event.type == "paid"' });
+    expect(sample).toMatchObject({
+      event: { type: 'placed', order_id: 'A-1001', email: 'ada@example.com' },
+      previous: null,
+      sentence: '1h after the first such event, unless event.type == "paid"',
+      fires: true,
+      recipients: 1,
+    });
+    expect(sampleOf({ when: 'event.type == "placed"', cooldown: '1h' })).toMatchObject({
+      sentence: 'not again within 1h',
+      fires: true,
+    });
+    expect(sampleOf({ when: 'event.type == "placed"' }).sentence).toBeNull();
+  });
+
+  it('does not fire if its own event cancels the wait', () => {
+    const sample = sampleOf({ when: 'event.type == "placed"', after: '1h', unless: 'event.type != "paid"' });
+    expect(sample).toMatchObject({ fires: false, recipients: 0 });
+  });
+
+  it('has a time ahead for a rule that waits until a time of the event', () => {
+    const sample = sampleOf({
+      when: 'event.status == "booked"',
+      at: 'timestamp(event.starts_at) - duration("24h")',
+      unless: 'event.status != "booked"',
+    });
+    expect(sample).toMatchObject({ event: { starts_at: '2026-02-08T08:00:00.000Z' }, fires: true });
+    expect(sample.fields.map(({ path, usedBy }) => `${path} ${usedBy.join()}`)).toContain('starts_at at');
+  });
+
+  it('has the event that comes first, for a rule that compares events of an entity', () => {
+    const sample = sampleOf({ when: 'changedFromTo(event.status, "open", "paid")' });
+    expect(sample).toMatchObject({
+      event: { order_id: 'A-1001', status: 'paid' },
+      previous: { order_id: 'A-1001', status: 'open' },
+      change: null,
+      fires: true,
+    });
+  });
+});
