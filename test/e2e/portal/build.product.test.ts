@@ -258,7 +258,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     expect(await main().getByText('workspaces/builders/').first().isVisible()).toBe(false);
     await main().getByText('Template order-paid').first().waitFor();
     await expectAccessible(page, 'review');
-    await page.getByLabel('What it is about').fill('Smaller orders too');
+    await page.getByLabel('Description').fill('Smaller orders too');
     await publish('2 changes');
     expect((await published()).rules.paid.when).toContain('event.total > 50');
 
@@ -366,7 +366,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await expect.poll(() => told.count()).toBe(0);
     await button('Discard').click();
     await page.getByRole('button', { name: 'Discard the draft' }).click();
-    await page.getByText('The draft is gone.').waitFor();
+    await page.getByText('The draft is discarded.').waitFor();
   });
 
   it('makes a notification from a sentence, publishes it, and sends it to the sandbox', async () => {

@@ -122,7 +122,7 @@ function actionsOn(page: Page, first: string) {
   const openRow = (hasText: string): Promise<void> => page.locator('main [data-key]', { hasText }).first().click();
   const takeBack = async (): Promise<void> => {
     await press(/^Show changes/)();
-    await press('Roll back to before this')();
+    await press('Undo this change')();
     await page.getByRole('dialog').getByText('As YAML').click();
   };
   const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
@@ -195,7 +195,7 @@ function screensOf(page: Page, texts: readonly string[], event: string, found: r
     [`${at}/deliveries/dead-letters`, 'Failed in', () => openRow('rule_error')],
     [`${at}/deliveries/dead-letters`, 'The people are known', () => chooseAll('Redrive…', 'rule_error')],
     [`${at}/settings`, 'Remove odd?', press('Remove odd…')],
-    [`${at}/versions`, 'Publish as it was', () => takeBack()],
+    [`${at}/versions`, 'Publish the old version', () => takeBack()],
   ];
 }
 

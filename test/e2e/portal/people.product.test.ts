@@ -73,18 +73,18 @@ describeWith('chromium', 'people in a browser', () => {
     await page.getByText('Your password is set.').waitFor();
     await page.getByRole('link', { name: 'Set a password' }).waitFor({ state: 'detached' });
 
-    await page.getByLabel('Your password, for a change here').fill(PASSWORD);
+    await page.getByLabel('Your password, to confirm').fill(PASSWORD);
     await press('Set up an authenticator');
     const secret = (await page.getByRole('group', { name: 'the secret' }).textContent()) ?? '';
     await page.getByRole('img', { name: 'The secret of the authenticator as a QR code' }).waitFor();
     await expectAccessible(page, 'the authenticator');
     const now = Date.now() / 1000;
-    await page.getByLabel('The code that it shows').fill(codeAt(secret, now));
+    await page.getByLabel('Code in the app').fill(codeAt(secret, now));
     await press('Confirm');
     const codes = (await page.getByRole('group', { name: 'the recovery codes' }).textContent()) ?? '';
     expect(codes.split('\n')).toHaveLength(10);
     await page.getByText('I have stored it').click();
-    await press('Finish');
+    await press('Done');
     await page.getByText('10 of your recovery codes are left.').waitFor();
 
     await context.clearCookies();
@@ -109,7 +109,7 @@ describeWith('chromium', 'people in a browser', () => {
     await dialog.getByRole('button', { name: 'Invite', exact: true }).click();
     const link = (await page.getByRole('group', { name: 'the link' }).textContent()) ?? '';
     await page.getByText('I have stored it').click();
-    await press('Finish');
+    await press('Done');
     await page.getByRole('heading', { name: 'bob@example.com' }).waitFor();
 
     const other = await browser.newContext({ viewport: { width: 390, height: 800 } });
@@ -162,7 +162,7 @@ describeWith('chromium', 'people in a browser', () => {
     await page.getByText('viewer of shop, operator of shop').waitFor();
     await expectAccessible(page, 'somebody');
     await press('Disable');
-    await press('Let in again');
+    await press('Enable');
     await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
     // It cannot be taken back: the name is typed first.
     expect(await page.getByRole('button', { name: 'Remove Bob' }).isDisabled()).toBe(true);
@@ -180,17 +180,17 @@ describeWith('chromium', 'people in a browser', () => {
     await press('Make the token');
     const token = (await page.getByRole('group', { name: 'the token' }).textContent()) ?? '';
     await page.getByText('I have stored it').click();
-    await press('Finish');
+    await press('Done');
     const ask = () => fetch(`${demo.control}/v1/me`, { headers: { authorization: `Bearer ${token}` } });
     expect(await (await ask()).json()).toMatchObject({ workspaces: [{ workspace: 'shop', permissions: ['read'] }] });
     await expectAccessible(page, 'Tokens');
-    await press('End nightly');
+    await press('Revoke nightly');
     await page
       .getByRole('alertdialog')
       .or(page.getByRole('dialog'))
-      .getByRole('button', { name: 'End nightly' })
+      .getByRole('button', { name: 'Revoke nightly' })
       .click();
-    await page.getByText('No token yet').waitFor();
+    await page.getByText('No tokens yet').waitFor();
     expect((await ask()).status).toBe(401);
   });
 
@@ -207,13 +207,13 @@ describeWith('chromium', 'people in a browser', () => {
     await expectAccessible(page, 'Secrets');
     await press('Remove SMTP_PASSWORD');
     await page.getByRole('dialog').getByRole('button', { name: 'Remove SMTP_PASSWORD' }).click();
-    await page.getByText('No secret yet').waitFor();
+    await page.getByText('No secrets yet').waitFor();
   });
 
   it('ends other sessions, and shows all of this in the audit, whose chain holds', async () => {
     await context.request.post(`${demo.control}/v1/session`, { data: { word: 'wrong' } });
     await open('/settings/sessions', 'Sessions');
-    await page.getByText('This one').waitFor();
+    await page.getByText('This session').waitFor();
     await expectAccessible(page, 'Sessions');
     await open('/settings/audit', 'Audit');
     await page
@@ -221,9 +221,9 @@ describeWith('chromium', 'people in a browser', () => {
       .first()
       .waitFor();
     await press('Verify chain');
-    await page.getByText(/Whole: \d+ records/).waitFor();
+    await page.getByText(/Complete: \d+ records/).waitFor();
     await expectAccessible(page, 'Audit');
-    await page.getByLabel('What', { exact: true }).fill('token.revoke');
+    await page.getByLabel('Action', { exact: true }).fill('token.revoke');
     await press('Filter');
     await page.waitForURL(/action=token\.revoke/);
     await page.getByText(/removed secret/).waitFor({ state: 'detached' });

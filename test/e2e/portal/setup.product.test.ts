@@ -207,7 +207,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await page.getByText('fingerprint').waitFor();
     await page.getByLabel('Number', { exact: true }).fill('+4915112345678');
     await page.getByText('More settings').click();
-    await page.getByLabel('Another address').fill(twilio.url);
+    await page.getByLabel('URL instead of the provider’s').fill(twilio.url);
     await page.locator('[data-draft="saved"]').waitFor();
     await button('Check the account').click();
     await page.locator('[data-state="check-good"]').waitFor();

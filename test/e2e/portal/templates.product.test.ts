@@ -137,7 +137,7 @@ describeWith('chromium', 'templates in a browser', () => {
     });
     await page.reload();
     await page.locator('[data-missing="1"]').getByText('Of the newest 3 events, 2 would send it.').waitFor();
-    await page.locator('[data-missing="1"] li', { hasText: 'not_therein 1' }).waitFor();
+    await page.locator('[data-missing="1"] li', { hasText: 'not_theremissing in 1' }).waitFor();
     await page.getByRole('region', { name: 'Variables' }).scrollIntoViewIfNeeded();
     await look('template-missing');
     await page.getByRole('link', { name: 'Open the newest event without not_there' }).click();
@@ -145,7 +145,7 @@ describeWith('chromium', 'templates in a browser', () => {
     await page.goBack();
     await button('Discard').click();
     await button('Discard the draft').click();
-    await page.getByText('The draft is gone.').waitFor();
+    await page.getByText('The draft is discarded.').waitFor();
   });
 
   it('offers fields and helpers in parts of one line too', async () => {
@@ -172,7 +172,7 @@ describeWith('chromium', 'templates in a browser', () => {
     await expect.poll(() => subject.textContent()).toContain(' {{customer.name}}');
     await button('Discard').click();
     await button('Discard the draft').click();
-    await page.getByText('The draft is gone.').waitFor();
+    await page.getByText('The draft is discarded.').waitFor();
   });
 
   it('lets whoever types in a part go on where they are when its editor comes', async () => {
@@ -189,7 +189,7 @@ describeWith('chromium', 'templates in a browser', () => {
     await page.unroute(/code-editor-[^/]*\.js/);
     await button('Discard').click();
     await button('Discard the draft').click();
-    await page.getByText('The draft is gone.').waitFor();
+    await page.getByText('The draft is discarded.').waitFor();
   });
 
   it('begins a template from scratch, keeps the last good preview while it is wrong, and puts a language beside it', async () => {

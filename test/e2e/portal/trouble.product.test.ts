@@ -61,7 +61,7 @@ describeWith('chromium', 'the portal in trouble', () => {
       [`${notification}/channels`, 'Send by email'],
       [`${notification}/secure`, 'Events come with'],
       [`${notification}/versions`, 'Counts now'],
-      ['/workspaces/shop/drafts', 'Nothing waits'],
+      ['/workspaces/shop/drafts', 'No drafts to publish'],
     ] as const) {
       await page.setViewportSize({ width: 390, height: 844 });
       await moveTo(page, `${demo.control}${path}`);
@@ -106,7 +106,7 @@ describeWith('chromium', 'the portal in trouble', () => {
     await expression(bob).getByText('event.total > 60').waitFor();
     await bob.getByRole('button', { name: 'Discard', exact: true }).click();
     await bob.getByRole('button', { name: 'Discard the draft' }).click();
-    await bob.getByText('The draft is gone.').waitFor();
+    await bob.getByText('The draft is discarded.').waitFor();
     await ada.context().close();
     await bob.context().close();
   });

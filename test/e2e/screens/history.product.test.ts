@@ -105,7 +105,7 @@ testScreens('the history of a workspace', ({ api, guard, open }) => {
   it('takes one change back after saying what that does, and overwrites no newer one', async () => {
     const publish = serve('Hello', 'Good day');
     const page = await open(`${AT}?open=2`);
-    await main(page).getByRole('button', { name: 'Roll back to before this' }).click();
+    await main(page).getByRole('button', { name: 'Undo this change' }).click();
     await dialog(page).getByText('+ Hello').waitFor();
     await dialog(page).getByText('As YAML').click();
     const file = dialog(page).getByRole('group', { name: /^workspaces.*email.yaml$/ });
@@ -115,13 +115,13 @@ testScreens('the history of a workspace', ({ api, guard, open }) => {
     // Somebody else publishes while the dialog is open.
     publish('Hi');
     guard.allowStatus(412);
-    await dialog(page).getByRole('button', { name: 'Publish as it was' }).click();
+    await dialog(page).getByRole('button', { name: 'Publish the old version' }).click();
     await dialog(page).getByRole('alert').waitFor();
     await dialog(page).getByRole('button', { name: 'Cancel' }).click();
-    await main(page).getByRole('button', { name: 'Roll back to before this' }).click();
+    await main(page).getByRole('button', { name: 'Undo this change' }).click();
     await dialog(page).getByText('− Hi').waitFor();
     await dialog(page).getByLabel('Why').fill('The old words were better');
-    await dialog(page).getByRole('button', { name: 'Publish as it was' }).click();
+    await dialog(page).getByRole('button', { name: 'Publish the old version' }).click();
     await page.getByText(/Published as configuration 4/).waitFor();
     await main(page).getByText('“The old words were better”').waitFor();
     await main(page).getByText('by a rollback').waitFor();
@@ -153,10 +153,10 @@ testScreens('the history of a workspace', ({ api, guard, open }) => {
     const page = await open(AT);
     const removed = main(page).getByRole('listitem').filter({ hasText: 'Notification hello removed' }).first();
     await removed.getByRole('button', { name: /^Show changes/ }).click();
-    await removed.getByRole('button', { name: 'Roll back to before this' }).click();
-    await dialog(page).getByText('Bring back what it refers to and is gone: Template hello').click();
+    await removed.getByRole('button', { name: 'Undo this change' }).click();
+    await dialog(page).getByText('Also restore what it needs and was removed: Template hello').click();
     await dialog(page).getByRole('region', { name: 'template shop/hello' }).waitFor();
-    await dialog(page).getByRole('button', { name: 'Publish as it was' }).click();
+    await dialog(page).getByRole('button', { name: 'Publish the old version' }).click();
     await page.getByText(/Published as configuration 4/).waitFor();
     const published = api.calls(NOTIFICATION_ROLLBACK).at(-1);
     expect(published?.headers['if-none-match']).toBe('*');
@@ -170,7 +170,7 @@ testScreens('the history of a workspace', ({ api, guard, open }) => {
       .getByRole('button', { name: /^Show changes/ })
       .nth(1)
       .click();
-    const back = page.getByRole('button', { name: 'Roll back to before this' });
+    const back = page.getByRole('button', { name: 'Undo this change' });
     await back.waitFor();
     await expect.poll(() => back.isDisabled()).toBe(true);
     await expectAccessible(page, 'versions for a viewer');
@@ -188,7 +188,7 @@ testScreens('the history of a workspace', ({ api, guard, open }) => {
     await expectAccessible(page, 'versions that cannot be read');
     api.answer(LIST, { items: [], next: null });
     await main(page).getByRole('button', { name: 'Try again' }).click();
-    await main(page).getByRole('heading', { name: 'Nothing was published yet' }).waitFor();
+    await main(page).getByRole('heading', { name: 'Nothing published yet' }).waitFor();
     await expectAccessible(page, 'no version');
   });
 });

@@ -84,7 +84,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     await press(page, 'Request a key');
     await page.getByLabel('Name').fill('backend');
     await press(page, 'Request the key');
-    await page.getByText('There is one called backend already').waitFor();
+    await page.getByText('The name backend is already in use').waitFor();
     await page.getByLabel('Name').fill('path-one');
     await expectAccessible(page, 'Request a key');
     await press(page, 'Request the key');
@@ -97,7 +97,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(text);
     // Neither Escape nor Finish ends it before it is stored.
     await page.keyboard.press('Escape');
-    const finish = page.getByRole('button', { name: 'Finish', exact: true });
+    const finish = page.getByRole('button', { name: 'Done', exact: true });
     expect(await finish.getAttribute('aria-disabled')).toBe('true');
     const reason = await finish.getAttribute('aria-describedby');
     expect(await page.locator(`[id="${reason}"]`).textContent()).toContain('Store it first');
@@ -105,7 +105,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     await key.waitFor();
     await expectAccessible(page, 'the key, once');
     await page.getByText('I have stored it').click();
-    await press(page, 'Finish');
+    await press(page, 'Done');
     await key.waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'path-one' }).waitFor();
     expect(await page.content()).not.toContain(text);
@@ -124,8 +124,8 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     expect(await page.getByLabel('Name').inputValue()).toBe('path-one-2');
     await press(page, 'Request the key');
     await page.getByText('I have stored it').click();
-    await press(page, 'Finish');
-    await page.getByText('Whatever takes path-one takes path-one-2 too.').waitFor();
+    await press(page, 'Done');
+    await page.getByText('All notifications that accept path-one accept path-one-2 too.').waitFor();
     await confirm(page, 'Revoke path-one');
     await page.getByRole('heading', { name: 'Revoke the key path-one?' }).waitFor();
     await expectAccessible(page, 'Revoke');
@@ -152,7 +152,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     expect(await found.getByRole('listitem').filter({ hasText: 'Failed' }).textContent()).toContain('Audience');
     await expectAccessible(page, 'a check that failed');
     await page.getByLabel('Audience').fill(AUDIENCE);
-    await page.getByText('You changed something since').waitFor();
+    await page.getByText('You changed something after this check').waitFor();
     await press(page, 'Check API Credentials');
     await found.getByText('All 4 steps passed').waitFor();
     for (const step of ['Public JWK set', 'Signature', 'Audience', 'Times']) {
@@ -178,7 +178,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     await press(page, 'Cancel');
     await page.getByRole('button', { name: 'Remove auth' }).click();
     await confirm(page, 'Remove auth');
-    await page.getByRole('heading', { name: 'No provider yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No providers yet' }).waitFor();
     expect(api.calls(SAVE)).toEqual([]);
   });
 
@@ -206,10 +206,10 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     await page.getByText('These settings came from carillon.yaml.').waitFor();
     await expectAccessible(page, 'how people sign in');
     await press(page, 'Switch passwords off…');
-    await page.getByText('0 people have a password and can sign in with it no more.').waitFor();
+    await page.getByText('0 people have a password that will not work any more.').waitFor();
     await expectAccessible(page, 'before passwords are off');
     await confirm(page, 'Switch passwords off');
-    await page.getByText('Passwords sign in nobody any more.').waitFor();
+    await page.getByText('Nobody can sign in with a password any more.').waitFor();
     await page.keyboard.press('z');
     await page.getByText('Undone.').waitFor();
     await page.getByRole('heading', { name: 'Company account' }).waitFor();

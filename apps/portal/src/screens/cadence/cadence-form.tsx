@@ -140,7 +140,7 @@ function Quiet({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNode {
         isDisabled={isOff}
         onChange={(isOn) => write(isOn ? { from: '21:00', to: '08:00', then: 'hold' } : undefined)}
       >
-        Quiet hours
+        Use quiet hours
       </Checkbox>
       {quiet && (
         <>

@@ -31,8 +31,8 @@ export function ConflictCard({
       else await discardDraft(address, revision);
     },
     onSuccess(_done, choice) {
-      if (choice === 'mine') say('Your draft now begins from what is published.');
-      else say('Your draft is gone; what is published stays.', putBack);
+      if (choice === 'mine') say('Your draft is now based on the published version.');
+      else say('Your draft is discarded. The published version stays.', putBack);
     },
     onSettled: () => reloadDrafts(workspace),
   });
@@ -52,17 +52,17 @@ export function ConflictCard({
     <section aria-label={`Conflict: ${titleOf(conflict)}`} className={cls(styles.conflict)}>
       <h2>{titleOf(conflict)} was changed by somebody else since this draft began</h2>
       <p>
-        Nothing of it can be published until you choose. Keep mine publishes your draft over theirs, field by field as
-        the table says; take theirs throws your draft away.
+        Choose before you publish. “Keep mine” keeps your draft, which then replaces theirs, field by field as in the
+        table. “Take theirs” discards your draft.
       </p>
-      {theirs.body === null && <p>It was removed meanwhile: keeping yours makes it again.</p>}
+      {theirs.body === null && <p>They removed it. “Keep mine” creates it again.</p>}
       {choose.error && <Problem error={choose.error} />}
-      <div className={cls(styles.scroll)} tabIndex={0} role="group" aria-label="Values that are not the same">
+      <div className={cls(styles.scroll)} tabIndex={0} role="group" aria-label="Different values">
         <table className={cls(styles.table)}>
           <thead>
             <tr>
               <th scope="col">Field</th>
-              <th scope="col">Before both</th>
+              <th scope="col">Before</th>
               <th scope="col">Theirs, published</th>
               <th scope="col">Mine</th>
             </tr>

@@ -62,11 +62,11 @@ export function DraftActions({
     const { conflict } = draft;
     const putBack = draft.wayBack();
     if (!(await draft.discard())) {
-      say('The draft is still there: it was saved again meanwhile, or Carillon did not answer.');
+      say('The draft was not discarded: somebody saved it again, or Carillon did not answer.');
       return;
     }
     // One in conflict began from what is not there any more: made anew it would be published over theirs.
-    say('The draft is gone.', conflict === null ? putBack : null);
+    say('The draft is discarded.', conflict === null ? putBack : null);
   };
   return (
     <>
@@ -102,8 +102,8 @@ export function DraftActions({
       >
         <p>
           {draft.resource === null
-            ? 'It was never published: nothing of it stays.'
-            : 'What is published stays as it is; what you changed is gone.'}
+            ? 'It was never published, so nothing of it remains.'
+            : 'The published version stays. Your changes are lost.'}
         </p>
         {draft.draftRevision !== null && <Curl call={discardingCall(draft, draft.draftRevision)} />}
       </Dialog>
@@ -124,8 +124,8 @@ export function DraftNotices({ draft }: { readonly draft: Clash }): ReactNode {
       {isMoved && (
         <div role="alert" className={cls(styles.warnings)}>
           <p>
-            Somebody else changed this draft, published it or discarded it while you typed. Nothing of yours is saved
-            until you choose.
+            Somebody else changed this draft, published it or discarded it while you typed. Your text is not saved until
+            you choose.
           </p>
           <Choice draft={draft} />
         </div>
@@ -133,8 +133,8 @@ export function DraftNotices({ draft }: { readonly draft: Clash }): ReactNode {
       {!isMoved && conflict !== null && (
         <div role="alert" className={cls(styles.warnings)}>
           <p>
-            It was published by somebody else since this draft began: {conflict.fields.length} values are not the same.
-            Review shows them side by side.
+            Somebody else published a new version after you started this draft. {conflict.fields.length} values are
+            different. Review shows them side by side.
           </p>
           <Choice draft={draft} />
         </div>

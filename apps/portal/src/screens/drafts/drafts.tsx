@@ -60,14 +60,14 @@ export function Drafts(): ReactNode {
         title="Review and publish"
         lead={
           drafts.length === 0 ? (
-            'Drafts change nothing until they are published, together and at once.'
+            'Drafts change nothing until you publish them, all at the same moment.'
           ) : (
             <>
               {counted(drafts.length, 'draft')} in {w}
               {shown &&
                 shown.faults.length === 0 &&
                 `, ${counted(fields, 'change')} to ${counted(shown.files.length, 'file')}`}
-              . Nothing counts until you publish it.
+              . They change nothing until you publish them.
             </>
           )
         }
@@ -79,7 +79,7 @@ export function Drafts(): ReactNode {
         {!data && !error && <Loading what="drafts" />}
         {data && drafts.length === 0 && (
           <Empty
-            title="Nothing waits to be published"
+            title="No drafts to publish"
             action={
               published.length > 0 ? (
                 <PublishedLinks drafts={published} />
@@ -90,7 +90,7 @@ export function Drafts(): ReactNode {
               )
             }
           >
-            What you or somebody else changes in this workspace stands here until it is published or discarded.
+            Unpublished changes of this workspace, yours and those of others, appear here.
           </Empty>
         )}
         {plan.error && <Problem error={plan.error} onRetry={() => void plan.refetch()} />}
@@ -164,7 +164,7 @@ function DraftRow({
   const isOld = (): void => reloadDrafts(draft.workspace);
   const discard = useMutation({
     mutationFn: () => discardUndoably(address, draft.revision),
-    onSuccess: (putBack) => say(`The draft of ${titleOf(draft)} is gone.`, putBack && undoing(putBack, isOld)),
+    onSuccess: (putBack) => say(`The draft of ${titleOf(draft)} is discarded.`, putBack && undoing(putBack, isOld)),
     onSettled: isOld,
   });
   const off = useMay('configure', draft.workspace);
@@ -265,7 +265,7 @@ function Publish({
     onSuccess({ number, undo }) {
       if (chosen.some(({ kind }) => kind === 'notification')) reachStep(workspace, 'notification');
       say(
-        number === null ? 'The drafts said what counts already.' : `Published as configuration ${number}.`,
+        number === null ? 'The drafts changed nothing.' : `Published as configuration ${number}.`,
         undo && undoing(undo, () => reloadConfiguration(workspace)),
       );
       onPublished();
@@ -284,8 +284,8 @@ function Publish({
     <Card title="Publish">
       <div className={cls(styles.publish)}>
         <Field
-          label="What it is about"
-          note="One line for the history; it may stay empty."
+          label="Description"
+          note="Optional, one line for the history."
           maxLength={500}
           value={message}
           onChange={setMessage}
@@ -312,8 +312,8 @@ function Publish({
 /** Why these cannot be published now; null: they can. */
 function whyNot(plan: DraftsPlan | undefined, chosen: readonly DraftFacts[]): string | null {
   if (chosen.length === 0) return 'Choose at least one draft.';
-  if (!plan) return 'It is being checked.';
-  if (plan.conflicts.length > 0) return 'Choose in the conflict above first.';
+  if (!plan) return 'Wait for the check.';
+  if (plan.conflicts.length > 0) return 'Resolve the conflict above first.';
   if (plan.faults.length > 0) return `Fix ${counted(plan.faults.length, 'mistake')} first.`;
   return null;
 }

@@ -69,7 +69,7 @@ async function keepHistoryOf(
   const own = { kind: 'notifications', workspace, name } as const;
   const old = { kind: 'notifications', workspace, name: formerName } as const;
   const [draft, former] = await Promise.all([readDraft(own), readBoth(old)]);
-  if (draft === null) throw new Error('The draft is gone.');
+  if (draft === null) throw new Error('The draft is discarded.');
   const removal = await saveDraft(old, {
     body: null,
     revision: former.draft?.revision ?? null,

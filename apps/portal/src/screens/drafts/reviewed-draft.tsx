@@ -39,8 +39,8 @@ export function ReviewedDraft({
           <Note draft={draft} change={change} />
           {change.told !== null && (
             <p>
-              {counted(change.told, 'person', 'people')} had it; messages to{' '}
-              {counted(change.waiting ?? 0, 'person', 'people')} still wait and will not be sent.
+              {counted(change.told, 'person was', 'people were')} notified by it. Waiting messages to{' '}
+              {counted(change.waiting ?? 0, 'person', 'people')} will not be sent.
             </p>
           )}
           {draft.action !== 'create' && <Fields fields={change.fields.filter(({ path }) => !told.isTold(path))} />}

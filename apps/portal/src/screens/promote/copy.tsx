@@ -33,7 +33,7 @@ export function Copy(): ReactNode {
         {isLoading && <Loading what="environments" />}
         {!isLoading && !error && live === null && (
           <Empty title={`${w} is no test environment`} action={<Link to="/workspaces">All workspaces</Link>}>
-            Only a test environment starts with a copy, taken from the live workspace that it is for.
+            Only a test environment can start as a copy of its live workspace.
           </Empty>
         )}
         {live !== null && <CopyFrom key={w} workspace={w} live={live} isSandboxed={isSandboxed} />}
@@ -65,7 +65,7 @@ function CopyFrom({
   if (off !== null) return <p>{off}</p>;
   return (
     <>
-      <Card title="What to copy">
+      <Card title="Contents of the copy">
         <RadioGroup label="Extent" options={EXTENTS} chosen={extent} onChoose={setExtent} />
         {extent === 'chosen' && <PickNotifications live={live} picked={picked} onPick={setPicked} />}
       </Card>

@@ -11,9 +11,9 @@ import { cancelJob, jobQuery, type Job } from './queries.ts';
 import styles from './promote.module.css';
 
 function jobWords({ state, of, done, failed, ended_at: ended }: Job, live: string): string {
-  const left = failed === 0 ? '' : `, ${failed} could not be`;
+  const left = failed === 0 ? '' : `, ${failed} failed`;
   if (ended === null) return `${done} of ${counted(of, 'draft')} written in ${live}${left}`;
-  if (state === 'cancelled') return `Ended early: ${counted(done, 'draft')} of ${of} written in ${live}${left}`;
+  if (state === 'cancelled') return `Stopped early: ${counted(done, 'draft')} of ${of} written in ${live}${left}`;
   return `${counted(done, 'draft')} written in ${live}${left}`;
 }
 
@@ -48,7 +48,7 @@ export function Progress({
         <>
           <p role="status">{jobWords(data, live)}.</p>
           {data.failures.length > 0 && (
-            <ul aria-label="Could not be written" className={cls(styles.faults)}>
+            <ul aria-label="Failed drafts" className={cls(styles.faults)}>
               {data.failures.map(({ item, detail }) => (
                 <li key={item}>
                   {item}: {detail}
@@ -63,7 +63,7 @@ export function Progress({
               </Link>
             ) : (
               <Button isDisabled={cancel.isPending} onPress={() => cancel.mutate()}>
-                End it now
+                Stop the promotion
               </Button>
             )}
           </Actions>

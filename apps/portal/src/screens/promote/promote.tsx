@@ -29,8 +29,8 @@ export function Promote(): ReactNode {
         title="Promote"
         lead={
           live === undefined
-            ? 'What was tried in a test environment becomes drafts of its live workspace.'
-            : `What was tried in ${w} becomes drafts of ${live}: nothing counts there before it is published.`
+            ? 'Copies changes of a test environment into drafts of its live workspace.'
+            : `Copies changes of ${w} into drafts of ${live}. They change nothing until you publish them there.`
         }
       />
       <PageBody>
@@ -45,7 +45,7 @@ export function Promote(): ReactNode {
               </Link>
             }
           >
-            It works like any other workspace, and its messages stay in the sandbox. What was tried in it can be
+            A test environment works like any other workspace, but its messages stay in the inbox. Its changes can be
             promoted to {w}.
           </Empty>
         )}
@@ -155,7 +155,7 @@ function Promotion({
               Make {counted(chosen.length, 'draft')} in {live}
             </Button>
             <Quiet>
-              Keys, secrets, accounts and people are never copied. Ids of {live} stay: who was told stays told.
+              Keys, secrets, accounts and people are never copied. Ids of {live} stay, so nobody is notified twice.
             </Quiet>
           </Actions>
           <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/promotions`, body }} />
@@ -163,8 +163,8 @@ function Promotion({
       )}
       <p>
         <Quiet>
-          {counted(data.unchanged, 'resource')} {data.unchanged === 1 ? 'is' : 'are'} the same in both.
-          {data.only_live.length > 0 && ` Only ${live} has, and keeps: ${data.only_live.map(titleOf).join(', ')}.`}
+          {counted(data.unchanged, 'resource')} {data.unchanged === 1 ? 'is' : 'are'} the same in both.{' '}
+          {data.only_live.length > 0 && ` Only in ${live}, and kept: ${data.only_live.map(titleOf).join(', ')}.`}
         </Quiet>
       </p>
     </>
@@ -178,7 +178,7 @@ function Unpublished({ workspace }: { readonly workspace: string }): ReactNode {
   if (drafts === 0) return null;
   return (
     <p role="status">
-      {counted(drafts, 'draft')} in {workspace} {drafts === 1 ? 'is' : 'are'} not promoted: publish first.{' '}
+      {counted(drafts, 'draft')} in {workspace} {drafts === 1 ? 'is' : 'are'} not promoted. Publish first.{' '}
       <Link to="/workspaces/$w/drafts" params={{ w: workspace }}>
         Review and publish
       </Link>

@@ -31,15 +31,15 @@ export function useChosenDrafts(drafts: readonly TransferDraft[]) {
 export function Missing({ to, missing }: { readonly to: string; readonly missing: Transfer['missing'] }): ReactNode {
   if (missing.length === 0) return null;
   return (
-    <Card title={`${to} lacks`}>
-      <ul aria-label={`What ${to} lacks`} className={cls(styles.warnings)}>
+    <Card title={`Missing in ${to}`}>
+      <ul aria-label={`Missing in ${to}`} className={cls(styles.warnings)}>
         {missing.map((resource) => (
           <li key={keyOf(resource)}>
             {titleOf(resource)}, needed by {resource.needed_by.join(', ')}
           </li>
         ))}
       </ul>
-      <p>These are never copied: make them in {to}, and publish the drafts then.</p>
+      <p>These are never copied. Create them in {to}, then publish the drafts.</p>
     </Card>
   );
 }
@@ -48,9 +48,9 @@ export function Missing({ to, missing }: { readonly to: string; readonly missing
 export function InTheWay({ to, drafts }: { readonly to: string; readonly drafts: Transfer['in_the_way'] }): ReactNode {
   if (drafts.length === 0) return null;
   return (
-    <Card title="In the way">
-      <p>Somebody has a draft of these in {to}. Nothing is written over it: publish or discard it first.</p>
-      <ul aria-label="Drafts in the way" className={cls(styles.lines)}>
+    <Card title="Existing drafts">
+      <p>Somebody has a draft of these in {to}. Publish or discard that draft first.</p>
+      <ul aria-label="Existing drafts" className={cls(styles.lines)}>
         {drafts.map((draft: Schemas['DraftFacts']) => (
           <li key={keyOf(draft)}>
             {titleOf(draft)} <Quiet>by {draft.by.name ?? draft.by.id}</Quiet>

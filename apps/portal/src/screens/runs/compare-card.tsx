@@ -31,7 +31,7 @@ export function CompareCard({
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {run === undefined && !error && <Loading what="the comparison" rows={1} />}
       {run === null && (
-        <p>Evaluates the events of the last 30 days again, with the drafts and without them. Nothing is sent.</p>
+        <p>Evaluates the events of the last 30 days again, with and without the drafts. Nothing is sent.</p>
       )}
       {run && <Compared run={run} drafts={drafts} onChange={() => void refetch()} />}
       {start.error && <Problem error={start.error} />}

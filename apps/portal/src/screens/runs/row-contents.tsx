@@ -48,7 +48,8 @@ function Contents({ run, row }: RowOf): ReactNode {
         </Link>
         {row.delivery_id !== null && (
           <Link to="/workspaces/$w/deliveries" params={{ w: workspace }} search={{ open: row.delivery_id }}>
-            Its delivery
+            {' '}
+            Open the delivery{' '}
           </Link>
         )}
       </div>
@@ -131,11 +132,11 @@ function MessageText({
       <header>
         <b>{subject ?? push?.title ?? channel}</b> to <bdi>{to}</bdi>
       </header>
-      {!ok && <p className={cls(styles.fault)}>It would not be sent: {error}</p>}
+      {!ok && <p className={cls(styles.fault)}>Not sent: {error}</p>}
       <pre tabIndex={0} role="group" aria-label={`Text of the ${channel}`}>
         {push?.body ?? text ?? none}
       </pre>
-      {missing.length > 0 && <p>Empty in it, because the event has no value: {missing.join(', ')}</p>}
+      {missing.length > 0 && <p>Empty in the message, because the event has no value: {missing.join(', ')}</p>}
       {variables !== null && (
         <details>
           <summary>Variables</summary>

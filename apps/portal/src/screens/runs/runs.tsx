@@ -27,7 +27,7 @@ export function Runs(): ReactNode {
   return (
     <ListScreen
       title="Comparisons"
-      lead="Edits that were compared with what was published, over past events. Each is deleted after 30 days."
+      lead="Comparisons of drafts with the published configuration, over past events. Carillon deletes each after 30 days."
       what="comparisons"
       list={list}
       keyOf={keyOf}
@@ -37,15 +37,15 @@ export function Runs(): ReactNode {
       panelLabel="Comparison"
       renderEmpty={() => (
         <Empty
-          title="Nothing was compared yet"
+          title="No comparisons yet"
           action={
             <Link to="/workspaces/$w/drafts" params={{ w }} className={buttonClass()}>
               Review and publish
             </Link>
           }
         >
-          Before drafts are published, they can be compared with what is published: who would have been notified over
-          the last 30 days, and who not.
+          Before you publish drafts, compare them with the published configuration. You see who would have been notified
+          over the last 30 days, and who would not.
         </Empty>
       )}
     />

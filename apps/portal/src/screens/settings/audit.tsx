@@ -34,7 +34,7 @@ export function Audit(): ReactNode {
     <>
       <SettingsHead
         title="Audit"
-        lead="Who did what, and from where. The records are chained and sealed: what is changed or missing shows."
+        lead="Who did what, and from where. The records form a sealed chain, so that a changed or missing record is found."
       />
       <PageBody>
         <IfAllowed {...unseen}>
@@ -52,17 +52,17 @@ function Verify({ off }: { readonly off: string | null }): ReactNode {
   const verify = useMutation({ mutationFn: () => bodyOf(api.POST('/v1/audit/verify', { body: {} })) });
   const verdict = verify.data;
   return (
-    <Card title="The chain">
+    <Card title="Chain">
       <Actions>
         <Button off={off} isDisabled={verify.isPending} onPress={() => verify.mutate()}>
           Verify chain
         </Button>
         <span role="status">
-          {verify.isPending && 'Following the chain from its start …'}
+          {verify.isPending && 'Verifying the chain from its start …'}
           {verdict?.ok && (
             <Lamp tone="good" name="whole">
-              Whole: {verdict.records} records{verdict.begins > 0 && ` from position ${verdict.begins} on`},{' '}
-              {verdict.seals} seals hold
+              Complete: {verdict.records} records{verdict.begins > 0 && ` from position ${verdict.begins} on`},{' '}
+              {verdict.seals} seals valid
             </Lamp>
           )}
           {verdict?.fault && (
@@ -89,7 +89,7 @@ function FilterForm({ filters }: { readonly filters: Filters }): ReactNode {
   const [from, setFrom] = useState(dayOf(filters.from));
   const [to, setTo] = useState(dayOf(filters.to));
   const places = [
-    { id: EVERY, name: 'All that you may see' },
+    { id: EVERY, name: 'All that you can see' },
     ...(me?.workspaces ?? [])
       .filter(({ permissions }) => permissions.includes('audit'))
       .map(({ workspace }) => ({ id: workspace, name: workspace })),
@@ -121,8 +121,15 @@ function FilterForm({ filters }: { readonly filters: Filters }): ReactNode {
           onChoose={(workspace) => go({ workspace })}
         />
         <Field label="Who" value={actor} onChange={setActor} placeholder="per_… or owner" autoComplete="off" isMono />
-        <Field label="What" value={action} onChange={setAction} placeholder="session.open" autoComplete="off" isMono />
-        <Field label="To what" value={target} onChange={setTarget} autoComplete="off" isMono />
+        <Field
+          label="Action"
+          value={action}
+          onChange={setAction}
+          placeholder="session.open"
+          autoComplete="off"
+          isMono
+        />
+        <Field label="Target" value={target} onChange={setTarget} autoComplete="off" isMono />
         <Field label="From (UTC)" type="date" value={from} onChange={setFrom} />
         <Field label="Before (UTC)" type="date" value={to} onChange={setTo} />
       </div>
@@ -160,11 +167,9 @@ function Entries({ filters }: { readonly filters: Filters }): ReactNode {
     <>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!entries && !error && <Loading what="the audit" />}
-      {entries?.length === 0 && (
-        <Empty title="Nothing matches">Nobody did anything of this kind in this time, or you may not see it.</Empty>
-      )}
+      {entries?.length === 0 && <Empty title="Nothing matches">No action matches, or you may not see it.</Empty>}
       {entries && entries.length > 0 && (
-        <Rows label="What was done">
+        <Rows label="Actions">
           {entries.map((entry) => (
             <EntryRow key={entry.id} entry={entry} names={names} />
           ))}
@@ -173,7 +178,7 @@ function Entries({ filters }: { readonly filters: Filters }): ReactNode {
       {hasNextPage && (
         <Actions>
           <Button isDisabled={isFetchingNextPage} onPress={() => void fetchNextPage()}>
-            Show older ones
+            Show older actions
           </Button>
         </Actions>
       )}
@@ -226,7 +231,7 @@ function EntryRow({ entry, names }: { readonly entry: Entry; readonly names: Rea
 
 /** Returns the name of an actor, or the id of one whose name is not known. */
 function actorName(actor: Entry['actor'], names: ReadonlyMap<string, string>): string {
-  if (actor === null) return 'Nobody known';
+  if (actor === null) return 'Somebody unknown';
   if (actor.kind === 'cli') return 'The owner token';
   if (actor.kind === 'system') return 'Carillon';
   const name = names.get(actor.id);

@@ -28,8 +28,9 @@ export function KeptOnce({
       isLocked
       onClose={onDone}
       foot={
-        <Button kind="main" off={isStored ? null : 'Store it first, and tick that you have.'} onPress={onDone}>
-          Finish
+        <Button kind="main" off={isStored ? null : 'Store it first, and tick the box.'} onPress={onDone}>
+          {' '}
+          Done{' '}
         </Button>
       }
     >

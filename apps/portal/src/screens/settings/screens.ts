@@ -47,7 +47,7 @@ export const settingsScreens = [
     settings: {
       group: 'Identity & Authentication',
       name: 'API Keys',
-      note: 'What your servers send events with',
+      note: 'For servers that send events',
     },
   }),
   settingsScreen({
@@ -57,7 +57,7 @@ export const settingsScreens = [
     settings: {
       group: 'Identity & Authentication',
       name: 'JWT Providers',
-      note: 'Whose tokens your apps and browsers send events with',
+      note: 'For apps and browsers that send events',
     },
   }),
   settingsScreen({
@@ -70,13 +70,13 @@ export const settingsScreens = [
   settingsScreen({
     path: 'sign-in',
     load: async () => (await import('./sign-in.tsx')).SignInSettings,
-    settings: { group: 'People and access', name: 'Sign-in', note: 'By password, and at which identity providers' },
+    settings: { group: 'People and access', name: 'Sign-in', note: 'Passwords and identity providers' },
     permission: { needs: 'read', of: 'deployment', what: 'how people sign in' },
   }),
   settingsScreen({
     path: 'tokens',
     load: async () => (await import('./people/tokens.tsx')).Tokens,
-    settings: { group: 'People and access', name: 'Tokens', note: 'What programs call the management API with' },
+    settings: { group: 'People and access', name: 'Tokens', note: 'For programs that call the management API' },
     permission: { needs: 'people', of: 'workspace', what: 'the tokens' },
   }),
   settingsScreen({
@@ -102,7 +102,7 @@ export const settingsScreens = [
     settings: {
       group: 'Deployment',
       name: 'Audit',
-      note: 'Who did what, and whether it still stands as it was written',
+      note: 'Who did what, and whether a record was changed',
     },
     permission: { needs: 'audit', of: 'workspace', what: 'the audit' },
   }),

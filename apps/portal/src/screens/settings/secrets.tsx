@@ -43,7 +43,7 @@ export function Secrets(): ReactNode {
     <>
       <SettingsHead
         title="Secrets"
-        lead="Passwords of providers, by name. A value goes in and never comes out: its fingerprint tells two of them apart."
+        lead="Passwords of providers, by name. Nobody can read a value again. Different values have different fingerprints."
       >
         {workspace !== null && (
           <Button kind="main" off={off} onPress={() => setOpen({ kind: 'set', name: null })}>
@@ -86,9 +86,9 @@ function SecretList({
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="secrets" rows={3} />}
       {data?.items.length === 0 && (
-        <Empty title="No secret yet">
-          An account names its password as <code>{'${SMTP_PASSWORD}'}</code>; what is set here under that name is used,
-          and rests encrypted.
+        <Empty title="No secrets yet">
+          An account refers to its password as <code>{'${SMTP_PASSWORD}'}</code>. Set the value for that name here. It
+          is stored encrypted.
         </Empty>
       )}
       {data && data.items.length > 0 && (
@@ -109,12 +109,12 @@ function SecretList({
                   </Quiet>
                   {overridden && (
                     <p>
-                      <Lamp tone="held">Not used: a variable of the environment goes before it</Lamp>
+                      <Lamp tone="held">Not used, because an environment variable overrides it</Lamp>
                     </p>
                   )}
                   {!readable && (
                     <p>
-                      <Lamp tone="bad">An early version sealed it in another way: set it again</Lamp>
+                      <Lamp tone="bad">Encrypted by an old version. Set it again.</Lamp>
                     </p>
                   )}
                 </div>
@@ -167,7 +167,7 @@ function SetSecret({
     },
   });
   const nameFault = NAME.test(name) ? null : 'Use A-Z, 0-9 and _, such as SMTP_PASSWORD.';
-  const valueFault = value === '' ? 'Give the value.' : null;
+  const valueFault = value === '' ? 'Enter the value.' : null;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setTried(true);
@@ -185,7 +185,7 @@ function SetSecret({
             autoComplete="off"
             autoFocus
             isMono
-            note="As the account or integration names it. A name that is there gets this value."
+            note="The name in the account or integration. An existing secret gets this value."
             fault={isTried ? nameFault : null}
           />
         )}
@@ -248,8 +248,8 @@ function RemoveSecret({
       onClose={onClose}
     >
       {used_by.length === 0
-        ? 'Nothing uses it. Its value is gone with it.'
-        : `It is used by ${used_by.map((one) => `${one.kind} ${one.name}`.trim()).join(', ')}: their messages wait or fail from then on.`}
+        ? 'Nothing uses it. Its value is deleted.'
+        : `It is used by ${used_by.map((one) => `${one.kind} ${one.name}`.trim()).join(', ')}. Their messages wait or fail from then on.`}
     </Confirm>
   );
 }

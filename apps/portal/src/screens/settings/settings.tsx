@@ -7,7 +7,7 @@ import { SETTINGS } from './groups.ts';
 export function Settings(): ReactNode {
   return (
     <>
-      <PageHead title="Settings" lead="What is set up once: who gets in, what may send, what was done." />
+      <PageHead title="Settings" lead="People, keys, sign-in, secrets and the audit." />
       <PageBody>
         {SETTINGS.map(({ name, to, screens }) => (
           <section key={name} aria-label={name}>

@@ -64,10 +64,7 @@ export function SignInSettings(): ReactNode {
   const { data, error, refetch } = useQuery({ ...deploymentQuery, enabled: isKnown && unseen.reason === null });
   return (
     <>
-      <SettingsHead
-        title="Sign-in"
-        lead="How people prove who they are. A link of carillon owner-link works whatever stands here."
-      />
+      <SettingsHead title="Sign-in" lead="How people sign in. A link of carillon owner-link always works." />
       <PageBody>
         <IfAllowed {...unseen}>
           {error && <Problem error={error} onRetry={() => void refetch()} />}
@@ -87,11 +84,11 @@ function Ways({ resource }: { readonly resource: Deployment | null }): ReactNode
       <Passwords resource={resource} isOn={signIn?.passwords ?? true} providers={providers.length} />
       <Card title="Identity providers">
         <p>
-          The file carillon.yaml says which: they are changed there, under <code>sign_in</code>, and count after{' '}
+          Identity providers are set in carillon.yaml, under <code>sign_in</code>. They work after{' '}
           <code>npx carillon apply</code>.
         </p>
         {providers.length === 0 ? (
-          <p>None: nobody signs in with an account of your company yet.</p>
+          <p>No identity providers. Nobody can sign in with a company account yet.</p>
         ) : (
           <Rows label="Identity providers">
             {providers.map((provider) => (
@@ -103,8 +100,8 @@ function Ways({ resource }: { readonly resource: Deployment | null }): ReactNode
       <Card title="Address of the portal">
         <p>
           {portal === undefined
-            ? 'carillon.yaml has no portal_url: invitations are not mailed, and no identity provider can send anybody back.'
-            : 'Links that leave the machine begin with it: invitations, and the way back from an identity provider. carillon.yaml says so, as portal_url.'}
+            ? 'carillon.yaml has no portal_url, so invitations are not mailed, and identity providers cannot be used.'
+            : 'Start of the links in invitations, and of the way back from an identity provider. Set as portal_url in carillon.yaml.'}
         </p>
         {portal !== undefined && <Code text={portal} what="the address of the portal" />}
       </Card>
@@ -130,10 +127,10 @@ function ProviderRow({
           facts={[
             ['Issuer', <Id key="issuer">{issuer}</Id>],
             ['Client', <Id key="client">{client}</Id>],
-            ['Back to', portal === undefined ? null : <Id key="back">{`${portal}/sign-in/${name}/callback`}</Id>],
-            ['Taken in without an invitation', domains?.map((domain) => `@${domain}`).join(', ')],
+            ['Redirect URI', portal === undefined ? null : <Id key="back">{`${portal}/sign-in/${name}/callback`}</Id>],
+            ['Accepted without an invitation', domains?.map((domain) => `@${domain}`).join(', ')],
             ['Roles by group', roles.length === 0 ? null : roles.map(({ group }) => group).join(', ')],
-            ['Signs in anew after', session ?? '1d'],
+            ['Sign in again after', session ?? '1d'],
           ]}
         />
       </div>
@@ -160,7 +157,7 @@ function Passwords({
     onSuccess() {
       setAsked(false);
       say(
-        isOn ? 'Passwords sign in nobody any more.' : 'Passwords sign people in.',
+        isOn ? 'Nobody can sign in with a password any more.' : 'People can sign in with a password.',
         undoing(
           async () => setPasswords(await queryClient.fetchQuery({ ...deploymentQuery, staleTime: 0 }), isOn),
           isOld,
@@ -179,13 +176,13 @@ function Passwords({
     <Card title="Address and password" beside={<Lamp tone={isOn ? 'good' : 'held'}>{isOn ? 'On' : 'Off'}</Lamp>}>
       <p>
         {isOn
-          ? 'Whoever has a password here signs in with it.'
-          : 'Passwords are kept and sign in nobody: identity providers and owner links do.'}
+          ? 'People with a password can sign in with it.'
+          : 'Passwords are stored but do not work. People sign in with identity providers and owner links.'}
       </p>
       {resource?.origin === 'apply' && (
         <Quiet>
-          These settings came from carillon.yaml. Write <code>sign_in.passwords</code> there too, or the next apply sets
-          it back.
+          These settings came from carillon.yaml. Change <code>sign_in.passwords</code> there too, or the next apply
+          undoes this.
         </Quiet>
       )}
       {!isOn && change.error && <Problem error={change.error} />}
@@ -214,9 +211,9 @@ function Passwords({
           onClose={() => setAsked(false)}
         >
           {by === undefined
-            ? 'Counting whom it touches.'
-            : `${by.toLocaleString('en')} ${by === 1 ? 'person has' : 'people have'} a password and can sign in with it no more. Whoever is signed in stays so.`}{' '}
-          {providers === 0 && 'No identity provider is set up: only links of carillon owner-link sign in then.'}
+            ? 'Counting the affected people.'
+            : `${by.toLocaleString('en')} ${by === 1 ? 'person has' : 'people have'} a password that will not work any more. People who are signed in stay signed in.`}{' '}
+          {providers === 0 && 'No identity provider is set up, so only links of carillon owner-link will work.'}
         </Confirm>
       )}
     </Card>

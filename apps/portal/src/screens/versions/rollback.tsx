@@ -41,8 +41,8 @@ export function Rollback({
     onSuccess({ new_number: made }) {
       say(
         made === null
-          ? 'It says so already: nothing was changed.'
-          : `${titleOf(change)} is as configuration ${number} had it. Published as configuration ${made}.`,
+          ? 'It is already like this. Nothing was changed.'
+          : `${titleOf(change)} is the same as in configuration ${number} again. Published as configuration ${made}.`,
       );
       onClose();
     },
@@ -63,7 +63,7 @@ export function Rollback({
             isDisabled={!plan || isPlaceholderData || isNothing || plan.faults.length > 0 || back.isPending}
             onPress={() => back.mutate()}
           >
-            Publish as it was
+            Publish the old version
           </Button>
         </>
       }
@@ -73,14 +73,14 @@ export function Rollback({
       {plan && (
         <div className={cls(styles.plan)}>
           <p>
-            Its body of configuration {number} is published again, as a new version: nothing is removed from the
-            history. Ids and addresses stay, so whoever was told stays told.
+            Publishes the version of configuration {number} again, as a new version. The history stays complete. Ids and
+            addresses stay, so nobody is notified twice.
           </p>
-          {isNothing && <p>It says what counts already: there is nothing to take back.</p>}
+          {isNothing && <p>The published version is the same: there is nothing to roll back.</p>}
           <FaultList faults={plan.faults} isTitled />
           {plan.gone.length > 0 && (
             <Checkbox isOn={withReferences} onChange={setWithReferences}>
-              Bring back what it refers to and is gone: {plan.gone.map(titleOf).join(', ')}
+              Also restore what it needs and was removed: {plan.gone.map(titleOf).join(', ')}
             </Checkbox>
           )}
           {plan.changes.map((one) => (
@@ -89,8 +89,8 @@ export function Rollback({
               {one.note !== null && <p>{one.note}</p>}
               {one.told !== null && (
                 <p>
-                  {counted(one.told, 'person was', 'people were')} told under it; messages to{' '}
-                  {counted(one.waiting ?? 0, 'person', 'people')} still wait and will not be sent.
+                  {counted(one.told, 'person was', 'people were')} notified by it. Waiting messages to{' '}
+                  {counted(one.waiting ?? 0, 'person', 'people')} will not be sent.
                 </p>
               )}
               <Fields fields={one.fields} />
@@ -98,8 +98,8 @@ export function Rollback({
           ))}
           {!isNothing && (
             <Field
-              label="Why"
-              note="For the history; it may stay empty."
+              label="Reason"
+              note="Optional, shown in the history."
               maxLength={500}
               value={message}
               onChange={setMessage}

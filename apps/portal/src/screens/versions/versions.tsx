@@ -47,7 +47,7 @@ export function Versions(): ReactNode {
     <>
       <PageHead
         title="Versions"
-        lead="Everything that was published in this workspace, newest first, whoever did it and from wherever."
+        lead="All publications in this workspace, newest first, from the portal, the API and the command line."
       >
         <Link to="/workspaces/$w/promote" params={{ w }}>
           Test environments
@@ -58,17 +58,17 @@ export function Versions(): ReactNode {
         {!data && !error && <Loading what="versions" />}
         {data && items.length === 0 && (
           <Empty
-            title="Nothing was published yet"
+            title="Nothing published yet"
             action={
               <Link to="/workspaces/$w/drafts" params={{ w }}>
                 Review and publish
               </Link>
             }
           >
-            The first change that is published here begins the history.
+            The history begins with the first change that you publish.
           </Empty>
         )}
-        {items.length === 1 && !hasNextPage && <p>This is the first.</p>}
+        {items.length === 1 && !hasNextPage && <p>This is the first version.</p>}
         {items.length > 0 && (
           <ol aria-label="Versions, newest first" className={cls(styles.list)}>
             {items.map((publication, at) => (
@@ -85,7 +85,7 @@ export function Versions(): ReactNode {
         )}
         {hasNextPage && (
           <Button isDisabled={isFetchingNextPage} onPress={() => void fetchNextPage()}>
-            Show older ones
+            Show older versions
           </Button>
         )}
         {data && <Curl call={{ method: 'GET', path: `/v1/workspaces/${w}/versions` }} />}
@@ -184,11 +184,11 @@ function ChangeOf({
       <h3>
         {titleOf(change)} {actionWords(change.action)}
       </h3>
-      {!hasBody(change) && <Quiet>What it holds is shown to nobody, and cannot be taken back.</Quiet>}
+      {!hasBody(change) && <Quiet>Its contents are secret, so it cannot be rolled back.</Quiet>}
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {hasBody(change) && !isFirst && !data && !error && <Loading what="the difference" rows={3} />}
       {data && change.action === 'update' && data.fields.length === 0 && (
-        <p>No value of it differs: it was compiled again, with something that it puts in.</p>
+        <p>No field changed. It was compiled again, because a text that it includes changed.</p>
       )}
       {data && change.action === 'update' && <Fields fields={data.fields} />}
       {data?.files.map((file) => (
@@ -198,7 +198,7 @@ function ChangeOf({
         <Actions>
           {change.action !== 'create' && (
             <Button off={off} onPress={() => setTo(number - 1)}>
-              Roll back to before this
+              Undo this change
             </Button>
           )}
           {change.action !== 'delete' && !isNewest && (

@@ -33,7 +33,7 @@ export function ApiKeys(): ReactNode {
     <>
       <SettingsHead
         title="API Keys"
-        lead="Your servers send events with a key. A key is of one workspace; each notification says which keys it takes."
+        lead="Your servers send events with a key. A key belongs to one workspace, and each notification chooses the keys that it accepts."
         isIdentity
       >
         {workspace !== null && (
@@ -75,8 +75,8 @@ function Keys({
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="API keys" rows={3} />}
       {data?.items.length === 0 && (
-        <Empty title="No key yet">
-          Nobody can send an event to {workspace} with a key. One that you request is shown once, here.
+        <Empty title="No keys yet">
+          Nobody can send an event to {workspace} with a key yet. A requested key is shown once, here.
         </Empty>
       )}
       {keys.length > 0 && (
@@ -123,14 +123,14 @@ function KeyRow({
           {expires_at !== null && !expired && (
             <>
               {' '}
-              · ends <Time at={expires_at} />
+              · expires <Time at={expires_at} />
             </>
           )}
         </Quiet>
         <p>
-          {expired && <Lamp tone="bad">Ended</Lamp>}{' '}
+          {expired && <Lamp tone="bad">Expired</Lamp>}{' '}
           {used_by.length === 0 ? (
-            <Quiet>Nothing takes it yet: choose it at Secure your endpoint of a notification.</Quiet>
+            <Quiet>No notification accepts it yet. Choose it at Secure your endpoint of a notification.</Quiet>
           ) : (
             <>Used by {used_by.join(', ')}</>
           )}
@@ -177,8 +177,8 @@ function RevokeKey({
       onDo={() => revoke.mutate()}
       onClose={onClose}
     >
-      Whoever sends with it is refused at once, and it never comes back.{' '}
-      {used_by.length > 0 ? `It is taken by ${used_by.join(', ')}. ` : 'Nothing takes it. '}
+      Senders that use it are refused immediately. This cannot be undone.{' '}
+      {used_by.length > 0 ? `Accepted by ${used_by.join(', ')}. ` : 'No notification accepts it. '}
       {last_used_at === null ? (
         'It was never used.'
       ) : (

@@ -13,7 +13,7 @@ export function Checks({ steps }: { readonly steps: readonly Step[] }): ReactNod
       <p role="status">
         {failed === 0
           ? `All ${steps.length} steps passed.`
-          : `${failed} of ${steps.length} steps failed. Mend the first one and check again.`}
+          : `${failed} of ${steps.length} steps failed. Fix the first one and check again.`}
       </p>
       <ol className={cls(styles.steps)}>
         {steps.map(({ step, title, meaning, ok, detail }, at) => (

@@ -91,11 +91,11 @@ function Providers({
   }
   return (
     <>
-      {open !== undefined && <p>There is no JWT provider {open} in this workspace any more.</p>}
+      {open !== undefined && <p>The JWT provider {open} was removed from this workspace.</p>}
       {providers.length === 0 && (
-        <Empty title="No provider yet">
-          Nobody can send an event to {workspace} with a token. All that it takes is the address of the provider’s
-          public JWK set, and the audience that its tokens for you name.
+        <Empty title="No providers yet">
+          Nobody can send an event to {workspace} with a token yet. You need the URL of the provider’s public JWK set,
+          and the audience of its tokens.
         </Empty>
       )}
       {providers.length > 0 && (
@@ -144,7 +144,7 @@ function ProviderRow({
         </Quiet>
         <p>
           {used_by.length === 0 ? (
-            <Quiet>Nothing takes its tokens yet: choose it at Secure your endpoint of a notification.</Quiet>
+            <Quiet>No notification accepts its tokens yet. Choose it at Secure your endpoint of a notification.</Quiet>
           ) : (
             <>Used by {used_by.join(', ')}</>
           )}
@@ -204,10 +204,8 @@ function RemoveProvider({
       onDo={() => remove.mutate()}
       onClose={onClose}
     >
-      Tokens that it signed are refused from then on.{' '}
-      {used_by.length > 0
-        ? `It is taken by ${used_by.join(', ')}: take it out there first, or removing it is refused.`
-        : 'Nothing takes it.'}
+      Its tokens are refused from then on.{' '}
+      {used_by.length > 0 ? `Accepted by ${used_by.join(', ')}. Remove it there first.` : 'No notification accepts it.'}
     </Confirm>
   );
 }

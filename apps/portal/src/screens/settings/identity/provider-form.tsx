@@ -93,7 +93,7 @@ export function ProviderForm({
   const [before] = useState(asked + name);
   useUnsaved('/settings/identity', asked + name !== before && !save.isPending && !save.isSuccess);
   const fault = provider === null ? nameFault(name, taken) : null;
-  const urlFault = url.trim() === '' ? 'Give the address of the provider’s public JWK set.' : null;
+  const urlFault = url.trim() === '' ? 'Enter the URL of the provider’s public JWK set.' : null;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setTried(true);
@@ -117,7 +117,7 @@ export function ProviderForm({
             autoComplete="off"
             autoFocus
             isMono
-            note="How notifications refer to it: a-z, 0-9 and -."
+            note="Used by notifications. a-z, 0-9 and -."
             fault={isTried ? fault : null}
           />
         )}
@@ -129,7 +129,7 @@ export function ProviderForm({
           placeholder="https://auth.example.com/.well-known/jwks.json"
           autoComplete="off"
           isMono
-          note="Carillon fetches the public keys there, again when they change."
+          note="Carillon reads the public keys from this URL, again when they change."
           fault={pointer?.includes('jwks_url') ? save.error?.message : isTried ? urlFault : null}
         />
         <div className={cls(styles.pair)}>
@@ -142,7 +142,7 @@ export function ProviderForm({
             isMono
             note={
               audience.trim() === ''
-                ? 'Without it, tokens that the provider made for other services are taken too.'
+                ? 'Without an audience, tokens for other services of the provider are accepted too.'
                 : 'The audience (aud) of a token. Separate several with spaces.'
             }
           />
@@ -153,15 +153,12 @@ export function ProviderForm({
             placeholder="https://auth.example.com/"
             autoComplete="off"
             isMono
-            note="The issuer (iss) of a token, to the letter."
+            note="The exact issuer (iss) of a token."
           />
         </div>
       </Card>
       <Card title="Check API Credentials">
-        <p>
-          Fetches the keys now, from where Carillon will fetch them. Paste a token to have it tried too: it is not kept,
-          and no answer holds it.
-        </p>
+        <p>Reads the keys now. Paste a token to check it too. The token is not stored.</p>
         <Field
           label="A token to try (optional)"
           value={token}
@@ -174,7 +171,7 @@ export function ProviderForm({
           <Button off={mayCheck} isDisabled={check.isPending} onPress={tryIt}>
             Check API Credentials
           </Button>
-          {isOld && <span>You changed something since: check again.</span>}
+          {isOld && <span>You changed something after this check. Check again.</span>}
         </Actions>
         {check.error && <Problem error={check.error} />}
         {check.data && <Checks steps={check.data.steps} />}

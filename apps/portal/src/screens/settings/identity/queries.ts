@@ -24,7 +24,7 @@ const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** What is wrong with a name; null: nothing. `taken`: those that are there. */
 export function nameFault(name: string, taken: readonly string[]): string | null {
-  if (name === '') return 'Give it a name.';
-  if (!NAME.test(name)) return 'Use a-z, 0-9 and - within, such as backend-2.';
-  return taken.includes(name) ? `There is one called ${name} already; give another name.` : null;
+  if (name === '') return 'Enter a name.';
+  if (!NAME.test(name)) return 'Use a-z, 0-9 and -, such as backend-2.';
+  return taken.includes(name) ? `The name ${name} is already in use. Enter another name.` : null;
 }

@@ -61,7 +61,7 @@ export function RequestKey({
         }}
       >
         <p>
-          This is the only time that it is shown: Carillon keeps its digest alone. Store it where your server reads its
+          The key is shown only now, because Carillon stores only its digest. Store it where your server reads its
           secrets, and send it as <code>Authorization: Bearer</code>.
         </p>
       </KeptOnce>
@@ -79,10 +79,10 @@ export function RequestKey({
           autoComplete="off"
           autoFocus
           isMono
-          note="Of the service that will hold it: a-z, 0-9 and -."
+          note="Name of the service that uses the key. a-z, 0-9 and -."
           fault={isTried ? fault : null}
         />
-        <Select label="Ends" options={LIFETIMES} chosen={lifetime} onChoose={setLifetime} />
+        <Select label="Expires" options={LIFETIMES} chosen={lifetime} onChoose={setLifetime} />
         {request.error && <Problem error={request.error} />}
         <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/api-keys`, body }} />
         <Actions>

@@ -57,7 +57,7 @@ export function RotateKey({
           <Button onPress={onClose}>Close</Button>
           <Button
             kind="danger"
-            off={off ?? (isUnused ? null : 'Something sent with the old key within the last 24 hours.')}
+            off={off ?? (isUnused ? null : 'The old key was used in the last 24 hours.')}
             onPress={() => onOpen({ kind: 'revoke', name: old.name })}
           >
             Revoke {old.name}
@@ -65,7 +65,7 @@ export function RotateKey({
         </>
       }
     >
-      <p>Two keys count for a while, so that no event is refused on the way.</p>
+      <p>Both keys are accepted for a while, so that no event is refused.</p>
       <ol className={cls(styles.steps)}>
         <Step name="Add" isDone={next !== null}>
           {others.length > 0 && (
@@ -84,10 +84,10 @@ export function RotateKey({
         </Step>
         <Step name="Select" isDone={isTaken}>
           {next === null
-            ? 'At Secure your endpoint of each notification that takes the old key, select the new one too, and publish.'
+            ? 'At Secure your endpoint of each notification that accepts the old key, select the new one too, and publish.'
             : missing.length > 0
-              ? `Not yet taken by ${missing.join(', ')}: select ${next.name} beside ${old.name} there, and publish.`
-              : `Whatever takes ${old.name} takes ${next.name} too.`}
+              ? `Not yet accepted by ${missing.join(', ')}. Select ${next.name} there too, and publish.`
+              : `All notifications that accept ${old.name} accept ${next.name} too.`}
         </Step>
         <Step name="Deploy" isDone={isDeployed}>
           Give your servers the new key.{' '}
@@ -96,11 +96,11 @@ export function RotateKey({
               It was last used <Time at={next.last_used_at} />.
             </>
           ) : (
-            'Nothing was sent with it yet.'
+            'It was not used yet.'
           )}
         </Step>
         <Step name="Wait" isDone={isUnused}>
-          Until the old key is unused for 24 hours.{' '}
+          Wait until the old key is unused for 24 hours.{' '}
           {old.last_used_at === null ? (
             'It was never used.'
           ) : (

@@ -18,7 +18,7 @@ export function Invitations(): ReactNode {
   });
   const end = useMutation({
     mutationFn: (id: string) => bodyOf(api.DELETE('/v1/invitations/{id}', { params: { path: { id } } })),
-    onSuccess: () => say('That invitation has ended.'),
+    onSuccess: () => say('The invitation is cancelled.'),
     onSettled: () => queryClient.invalidateQueries({ queryKey: [INVITATIONS] }),
   });
   const open = data?.items.filter(({ used }) => !used) ?? [];
@@ -39,7 +39,7 @@ export function Invitations(): ReactNode {
                     ...(owner ? ['owner of the deployment'] : []),
                     ...memberships.map(({ workspace, role }) => `${role} of ${workspace}`),
                   ].join(', ') || 'no role'}{' '}
-                  · ends <Time at={ends_at} />
+                  · expires <Time at={ends_at} />
                 </Quiet>
               </div>
               <Actions>
@@ -47,9 +47,10 @@ export function Invitations(): ReactNode {
                   kind="danger"
                   isDisabled={end.isPending && end.variables === id}
                   onPress={() => end.mutate(id)}
-                  aria-label={`End the invitation of ${email}`}
+                  aria-label={`Cancel invitation of ${email}`}
                 >
-                  End
+                  {' '}
+                  Cancel invitation{' '}
                 </Button>
               </Actions>
             </Row>

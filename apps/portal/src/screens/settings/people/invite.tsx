@@ -19,9 +19,9 @@ import { RoleTicks } from './roles.tsx';
 
 const MAILED: Readonly<Record<Schemas['NewInvitation']['mailed'], string>> = {
   sent: 'A mail with this link is on its way.',
-  no_account: 'No mail was sent, since the deployment has no email account: give them the link yourself.',
-  no_portal_url: 'No mail was sent, since portal_url is not set in carillon.yaml: give them the link yourself.',
-  failed: 'The mail could not be sent: give them the link yourself.',
+  no_account: 'No mail was sent, because the deployment has no email account. Give them the link yourself.',
+  no_portal_url: 'No mail was sent, because portal_url is not set in carillon.yaml. Give them the link yourself.',
+  failed: 'The mail could not be sent. Give them the link yourself.',
 };
 
 /** Somebody who gets a link that counts once, within seven days. */
@@ -52,13 +52,13 @@ export function Invite({
     return (
       <KeptOnce title={`The invitation of ${email.trim()}`} what="the link" text={invite.data.link} onDone={onClose}>
         <p>
-          {MAILED[invite.data.mailed]} The link counts once, within seven days, and is shown this once. Whoever opens it
-          gets the role.
+          {MAILED[invite.data.mailed]} The link works once, within seven days, and is shown only now. The person who
+          opens it gets the role.
         </p>
       </KeptOnce>
     );
   }
-  const fault = /^[^\s@<>]+@[^\s@<>]+$/.test(email.trim()) ? null : 'Give an address such as ada@example.com.';
+  const fault = /^[^\s@<>]+@[^\s@<>]+$/.test(email.trim()) ? null : 'Enter an address such as ada@example.com.';
   const roleFault = !isOwner && memberships.length === 0 ? 'Choose a role.' : null;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -89,10 +89,10 @@ export function Invite({
               options={mine.map((name) => ({ id: name, name }))}
               chosen={workspace}
               onChoose={setChosen}
-              note="More workspaces can be given once they are in."
+              note="You can add more workspaces after they have joined."
               fault={isTried ? roleFault : null}
             />
-            <RoleTicks legend="Roles there, which add up" roles={roles} onChange={setRoles} />
+            <RoleTicks legend="Roles (combined)" roles={roles} onChange={setRoles} />
           </>
         )}
         {invite.error && <Problem error={invite.error} />}

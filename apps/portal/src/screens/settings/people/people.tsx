@@ -28,7 +28,7 @@ export function People(): ReactNode {
   const [isInviting, setInviting] = useState(false);
   return (
     <>
-      <SettingsHead title="People" lead="Who may do what. A role counts from somebody’s next request.">
+      <SettingsHead title="People" lead="Who may do what. A new role works from the next request of a person.">
         <Button kind="main" off={offSome} onPress={() => setInviting(true)}>
           Invite
         </Button>
@@ -46,7 +46,7 @@ export function People(): ReactNode {
 
 const rolesOf = ({ owner, memberships }: Person): string => {
   const words = memberships.map(({ workspace, role }) => `${role} of ${workspace}`);
-  return [...(owner ? ['owner of the deployment'] : []), ...words].join(', ') || 'no role: may do nothing';
+  return [...(owner ? ['owner of the deployment'] : []), ...words].join(', ') || 'no role, so no permissions';
 };
 
 function Everybody(): ReactNode {
@@ -60,7 +60,8 @@ function Everybody(): ReactNode {
       {!data && !error && <Loading what="people" rows={4} />}
       {owners === 1 && (
         <p>
-          There is one owner of the deployment. A second one gets in where the first one has lost phone and password.
+          There is one owner of the deployment. Add a second owner, who can help if the first one loses phone and
+          password.
         </p>
       )}
       {data && data.items.length > 0 && (
@@ -71,7 +72,7 @@ function Everybody(): ReactNode {
                 <h2>{person.name}</h2>
                 <Quiet>
                   {person.email ?? 'no address'} · {rolesOf(person)} ·{' '}
-                  {person.totp ? 'with an authenticator' : person.has_password ? 'password alone' : 'no password yet'}
+                  {person.totp ? 'with an authenticator' : person.has_password ? 'only a password' : 'no password yet'}
                 </Quiet>
               </div>
               {person.unconfirmed_email !== null && <Unconfirmed person={person.id} email={person.unconfirmed_email} />}
@@ -145,7 +146,7 @@ function MemberList({ workspace }: { readonly workspace: string }): ReactNode {
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="members" rows={3} />}
       {data?.items.length === 0 && (
-        <Empty title="Nobody has a role here">Owners of the deployment may do everything all the same.</Empty>
+        <Empty title="Nobody has a role here">Owners of the deployment can do everything without a role here.</Empty>
       )}
       {data && data.items.length > 0 && (
         <Rows label="Members">

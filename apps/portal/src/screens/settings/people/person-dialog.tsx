@@ -51,7 +51,7 @@ export function PersonDialog({
     mutationFn: () => bodyOf(api.DELETE(`${ONE}/credentials`, { params })),
     async onSuccess() {
       await again();
-      say(`${name} has no password any more, and is signed out everywhere.`);
+      say(`Password and authenticator of ${name} are removed. All their sessions have ended.`);
       setOpen(null);
     },
   });
@@ -68,22 +68,22 @@ export function PersonDialog({
         onDo={() => remove.mutate()}
         onClose={close}
       >
-        Name, address, password and sessions go for good. What they did stays in the audit, as “removed person”.
+        Deletes name, address, password and sessions. Their actions stay in the audit, as “removed person”.
       </Confirm>
     );
   }
   if (open === 'credentials') {
     return (
       <Confirm
-        title={`Take password and authenticator from ${name}?`}
-        verb="Take them"
+        title={`Remove password and authenticator of ${name}?`}
+        verb="Remove them"
         call={{ method: 'DELETE', path: `${PEOPLE}/${id}/credentials` }}
         error={reset.error}
         isPending={reset.isPending}
         onDo={() => reset.mutate()}
         onClose={close}
       >
-        For somebody who lost them. All their sessions end, and they need a new link to come in.
+        For somebody who lost them. All their sessions end, and they need a new link to sign in.
       </Confirm>
     );
   }
@@ -112,25 +112,25 @@ export function PersonDialog({
         {change.error && <Problem error={change.error} />}
         <Actions>
           <Button
-            off={disabled ? 'Nobody who is disabled owns the deployment.' : null}
+            off={disabled ? 'A disabled person cannot own the deployment.' : null}
             isDisabled={change.isPending}
             onPress={() => change.mutate({ owner: !owner })}
           >
             {owner ? 'No longer owner of the deployment' : 'Make owner of the deployment'}
           </Button>
           <Button
-            off={isMe ? 'You would shut yourself out.' : null}
+            off={isMe ? 'You cannot disable yourself.' : null}
             isDisabled={change.isPending}
             onPress={() => change.mutate({ state: disabled ? 'active' : 'disabled' })}
           >
-            {disabled ? 'Let in again' : 'Disable'}
+            {disabled ? 'Enable' : 'Disable'}
           </Button>
           <Button kind="danger" onPress={() => setOpen('credentials')}>
-            Take password and authenticator
+            Remove password and authenticator
           </Button>
           <Button
             kind="danger"
-            off={isMe ? 'Somebody else has to remove you.' : null}
+            off={isMe ? 'You cannot remove yourself. Ask another owner.' : null}
             onPress={() => setOpen('remove')}
           >
             Remove

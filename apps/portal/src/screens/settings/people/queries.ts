@@ -28,8 +28,8 @@ export const membersQuery = (workspace: string) =>
 
 /** What each role is for, in a line. */
 export const ROLES: readonly { readonly id: Role; readonly note: string }[] = [
-  { id: 'owner', note: 'everything in the workspace, its people and keys too' },
-  { id: 'editor', note: 'changes and publishes; no decisions about single messages' },
-  { id: 'operator', note: 'decides about single messages, sees the audit; changes nothing' },
+  { id: 'owner', note: 'everything in the workspace, including people and keys' },
+  { id: 'editor', note: 'changes and publishes, but decides nothing about single messages' },
+  { id: 'operator', note: 'decides about single messages and sees the audit, but changes nothing' },
   { id: 'viewer', note: 'sees what happens, with addresses masked' },
 ];

@@ -67,7 +67,7 @@ export function MemberRoles({
     async onSuccess() {
       await areOld();
       say(
-        `${name} is ${roles.join(', ') || 'no member any more'} in ${workspace}.`,
+        `${name} is ${roles.join(', ') || 'not a member any more'} in ${workspace}.`,
         undoing(() => give(before, roles), areOld),
       );
       onClose();
@@ -80,10 +80,10 @@ export function MemberRoles({
   return (
     <Dialog title={`${name} in ${workspace}`} isOpen onClose={onClose}>
       <form className={cls(styles.form)} onSubmit={submit}>
-        <RoleTicks legend="Roles, which add up" roles={roles} onChange={setRoles} />
+        <RoleTicks legend="Roles (combined)" roles={roles} onChange={setRoles} />
         {roles.length === 0 && (
           <p>
-            Without a role, {name} does not see {workspace} any more.
+            Without a role, {name} cannot see {workspace} any more.
           </p>
         )}
         {save.error && <Problem error={save.error} />}

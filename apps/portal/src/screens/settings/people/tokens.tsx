@@ -42,7 +42,7 @@ export function Tokens(): ReactNode {
     <>
       <SettingsHead
         title="Tokens"
-        lead="A program that calls the management API sends a token, which may do less than you."
+        lead="Programs call the management API with a token. A token can have fewer permissions than you."
       >
         <Button kind="main" off={unseen.reason} onPress={() => setMaking(true)}>
           New token
@@ -69,9 +69,8 @@ function TokenList(): ReactNode {
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="tokens" rows={3} />}
       {data?.items.length === 0 && (
-        <Empty title="No token yet">
-          A report that runs at night, or a deployment that applies the configuration, would have one of its own here,
-          and can be ended without anything else.
+        <Empty title="No tokens yet">
+          Make a token for each program, such as a nightly report. You can then revoke one without the others.
         </Empty>
       )}
       {data && data.items.length > 0 && (
@@ -93,15 +92,16 @@ function TokenList(): ReactNode {
                   {token.expires_at !== null && !token.expired && (
                     <>
                       {' '}
-                      · ends <Time at={token.expires_at} />
+                      · expires <Time at={token.expires_at} />
                     </>
                   )}
                 </Quiet>{' '}
-                {token.expired && <Lamp tone="bad">Ended</Lamp>}
+                {token.expired && <Lamp tone="bad">Expired</Lamp>}
               </div>
               <Actions>
-                <Button kind="danger" onPress={() => setEnding(token)} aria-label={`End ${token.name}`}>
-                  End
+                <Button kind="danger" onPress={() => setEnding(token)} aria-label={`Revoke ${token.name}`}>
+                  {' '}
+                  Revoke{' '}
                 </Button>
               </Actions>
             </Row>
@@ -125,21 +125,21 @@ function EndToken({
     mutationFn: () => bodyOf(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } })),
     async onSuccess() {
       await queryClient.invalidateQueries({ queryKey: [TOKENS] });
-      say(`The token ${name} has ended.`);
+      say(`The token ${name} is revoked.`);
       onClose();
     },
   });
   return (
     <Confirm
-      title={`End the token ${name}?`}
-      verb={`End ${name}`}
+      title={`Revoke the token ${name}?`}
+      verb={`Revoke ${name}`}
       call={{ method: 'DELETE', path: `${TOKENS}/${id}` }}
       error={end.error}
       isPending={end.isPending}
       onDo={() => end.mutate()}
       onClose={onClose}
     >
-      Programs that call with it are refused from their next request, and it never comes back.
+      Programs that use it are refused from their next request. This cannot be undone.
     </Confirm>
   );
 }
@@ -174,14 +174,14 @@ function NewToken({ onClose }: { readonly onClose: () => void }): ReactNode {
     return (
       <KeptOnce title={`The token ${make.data.name}`} what="the token" text={make.data.token} onDone={onClose}>
         <p>
-          This is the only time that it is shown. Programs send it as <code>Authorization: Bearer</code>.
+          The token is shown only now. Programs send it as <code>Authorization: Bearer</code>.
         </p>
       </KeptOnce>
     );
   }
   const faults = [
-    body.name === '' && 'Give it a name.',
-    body.scopes.length === 0 && 'Choose what it may do.',
+    body.name === '' && 'Enter a name.',
+    body.scopes.length === 0 && 'Choose at least one permission.',
     reach === 'some' && body.workspaces?.length === 0 && 'Choose a workspace.',
   ].filter((one) => one !== false);
   const submit = (event: FormEvent): void => {
@@ -201,10 +201,10 @@ function NewToken({ onClose }: { readonly onClose: () => void }): ReactNode {
           placeholder="nightly report"
           autoComplete="off"
           autoFocus
-          note="Of the program that will hold it."
+          note="Name of the program that uses the token."
         />
         <fieldset className={cls(styles.set)}>
-          <legend className={cls(styles.legend)}>It may</legend>
+          <legend className={cls(styles.legend)}>Permissions</legend>
           {SCOPES.map(({ id, note }) => (
             <Checkbox key={id} isOn={scopes.has(id)} onChange={(isOn) => setScopes(toggled(scopes, id, isOn))}>
               {id}: {note}
@@ -216,7 +216,11 @@ function NewToken({ onClose }: { readonly onClose: () => void }): ReactNode {
             label="Where"
             options={[
               { id: 'some', name: 'In some workspaces' },
-              { id: 'all', name: 'In the whole deployment', note: 'Workspaces to come too, and what belongs to none.' },
+              {
+                id: 'all',
+                name: 'In the whole deployment',
+                note: 'Includes future workspaces, and what belongs to no workspace.',
+              },
             ]}
             chosen={reach}
             onChoose={setReach}
@@ -234,7 +238,7 @@ function NewToken({ onClose }: { readonly onClose: () => void }): ReactNode {
             </div>
           </fieldset>
         )}
-        <Select label="Ends" options={LIFETIMES} chosen={lifetime} onChoose={setLifetime} />
+        <Select label="Expires" options={LIFETIMES} chosen={lifetime} onChoose={setLifetime} />
         {isTried && faults.length > 0 && <Problem error={new Error(faults.join(' '))} />}
         {make.error && <Problem error={make.error} />}
         <Curl call={{ method: 'POST', path: TOKENS, body }} />

@@ -48,7 +48,7 @@ export function Authenticator({
     async onSuccess(wanted) {
       setCurrent('');
       await onChanged();
-      if (wanted === 'remove') say('The authenticator is removed: your password alone signs you in.');
+      if (wanted === 'remove') say('The authenticator is removed. You sign in with only your password.');
     },
   });
   const press = (wanted: Wanted, kind: 'plain' | 'danger' = 'plain'): ReactNode => (
@@ -69,8 +69,8 @@ export function Authenticator({
         }}
       >
         <p>
-          Each of them signs you in once, when your phone is lost. This is the only time that they are shown; those of
-          before have ended.
+          Each code signs you in once if you lose your phone. The codes are shown only now. Older codes do not work any
+          more.
         </p>
       </KeptOnce>
     );
@@ -82,13 +82,13 @@ export function Authenticator({
           <p>
             {person.totp
               ? `Your sign-in asks for a code of your authenticator. ${person.recovery_codes_left} of your recovery codes are left.`
-              : 'With an app on your phone, a password that somebody stole is not enough to sign in as you.'}
+              : 'With an app on your phone, a stolen password is not enough to sign in as you.'}
           </p>
           {person.has_password && (
             <form onSubmit={(event) => event.preventDefault()}>
               <input type="text" name="username" autoComplete="username" value={person.email ?? ''} readOnly hidden />
               <Field
-                label="Your password, for a change here"
+                label="Your password, to confirm"
                 type="password"
                 value={current}
                 onChange={setCurrent}
@@ -137,14 +137,11 @@ function Confirmation({
   };
   return (
     <form className={cls(styles.form)} onSubmit={submit}>
-      <p>
-        Scan this with your authenticator, or type the secret below into it. It is drawn in this page and leaves it for
-        nowhere.
-      </p>
+      <p>Scan this with your authenticator app, or type the secret below into it. The secret never leaves this page.</p>
       <QrCode text={begun.uri} label="The secret of the authenticator as a QR code" />
       <Code text={begun.secret} what="the secret" />
       <Field
-        label="The code that it shows"
+        label="Code in the app"
         value={code}
         onChange={setCode}
         autoComplete="one-time-code"

@@ -24,7 +24,7 @@ export function Profile(): ReactNode {
   const { data, error, refetch } = useQuery(meQuery);
   return (
     <>
-      <SettingsHead title="Profile" lead="What you are called here, and what you sign in with." />
+      <SettingsHead title="Profile" lead="Your name, address and password." />
       <PageBody>
         {error && !data && <Problem error={error} onRetry={() => void refetch()} />}
         {!data && !error && <Loading what="your profile" />}
@@ -83,7 +83,7 @@ function NameAndAddress({ person }: { readonly person: Profiled }): ReactNode {
         </div>
         {needsProof && (
           <Field
-            label="Your password, for another address"
+            label="Your password, to change the address"
             type="password"
             value={current}
             onChange={setCurrent}
@@ -101,7 +101,7 @@ function NameAndAddress({ person }: { readonly person: Profiled }): ReactNode {
         <Actions>
           <Button
             type="submit"
-            off={Object.keys(body).length === 0 ? 'Nothing is changed yet.' : null}
+            off={Object.keys(body).length === 0 ? 'Change something first.' : null}
             isDisabled={save.isPending}
           >
             Save
@@ -138,7 +138,7 @@ function Password({ person }: { readonly person: Profiled }): ReactNode {
   if (person.email === null) {
     return (
       <Card title="Set a password">
-        <p>Give your address first: it is what you sign in with.</p>
+        <p>Enter your address first, because you sign in with it.</p>
       </Card>
     );
   }
@@ -146,14 +146,14 @@ function Password({ person }: { readonly person: Profiled }): ReactNode {
     <Card title={person.has_password ? 'Password' : 'Set a password'}>
       <form className={cls(styles.form)} onSubmit={submit}>
         <p>
-          At least twelve characters: a few words are better than one with signs. Another password ends all your other
-          sessions.
+          At least twelve characters. A few words are better than one word with symbols. A new password ends all your
+          other sessions.
         </p>
         <input type="text" name="username" autoComplete="username" value={person.email} readOnly hidden />
         <div className={cls(styles.pair)}>
           {person.has_password && (
             <Field
-              label="Password of now"
+              label="Current password"
               type="password"
               value={current}
               onChange={setCurrent}

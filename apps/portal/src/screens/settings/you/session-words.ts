@@ -19,8 +19,7 @@ const foundIn = (agent: string, table: typeof BROWSERS): string | undefined =>
 /** What a browser says of itself, in the words of people: a guess, good enough to know one's own. */
 export function browserName(agent: string): string {
   const [browser, system] = [foundIn(agent, BROWSERS), foundIn(agent, SYSTEMS)];
-  if (browser === undefined && system === undefined)
-    return agent === '' ? 'A browser without a name' : agent.slice(0, 60);
+  if (browser === undefined && system === undefined) return agent === '' ? 'Unknown browser' : agent.slice(0, 60);
   return [browser ?? 'A browser', system].filter((one) => one !== undefined).join(' on ');
 }
 

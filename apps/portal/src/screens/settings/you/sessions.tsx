@@ -22,11 +22,11 @@ export function Sessions(): ReactNode {
     <>
       <SettingsHead
         title="Sessions"
-        lead="Where you are signed in. End what you do not know, and set another password then: it ends all others too."
+        lead="Where you are signed in. If you do not recognise a session, set a new password, which ends all other sessions."
       />
       <PageBody>
         {me && me.session === null ? (
-          <Empty title="No session">A token has no sessions: sign in as a person to see where you are signed in.</Empty>
+          <Empty title="No session">A token has no sessions. Sign in as a person to see yours.</Empty>
         ) : (
           <SessionList />
         )}
@@ -43,7 +43,7 @@ function SessionList(): ReactNode {
   const again = () => queryClient.invalidateQueries({ queryKey: [SESSIONS] });
   const endOne = useMutation({
     mutationFn: (id: string) => bodyOf(api.DELETE('/v1/sessions/{id}', { params: { path: { id } } })),
-    onSuccess: () => say('That session has ended.'),
+    onSuccess: () => say('The session has ended.'),
     onSettled: again,
   });
   const endOthers = useMutation({
@@ -69,7 +69,7 @@ function SessionList(): ReactNode {
                 </Quiet>
               </div>
               {current ? (
-                <Lamp tone="good">This one</Lamp>
+                <Lamp tone="good">This session</Lamp>
               ) : (
                 <Actions>
                   <Button
@@ -78,7 +78,8 @@ function SessionList(): ReactNode {
                     onPress={() => endOne.mutate(id)}
                     aria-label={`End the session of ${browserName(agent)} from ${address}`}
                   >
-                    End
+                    {' '}
+                    End session{' '}
                   </Button>
                 </Actions>
               )}
@@ -89,11 +90,11 @@ function SessionList(): ReactNode {
       <Actions>
         <Button
           kind="danger"
-          off={others === 0 ? 'This is the only one.' : null}
+          off={others === 0 ? 'This is the only session.' : null}
           isDisabled={endOthers.isPending}
           onPress={() => endOthers.mutate()}
         >
-          End all others
+          End all other sessions
         </Button>
       </Actions>
       <Curl
