@@ -216,7 +216,7 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
       .getByLabel('CSV file in UTF-8')
       .setInputFiles({ name: 'left.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
     await page.getByRole('button', { name: 'Import the file' }).click();
-    await page.getByText('2 rows: 1 taken, 1 of them new, 1 refused.').waitFor();
+    await page.getByText('2 rows: 1 imported, 1 of them new, 1 refused.').waitFor();
     await page.getByText(/^Line 3: address/).waitFor();
     await expectAccessible(page, 'an import');
     await picture(page, 'import');
