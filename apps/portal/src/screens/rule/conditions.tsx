@@ -1,19 +1,25 @@
-import type { ReactNode } from 'react';
+import type { ComponentType, ReactNode } from 'react';
 import { lazyPart, Part } from '../../ui/part.tsx';
 import { useOrigin } from '../streams/use-origin.ts';
 import { entityOf } from './entity.ts';
-import type { RuleProps, StateCardProps } from './rule-props.ts';
+import type { Rule, RuleProps, StateCardProps } from './rule-props.ts';
 import { useSeenFields } from './use-seen-fields.ts';
 import { When } from './when.tsx';
 
-/**
- * The cards of the keys that need several events of an entity, in the order of the page. Each owns the keys of one form of rules. They
- * come after the page.
- */
-const CARDS = [
-  lazyPart<StateCardProps>(() => import('./then.tsx').then(({ Then }) => Then)),
-  lazyPart<StateCardProps>(() => import('./cooldown.tsx').then(({ Cooldown }) => Cooldown)),
+/** A card with the keys of one form of rules that look at several events. It comes after the page. */
+type StateCard = { readonly keys: readonly (keyof Rule)[]; readonly Shown: ComponentType<StateCardProps> };
+
+/** In the order of the page. One more form of rules is one more line. */
+const CARDS: readonly StateCard[] = [
+  {
+    keys: ['after', 'after_last', 'at', 'unless', 'if_past'],
+    Shown: lazyPart(() => import('./then.tsx').then(({ Then }) => Then)),
+  },
+  { keys: ['cooldown'], Shown: lazyPart(() => import('./cooldown.tsx').then(({ Cooldown }) => Cooldown)) },
 ];
+
+/** Returns true if the rule looks at earlier events by a key of a card, so that one event does not show what it does. */
+export const looksBack = (rule: Rule): boolean => CARDS.some(({ keys }) => keys.some((key) => rule[key] !== undefined));
 
 const ROOTS = ['event', 'event_id', 'time'];
 const KEYED_ROOTS = [...ROOTS, 'previous'];
@@ -31,8 +37,8 @@ export function Conditions(props: RuleProps): ReactNode {
   return (
     <>
       <When {...props} hasPrevious={hasPrevious} roots={roots} />
-      {CARDS.map((Shown, at) => (
-        <Part key={at}>
+      {CARDS.map(({ keys, Shown }) => (
+        <Part key={keys.join()}>
           <Shown {...props} entity={entity} fields={fields} roots={roots} />
         </Part>
       ))}

@@ -45,3 +45,6 @@ export function entityOf(rule: Pick<Rule, 'cohort' | 'stream'>, stream: StreamBo
       : `Events of ${rule.stream} have a time of their own, and waiting counts by their arrival.`;
   return { noun, key, off };
 }
+
+/** Returns true if an expression names the event before: the row before of a change, else the entity's event before. */
+export const readsPrevious = (source: string): boolean => /\b(?:previous|changed(?:To|FromTo)?)\b/.test(source);

@@ -13,7 +13,7 @@ const FLIPPED: Readonly<Record<string, string>> = {
   '>=': '<',
 };
 
-/** The opposite of one line. `text`: the line as it stands in the expression. */
+/** Returns the opposite of a line. `text` is its part of the expression. */
 function oppositeOfPart(part: Part, text: string): string {
   if (part.kind === 'group') return `!(${text})`;
   const condition = part as Condition;

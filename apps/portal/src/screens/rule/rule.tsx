@@ -8,12 +8,16 @@ import { say } from '../../ui/notices.ts';
 import { useEditorKeys } from '../drafts/use-editor-keys.ts';
 import { NotificationFrame, type NotificationDraft } from '../notifications/notification-frame.tsx';
 import { TestBench } from './test-bench.tsx';
-import { streamOf, type Rule, type RuleProps } from './rule-props.ts';
+import { streamOf, textOf, type Rule, type RuleProps } from './rule-props.ts';
 import { RuleWaiting } from './rule-waiting.tsx';
 import { Recipients } from './recipients.tsx';
-import { Conditions } from './conditions.tsx';
+import { useOrigin } from '../streams/use-origin.ts';
+import { Conditions, looksBack } from './conditions.tsx';
+import { readsPrevious } from './entity.ts';
 import styles from './rule.module.css';
 
+/** Comes after the page. */
+const TimelineBench = lazy(async () => ({ default: (await import('./timeline/timeline-bench.tsx')).TimelineBench }));
 /** Stands below the rule: it comes after it. */
 const EventStream = lazy(async () => ({ default: (await import('./event-stream.tsx')).EventStream }));
 
@@ -106,9 +110,23 @@ function Editor({
           </Suspense>
         </div>
         <div className={cls(styles.column)}>
-          <TestBench {...props} onRunner={setRunner} />
+          <Bench {...props} onRunner={setRunner} />
         </div>
       </div>
     </>
+  );
+}
+
+/** Tries the rule: on one event, or on a timeline if it looks at several. */
+function Bench(props: RuleProps & { readonly onRunner: (run: () => void) => void }): ReactNode {
+  const { draft, rule } = props;
+  const { hasChanges } = useOrigin(draft.workspace, rule.stream);
+  // A change brings the row before.
+  const isTimeline = looksBack(rule) || (!hasChanges && rule.stream !== undefined && readsPrevious(textOf(rule.when)));
+  if (!isTimeline) return <TestBench {...props} />;
+  return (
+    <Suspense fallback={null}>
+      <TimelineBench {...props} />
+    </Suspense>
   );
 }

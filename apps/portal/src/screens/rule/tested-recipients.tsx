@@ -7,12 +7,14 @@ import styles from './rule.module.css';
 
 type Recipient = Tested['recipients'][number];
 type Message = Recipient['messages'][number];
+/** What a rule that fires comes to. */
+type Firing = Pick<Tested, 'recipients' | 'dropped' | 'problems' | 'asks' | 'answered'>;
 
 /** People that are shown with their messages; of the others the number. */
 const MAX_SHOWN = 20;
 
 /** Who would be told and what each would read, rendered as it would be sent. */
-export function TestedRecipients({ tested }: { readonly tested: Tested }): ReactNode {
+export function TestedRecipients({ tested }: { readonly tested: Firing }): ReactNode {
   const { recipients, dropped, problems, asks, answered } = tested;
   return (
     <>

@@ -11,6 +11,7 @@ import { useSettled } from '../../ui/use-settled.ts';
 import { NoRowsBefore } from '../sources/row-before.tsx';
 import { useOrigin } from '../streams/use-origin.ts';
 import { completeExpression, withField } from './completion.ts';
+import { readsPrevious } from './entity.ts';
 import { ExpressionFormView, type Form } from './form.tsx';
 import { checkQuery, type Check } from './queries.ts';
 import { textOf, type RuleProps } from './rule-props.ts';
@@ -30,8 +31,6 @@ type WhenProps = RuleProps & {
   /** Names that the condition sees. */
   readonly roots: readonly string[];
 };
-
-const READS_ROW_BEFORE = /\b(?:previous|changed(?:To|FromTo)?)\b/;
 
 /** In milliseconds. */
 const PAUSE = 250;
@@ -126,7 +125,7 @@ export function When({ draft, name, rule, stream, change, hasPrevious, roots }: 
         />
       )}
       <Warnings check={said} source={source} onWrite={write} />
-      {from?.tables && stream !== undefined && READS_ROW_BEFORE.test(source) && (
+      {from?.tables && stream !== undefined && readsPrevious(source) && (
         <NoRowsBefore workspace={workspace} stream={stream} />
       )}
     </Card>
