@@ -20,7 +20,7 @@ const OWN_PAGES = [
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const states = read('docs/states-and-reasons.md');
 const variables = read('docs/environment-variables.md');
-const cluster = read('docs/cluster.md');
+const cluster = read('docs/cluster-settings.md');
 
 const STATES = {
   WAITING: true,

@@ -37,7 +37,7 @@ export function moveCommands(program: Command): void {
       if (flags.json) sayJson({ file: resolve(file), exported: counts });
       else
         say(
-          `${file}: ${words(counts)}. It holds addresses and digests: keep it as safe as the data folder. Next: docs/cluster.md`,
+          `${file}: ${words(counts)}. It holds addresses and digests: keep it as safe as the data folder. Next: docs/move-to-a-cluster.md`,
         );
     });
 

@@ -1,7 +1,7 @@
 import type { ReadinessCheck } from '@carillon/runtime';
 
 const MIB = 1024 * 1024;
-/** What a role may come to under load, as measured (docs/cluster.md, "How much of what"). */
+/** What a role may come to under load, as measured (docs/tune-a-cluster.md). */
 const NEEDED = 512 * MIB;
 
 /** Shown, and never decides: whoever gave a role less memory may know what comes. Nothing where the limit is enough or is none. */

@@ -12,7 +12,7 @@ export const FILE_SECTIONS: readonly {
     kind: 'deployment',
     file: 'carillon.yaml',
     title: 'Deployment',
-    text: 'Where the data is, and the provider accounts of workspaces that have none of their own. Where a channel has none, its messages go to the sandbox: the built-in inbox of the portal. In place of one account there may be a list of named ones, in order of priority. [Channels and accounts](channels.md) goes through each provider step by step. [People who sign in](sign-in.md) goes through `sign_in`.\n\nA process reads `backend`, `brokers`, `single_broker`, `kafka`, `stores`, `schema_registry` and `bounces` when it starts (`--config FILE` or `CARILLON_CONFIG`; each has a variable that goes before it, see [cluster.md](cluster.md)); `apply` puts the rest into force.',
+    text: 'Where the data is, and the provider accounts of workspaces that have none of their own. Where a channel has none, its messages go to the sandbox: the built-in inbox of the portal. In place of one account there may be a list of named ones, in order of priority. [Channels and accounts](channels.md) goes through each provider step by step. [People who sign in](sign-in.md) goes through `sign_in`.\n\nA process reads `backend`, `brokers`, `single_broker`, `kafka`, `stores`, `schema_registry` and `bounces` when it starts (`--config FILE` or `CARILLON_CONFIG`; each has a variable that goes before it, see [settings of a cluster](cluster-settings.md)); `apply` puts the rest into force.',
     example: `backend: embedded
 accounts:
   email:
