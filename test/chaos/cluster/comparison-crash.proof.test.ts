@@ -31,6 +31,8 @@ const TIMEOUT_MS = 20 * 60_000;
 const EVENTS = 6_000;
 const PARTITIONS = 8;
 const MAX_KILLS = 3;
+/** A run fails if its child ends three times in a row before it comes further. */
+const MAX_CHILD_KILLS = 2;
 /** Share of kills that hit a control process. Another one continues its run when its lease has ended. */
 const CONTROL_SHARE = 0.2;
 const LOOK_MS = 100;
@@ -196,13 +198,14 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A comparison on a cluster', () =
     while (killed.control + killed.child < kills) {
       await pause(between(chance, 0, tookMs));
       if ((await read(run)).ended_at !== null) break;
-      if (chance() < CONTROL_SHARE) {
+      if (chance() < CONTROL_SHARE || killed.child === MAX_CHILD_KILLS) {
         killed.control += 1;
         await killControl();
-      } else {
-        killed.child += 1;
-        kill(cluster.of('control').flatMap(({ pid }) => childrenOf(pid)));
+        continue;
       }
+      const children = cluster.of('control').flatMap(({ pid }) => childrenOf(pid));
+      kill(children);
+      if (children.length > 0) killed.child += 1;
     }
     return killed;
   }
@@ -237,7 +240,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A comparison on a cluster', () =
     const comparing = runChild.execute<'compare'>(run, edited, reports, new AbortController().signal);
     const state = { isOver: false };
     const over = comparing.finally(() => (state.isOver = true));
-    for (let kills = Math.floor(between(chance, 0, MAX_KILLS)); kills > 0 && !state.isOver; kills -= 1) {
+    for (let kills = Math.floor(between(chance, 0, MAX_CHILD_KILLS + 1)); kills > 0 && !state.isOver; kills -= 1) {
       await Promise.race([over, pause(between(chance, 200, 3_000))]);
       kill(childrenOf(process.pid));
     }
@@ -267,7 +270,12 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A comparison on a cluster', () =
         killed.child += child;
         const run = await ended(begun);
         const name = `run ${number} of seed ${SEED}`;
-        expect(run, name).toMatchObject({ state: 'done', checksum: whole.checksum, counts: whole.counts });
+        expect(run, name).toMatchObject({
+          state: 'done',
+          reason: null,
+          checksum: whole.checksum,
+          counts: whole.counts,
+        });
         expect(await rowsOf(run), name).toEqual(rows);
         await Promise.all(starting);
         expect(await clusterContents(log, db), name).toEqual(others);

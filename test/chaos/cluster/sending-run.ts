@@ -104,21 +104,26 @@ function superviseFailing(members: readonly Member[]) {
   };
 }
 
-/** Kills processes at failpoints, one after the other, until it is aborted. The next call continues with those that are left. */
+/**
+ * Kills processes at failpoints, one after the other, until it is aborted. The next call continues with those that are left. A failpoint that
+ * no process reaches in time is tried once more at the end.
+ */
 function createKiller(folder: string, failpoints: readonly string[]) {
-  const left = [...failpoints];
+  const left = failpoints.map((failpoint) => ({ failpoint, isLastTry: false }));
   const reached: string[] = [];
   const file = join(folder, 'orders');
   async function killUntil(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && left[0] !== undefined) {
-      const [failpoint] = left;
+      const [{ failpoint, isLastTry }] = left;
       await armFailpoint(folder, failpoint);
       const until = Date.now() + ARMED_MS;
       while (!signal.aborted && existsSync(file) && Date.now() < until) await pause(LOOK_MS);
       const isReached = !existsSync(file);
       if (isReached) reached.push(failpoint);
       else await rm(file, { force: true });
-      if (isReached || !signal.aborted) left.shift();
+      if (!isReached && signal.aborted) return;
+      left.shift();
+      if (!isReached && !isLastTry) left.push({ failpoint, isLastTry: true });
     }
   }
   return { reached, killUntil, isDone: () => left.length === 0 };
