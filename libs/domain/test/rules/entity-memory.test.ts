@@ -163,9 +163,13 @@ describe('a rule with `at`', () => {
     const entity = openEntity({ at: 'event.starts' });
     entity.at(0, { type: 'placed', starts: 'tomorrow' });
     entity.at(1, { type: 'placed', starts: '9999-01-01T00:00:00Z' });
+    entity.at(2, { type: 'placed', starts: '99999-01-01T00:00:00Z' });
+    entity.at(3, { type: 'placed', starts: 12 });
     expect(entity.words()).toEqual([
       'failed: at is no time (RFC 3339, with its zone)',
       'failed: at is more than 366d ahead',
+      'failed: at is no time (RFC 3339, with its zone)',
+      'failed: at is no time (RFC 3339, with its zone)',
     ]);
   });
 });

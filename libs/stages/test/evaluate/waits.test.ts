@@ -205,3 +205,32 @@ describe('the store of states', () => {
     expect(calls.slice(5)).toEqual(['load 2', 'earliest']);
   });
 });
+
+describe('bad input', () => {
+  it('fails its rule with a reason, and stops nothing behind it', async () => {
+    const when = 'event.status == "placed"';
+    const to = { email: 'event.customer.email' };
+    const common = { stream: 'orders', when, recipients: { from: 'event', to, unique_id: 'event.order_id' } } as const;
+    const rules = { unpaid: { ...common, after: '2h' }, reminder: { ...common, at: 'event.starts_at' } };
+    await topology.publish(notification('order-paid', { ...ORDER_PAID, rules }));
+    const customer = { email: 'ada@example.com' };
+    const bad = (order: string, more: object) =>
+      topology.event({ status: 'placed', order_id: order, customer, ...more });
+    await bad('year', { starts_at: '99999-01-01T00:00:00Z' });
+    await bad('past', { starts_at: new Date(topology.clock.now() - MINUTE).toISOString() });
+    await bad('large', { starts_at: null, text: 'x'.repeat(33 * 1024) });
+    await bad('k'.repeat(1_024), { starts_at: null });
+    await bad('good', { starts_at: null });
+    pass(121);
+    await tick();
+    const results = await read(await events());
+    expect(ordersOf(results).toSorted()).toEqual(['good', 'k'.repeat(1_024), 'past', 'year']);
+    const errors = evaluationsOf(results).flatMap(({ rules: tallies }) =>
+      tallies.flatMap(({ rule, failed, sampleError }) => (failed > 0 ? [[rule, failed, sampleError]] : [])),
+    );
+    expect(errors).toEqual([
+      ['order-paid.unpaid', 1, expect.stringContaining('32 KiB')],
+      ['order-paid.reminder', 1, expect.stringContaining('at is no time')],
+    ]);
+  });
+});
