@@ -10,7 +10,7 @@ import {
   withoutEvent,
   withText,
 } from '../src/screens/rule/timeline/plan.ts';
-import { decisionsOf, rowsOf, summaryOf, waitsOf, type Step } from '../src/screens/rule/timeline/steps.ts';
+import { decisionsOf, labelOf, rowsOf, summaryOf, waitsOf, type Step } from '../src/screens/rule/timeline/steps.ts';
 
 const HOUR = 3_600_000;
 const TEN = Date.parse('2026-11-30T10:00:00Z');
@@ -91,6 +91,23 @@ describe('a plan of the test bench', () => {
   it('loses an event, and changes the text of one', () => {
     expect(withoutEvent(plan, 1).events.map(({ label }) => label)).toEqual(['viewed']);
     expect(withText(plan, 2, '{"b":2}').events[1]?.source).toEqual({ kind: 'pasted', text: '{"b":2}' });
+  });
+});
+
+describe('the words for a planned event', () => {
+  it.each([
+    ['{"type":"viewed","status":"open"}', 'viewed'],
+    ['{"op":"update","event":{"status":"paid"}}', 'paid'],
+    ['{"event":"login"}', 'login'],
+    ['{"total":5}', 'Event'],
+    ['null', 'Event'],
+    ['{', 'Event'],
+  ])('follow the text %s', (text, words) => {
+    expect(labelOf({ key: 1, at: TEN, label: 'Event', source: { kind: 'pasted', text } })).toBe(words);
+  });
+
+  it('are those of the list for an event that came', () => {
+    expect(labelOf({ key: 1, at: TEN, label: 'A-1 · paid', source: { kind: 'log', id: 'evt_1' } })).toBe('A-1 · paid');
   });
 });
 

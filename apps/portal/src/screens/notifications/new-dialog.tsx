@@ -221,7 +221,7 @@ export function NewNotification({
         onChoose={(template) => set({ template })}
       />
       <p role="status" className={cls(styles.sentence)}>
-        {sentenceOf(notificationOf(wish, known))} Nobody is told before you publish it.
+        {sentenceOf(notificationOf(wish, known))} Nobody is notified before you publish it.
       </p>
       {name !== '' && <Curl calls={makingCalls(workspace, wish, known)} />}
       {name !== '' && (

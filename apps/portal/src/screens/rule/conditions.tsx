@@ -30,7 +30,9 @@ const CHANGE_ROOTS = [...KEYED_ROOTS, 'op', 'source'];
 export function Conditions(props: RuleProps): ReactNode {
   const { draft, rule } = props;
   const { hasChanges, body } = useOrigin(draft.workspace, rule.stream);
-  const { fields } = useSeenFields(props);
+  const { fields, isKnown } = useSeenFields(props);
+  // Warnings about fields need a stream that is published.
+  const stream = isKnown ? props.stream : undefined;
   const entity = entityOf(rule, body);
   const hasPrevious = hasChanges || body?.key !== undefined || body?.from !== undefined;
   const roots = hasChanges ? CHANGE_ROOTS : hasPrevious ? KEYED_ROOTS : ROOTS;
@@ -39,7 +41,7 @@ export function Conditions(props: RuleProps): ReactNode {
       <When {...props} hasPrevious={hasPrevious} roots={roots} />
       {CARDS.map(({ keys, Shown }) => (
         <Part key={keys.join()}>
-          <Shown {...props} entity={entity} fields={fields} roots={roots} />
+          <Shown {...props} stream={stream} entity={entity} fields={fields} roots={roots} />
         </Part>
       ))}
     </>

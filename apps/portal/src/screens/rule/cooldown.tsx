@@ -29,7 +29,7 @@ export function Cooldown(props: StateCardProps): ReactNode {
   const noun = entity.noun === '' ? 'key' : entity.noun;
   return (
     <Card title="Cooldown">
-      <div className={cls(styles.sentence)}>
+      <div className={cls(styles.sentence, styles.labelled)}>
         <NativeSelect
           label={`For the same ${noun}${entity.key === null ? '' : ` (${entity.key})`}`}
           options={WAYS}
@@ -47,8 +47,10 @@ export function Cooldown(props: StateCardProps): ReactNode {
         )}
         <Faults faults={faults} />
       </div>
-      <p className={cls(styles.note)}>{MEANINGS[way](noun)}</p>
-      {entity.off !== null && <NoEntity {...props} off={entity.off} what="have a cooldown" />}
+      <p className={cls(styles.note)}>
+        {entity.off !== null && way === 'none' ? `${entity.off} A cooldown needs one with a key.` : MEANINGS[way](noun)}
+      </p>
+      {entity.off !== null && way !== 'none' && <NoEntity {...props} off={entity.off} what="have a cooldown" isUsed />}
     </Card>
   );
 }

@@ -42,7 +42,7 @@ export function entityOf(rule: Pick<Rule, 'cohort' | 'stream'>, stream: StreamBo
   const off =
     time === undefined
       ? null
-      : `Events of ${rule.stream} have a time of their own, and waiting counts by their arrival.`;
+      : `Events of ${rule.stream} have a time of their own, and waiting counts by the time of arrival.`;
   return { noun, key, off };
 }
 

@@ -17,17 +17,20 @@ export function NoEntity({
   draft,
   off,
   what,
+  isUsed,
   change,
 }: StateCardProps & {
   readonly off: string;
   /** What the rule cannot do: `wait`. */
   readonly what: string;
+  /** The rule has keys of the card, so that it cannot be published. */
+  readonly isUsed: boolean;
 }): ReactNode {
   const { workspace } = draft;
   const streams = useQuery(streamsQuery(workspace)).data?.items ?? [];
   const usable = streams.filter(({ body }) => keepsState(body)).slice(0, MAX_OFFERED);
   return (
-    <div role="note" className={cls(styles.warnings)}>
+    <div role="note" className={cls(isUsed ? styles.warnings : styles.offer)}>
       <p>
         {off} To {what}, a rule has to know which events are about the same order, user or device.
         {usable.length === 0 && (

@@ -50,7 +50,7 @@ export function Then(props: StateCardProps): ReactNode {
         onChoose={choose}
         isDisabled={entity.off !== null && way === 'now'}
       />
-      {entity.off !== null && <NoEntity {...props} off={entity.off} what="wait" />}
+      {entity.off !== null && <NoEntity {...props} off={entity.off} what="wait" isUsed={way !== 'now'} />}
       {way === 'after' && <SpanDeadline {...props} />}
       {way === 'at' && <EventDeadline {...props} />}
       {way !== 'now' && <Unless {...props} />}

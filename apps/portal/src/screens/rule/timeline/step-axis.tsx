@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { cls } from '../../../ui/class-names.ts';
-import { timeOf, waitsOf } from './steps.ts';
+import { labelOf, timeOf, waitsOf } from './steps.ts';
 import type { ShownRows } from './step-table.tsx';
 import styles from './timeline.module.css';
 
@@ -24,7 +24,7 @@ export function StepAxis({ rows, opened, onOpen, clock }: ShownRows): ReactNode 
           <button
             type="button"
             tabIndex={-1}
-            title={row.kind === 'event' ? row.planned.label : 'The deadline passes'}
+            title={row.kind === 'event' ? labelOf(row.planned) : 'The deadline passes'}
             className={cls(
               styles.dot,
               row.kind === 'deadline' && styles.due,

@@ -5,7 +5,7 @@ import { cls } from '../../../ui/class-names.ts';
 import { Part } from '../../../ui/part.tsx';
 import { lazyPart } from '../../../ui/part.tsx';
 import rule from '../rule.module.css';
-import { decisionsOf, summaryOf, timeOf, type Step, type TimelineRow } from './steps.ts';
+import { decisionsOf, labelOf, summaryOf, timeOf, type Step, type TimelineRow } from './steps.ts';
 import styles from './timeline.module.css';
 
 const TestedRecipients = lazyPart(() =>
@@ -37,7 +37,7 @@ export function StepTable({
     <ol aria-label="Timeline" className={cls(styles.rows)}>
       {rows.map((row, place) => {
         const { step } = row;
-        const what = row.kind === 'deadline' ? 'The deadline passes' : row.planned.label;
+        const what = row.kind === 'deadline' ? 'The deadline passes' : labelOf(row.planned);
         const time = clock(timeOf(row));
         return (
           <li key={row.kind === 'event' ? `event ${row.planned.key}` : `deadline ${place}`} className={cls(styles.row)}>

@@ -31,6 +31,22 @@ export function rowsOf({ events }: Plan, steps: readonly Step[] | null): readonl
   return rows;
 }
 
+/** Fields that say what an event is, in the order in which they count. */
+const KINDS = ['type', 'event', 'status', 'state', 'kind', 'name'] as const;
+
+/** Returns the words for a planned event: those of a typed one follow its text. */
+export function labelOf({ source, label }: PlannedEvent): string {
+  if (source.kind !== 'pasted') return label;
+  try {
+    const body = JSON.parse(source.text) as Readonly<Record<string, unknown>>;
+    const inner = typeof body['event'] === 'object' && body['event'] !== null ? (body['event'] as typeof body) : body;
+    const kind = KINDS.map((name) => inner[name]).find((value) => typeof value === 'string' && value !== '');
+    return typeof kind === 'string' ? kind : label;
+  } catch {
+    return label;
+  }
+}
+
 export const timeOf = (row: TimelineRow): number => (row.kind === 'event' ? row.planned.at : Date.parse(row.step.at));
 
 /** A wait, by the places of its rows. `to` is null if it goes on after the last row. */
