@@ -163,7 +163,7 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
 
   await page.goto(control + addressOf('/workspaces/$w/notifications/$n/rules/$r', { n: 'order-paid', r: 'paid' }));
   await page.getByRole('button', { name: /^Run/ }).click();
-  await page.getByText('Fires: 1 person is told.').waitFor();
+  await page.getByText('Fires: 1 person is notified.').waitFor();
   // A click brings into sight what it clicks, and on a slow machine the page is not whole by then.
   await page.evaluate('scrollTo(0, 0), document.querySelector("main").scrollTo(0, 0)');
   await inBothThemes(page, 'rule');

@@ -185,7 +185,7 @@ describe('the verdict of a test', () => {
       part('event.a.b > 1', 0, 'error: no such field: a'),
       part('event.a.b', 1, 'error: no such field: a'),
     ];
-    expect(verdictOf(tested(wrong)).words).toBe('Does not fire: event.a.b ends in an error, no such field: a.');
+    expect(verdictOf(tested(wrong)).words).toBe('Does not fire: event.a.b gives an error, no such field: a.');
     const sentence = [part('previous.a', 0, 'error: before_unknown: the database did not send the row before.')];
     expect(verdictOf(tested(sentence)).words).toMatch(/ row before\.$/);
   });
@@ -193,14 +193,16 @@ describe('the verdict of a test', () => {
   it('counts who is told', () => {
     expect(decidingPart([part('true', 0, 'true')])).toBeNull();
     const one = { fired: true, recipients: [{} as never] };
-    expect(verdictOf(tested([part('true', 0, 'true')], one)).words).toBe('Fires: 1 person is told.');
+    expect(verdictOf(tested([part('true', 0, 'true')], one)).words).toBe('Fires: 1 person is notified.');
     const ada = { name: 'Ada', to: { email: 'ada@example.com' }, person: 'p', notified_already: true } as never;
     const told = (...recipients: never[]): string => verdictOf(tested([], { fired: true, recipients })).words;
     expect(told(ada)).toBe('Fires, but Ada was notified already.');
     expect(told({ ...(ada as object), name: null } as never)).toBe('Fires, but ada@example.com was notified already.');
     expect(told(ada, ada)).toBe('Fires, but 2 people were notified already.');
-    expect(told(ada, {} as never)).toBe('Fires: 1 person is told, Ada was notified already.');
-    expect(verdictOf(tested([], { fired: true, dropped: ['x'] })).words).toBe('Fires, but nobody is told, 1 dropped.');
+    expect(told(ada, {} as never)).toBe('Fires: 1 person is notified, Ada was notified already.');
+    expect(verdictOf(tested([], { fired: true, dropped: ['x'] })).words).toBe(
+      'Fires, but nobody is notified, 1 dropped.',
+    );
   });
 });
 
@@ -210,7 +212,7 @@ describe('a change of a form in words', () => {
     [{ kind: 'replace', at: [1], condition: total }, 'condition 2 becomes: event.total is more than 70'],
     [{ kind: 'remove', at: [1, 0] }, 'condition 2.1 is removed'],
     [{ kind: 'add', at: [], condition: total }, 'added: event.total is more than 70'],
-    [{ kind: 'group', at: [0], condition: total }, 'condition 1 gets an alternative: event.total is more than 70'],
+    [{ kind: 'group', at: [0], condition: total }, 'condition 1 or: event.total is more than 70'],
     [{ kind: 'match', at: [], match: 'any' }, 'match any'],
     [
       { kind: 'add', at: [], condition: { kind: 'expression', source: 'event.a > event.b' } as never },

@@ -90,11 +90,11 @@ describe('the address of a recipient', () => {
   it('is warned about when the newest event has another kind of value there', () => {
     const seen = [field('contact', '"ada@example.com"'), field('mobile', '"+49 30 1234567"'), field('who', '{')];
     expect(addressWarning('phone', 'event.contact', seen)).toBe(
-      'The newest event has "ada@example.com" in event.contact. That is not a phone number.',
+      'In the newest event, event.contact is "ada@example.com", which is not a phone number.',
     );
     expect(addressWarning('email', 'event.contact', seen)).toBeNull();
     expect(addressWarning('phone', 'event.mobile', seen)).toBeNull();
-    expect(addressWarning('email', 'event.who', seen)).toContain('That is not an email address.');
+    expect(addressWarning('email', 'event.who', seen)).toContain('which is not an email address.');
   });
 
   it('is warned about by its name before the first event', () => {

@@ -80,10 +80,10 @@ describeWith('chromium', 'building a notification in the portal', () => {
     // Holders of tokens would choose who is told: the code says so until a claim binds the address.
     guard.allowStatus(400);
     await main().locator('label', { hasText: 'https://auth.example.com/' }).click();
-    await main().getByText('It counts once it is published').waitFor();
+    await main().getByText('Works after you publish it.').waitFor();
     await main().getByLabel('Claim', { exact: true }).fill('email');
     await main().getByLabel('Field of the event').fill('event.customer.email');
-    await button('Bind them').click();
+    await button('Add the claim').click();
     await main().getByText('email = event.customer.email').waitFor();
     await expect.poll(() => code.textContent(), { timeout: 60_000 }).not.toContain('CARILLON_API_KEY');
     await expect.poll(() => code.textContent()).toContain('customer.email has to be what the token says in email');
@@ -184,7 +184,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
   it('tries the draft on an event by the keyboard, and says what decided', async () => {
     await main().getByRole('radio', { name: 'Minimum event' }).click();
     await page.keyboard.press('Control+Enter');
-    await main().getByText('Fires: 1 person is told.').waitFor();
+    await main().getByText('Fires: 1 person is notified.').waitFor();
     await main().getByRole('region', { name: 'What ada@example.com would get' }).getByText('Hello').waitFor();
     await main().getByRole('radio', { name: 'Pasted' }).click();
     await main().getByRole('textbox', { name: 'Event as JSON' }).click();
@@ -325,7 +325,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
 
   it('tells the versions, compares any two, and rolls back through review', async () => {
     await go(`${NOTIFICATION}/versions`);
-    await main().getByText('Counts now').waitFor();
+    await main().getByText('Current').waitFor();
     await main().getByText('“Smaller orders too”').waitFor();
     await main().getByText('Rule paid, fires when: changed').waitFor();
     await expectAccessible(page, 'versions');
@@ -354,7 +354,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     await go(`${NOTIFICATION}/rules/paid`);
     const told = main().getByRole('alert');
-    await told.getByText('is not in the condition. The condition was changed meanwhile.').waitFor();
+    await told.getByText('is not in the condition. Somebody else changed the condition in the meantime.').waitFor();
     await expectAccessible(page, 'a dropped change');
     await told.getByRole('button', { name: 'Copy what was dropped' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(

@@ -142,7 +142,7 @@ describeWith(['chromium', 'postgres'], 'a database in the portal', () => {
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.insertText(JSON.stringify(TRIED));
     await bench.getByRole('button', { name: /^Run/ }).click();
-    await bench.getByText('Fires: 1 person is told.').waitFor();
+    await bench.getByText('Fires: 1 person is notified.').waitFor();
     const values = await bench
       .getByRole('list', { name: 'Values of the parts' })
       .getByRole('listitem')

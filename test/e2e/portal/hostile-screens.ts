@@ -154,7 +154,7 @@ function screensOf(page: Page, texts: readonly string[], event: string, found: r
     [`${at}/notifications/kept`, 'Draft'],
     [`${at}/notifications/kept/rules/r`, 'Test bench'],
     [`${at}/notifications/kept/channels`, 'Send by email'],
-    [`${at}/notifications/kept/versions`, 'Counts now'],
+    [`${at}/notifications/kept/versions`, 'Current'],
     [`${at}/templates/odd`, 'Preview'],
     [`${at}/streams/orders`, 'backend'],
     [`${at}/accounts`, 'refusing'],

@@ -279,7 +279,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     expect(partner.calls).toHaveLength(calls);
     await expectAccessible(page, 'asking a partner');
     await button('Ask about 2 people').click();
-    await page.getByText('Fires: 2 people are told.').waitFor();
+    await page.getByText('Fires: 2 people are notified.').waitFor();
     await page.getByText('answered: 200, an array of 2.').waitFor();
     await page.getByRole('region', { name: 'What bob@example.com would get' }).waitFor();
     expect(partner.calls).toHaveLength(calls + 1);

@@ -40,7 +40,7 @@ describeWith('chromium', 'the portal over a slow 3G connection', () => {
     await write(page, '55');
     await page.locator('[data-draft="saved"]').waitFor();
     await page.getByRole('button', { name: /^Run/ }).click();
-    await page.getByText('Fires: 1 person is told.').waitFor();
+    await page.getByText('Fires: 1 person is notified.').waitFor();
     await context.close();
   });
 });

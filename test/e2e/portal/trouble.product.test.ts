@@ -59,8 +59,8 @@ describeWith('chromium', 'the portal in trouble', () => {
       [`${notification}/rules`, 'Add a rule'],
       [RULE, 'Minimum fields'],
       [`${notification}/channels`, 'Send by email'],
-      [`${notification}/secure`, 'Events come with'],
-      [`${notification}/versions`, 'Counts now'],
+      [`${notification}/secure`, 'Senders sign in with'],
+      [`${notification}/versions`, 'Current'],
       ['/workspaces/shop/drafts', 'No drafts to publish'],
     ] as const) {
       await page.setViewportSize({ width: 390, height: 844 });
@@ -185,7 +185,7 @@ describeWith('chromium', 'the portal in trouble', () => {
     expect(await page.getByText('Name a field, such as').count()).toBe(0);
     await page.keyboard.press('Control+Enter');
     await page.getByText('Name a field, such as event.status.').waitFor();
-    await page.getByText('Not run: the rule on the screen is not saved.').waitFor();
+    await page.getByText('Not run, because the rule on the screen is not saved.').waitFor();
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Templates' }).click();
     const question = page.getByRole('dialog', { name: 'Leave this page?' });
     await question.getByRole('button', { name: 'Stay' }).click();

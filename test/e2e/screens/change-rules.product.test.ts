@@ -205,7 +205,7 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
     serveRule();
     const page = await open(RULE);
     const stream = main(page).getByRole('region', { name: 'Event stream' });
-    await stream.getByText('reads public.orders of shop-db. Nobody sends events to it.').waitFor();
+    await stream.getByText('reads public.orders of shop-db. You send no events to it.').waitFor();
     expect(await stream.getByRole('heading', { name: 'URL' }).count()).toBe(0);
   });
 });

@@ -102,7 +102,7 @@ function ChannelCard({
       }
     >
       {used === undefined ? (
-        <p className={cls(styles.sentence)}>Off. It would be sent {note}.</p>
+        <p className={cls(styles.sentence)}>Off. Would be sent {note}.</p>
       ) : (
         <>
           {templates.error && <Problem error={templates.error} />}
@@ -118,12 +118,12 @@ function ChannelCard({
           {accounts.error && <Problem error={accounts.error} />}
           {fitting.length === 0 && chosen.length === 0 ? (
             <p className={cls(styles.sentence)}>
-              The workspace has no account of its own for it: the account of the deployment sends, or the sandbox where
+              The workspace has no account for this channel. Carillon uses the deployment’s account, or the inbox if
               there is none.
             </p>
           ) : (
             <fieldset className={cls(styles.set)}>
-              <legend>Accounts, in the order in which they are taken</legend>
+              <legend>Accounts, by priority</legend>
               <ChannelAccounts draft={draft} channel={id} offered={fitting.map((account) => account.name)} />
             </fieldset>
           )}

@@ -114,8 +114,8 @@ export function NewNotification({
   });
   const name = slugOf(wish.title);
   const faults = {
-    title: name === '' ? 'Give it a name.' : taken.has(name) ? `There is a notification ${name} already.` : null,
-    tell: wish.tell.trim() === '' ? 'Say where in the event the address stands, such as event.customer.email.' : null,
+    title: name === '' ? 'Enter a name.' : taken.has(name) ? `There is a notification ${name} already.` : null,
+    tell: wish.tell.trim() === '' ? 'Enter the field with the address, such as event.customer.email.' : null,
   };
   const set = (change: Partial<Typed>): void => setTyped({ ...typed, ...change });
   const shared = streams.data?.items ?? [];
@@ -167,16 +167,14 @@ export function NewNotification({
         value={wish.title}
         onChange={(title) => set({ title })}
         note={
-          name === ''
-            ? 'As people say it: Order paid.'
-            : `Its name in files and links will be ${name} and cannot be changed.`
+          name === '' ? 'Such as Order paid.' : `Its name in files and links will be ${name} and cannot be changed.`
         }
         fault={isTried ? faults.title : null}
       />
       <Select
         label="When an event comes on"
         options={[
-          ...(waits ? [] : [{ id: '', name: 'a stream of its own' }]),
+          ...(waits ? [] : [{ id: '', name: 'its own stream' }]),
           ...(waits && keyed.length === 0
             ? [{ id: fresh, name: `a new shared stream ${fresh}, by ${KEYED_STREAM.key}` }]
             : []),
@@ -189,7 +187,7 @@ export function NewNotification({
         label="and this is true"
         isMono
         placeholder={'event.status == "paid"'}
-        note="Optional here. The next page has a form for it, and a choice for every event."
+        note="Optional. The next page has a form for conditions, and the choice “Every event”."
         value={wish.when}
         onChange={(when) => set({ when })}
       />
@@ -209,9 +207,9 @@ export function NewNotification({
         />
       </div>
       <Select
-        label="with the words of"
+        label="with the text of"
         options={[
-          { id: '', name: 'a new, plain template' },
+          { id: '', name: 'a new, simple template' },
           ...(templates.data?.items ?? []).map((template) => ({
             id: template.name,
             name: `the template ${template.name}`,

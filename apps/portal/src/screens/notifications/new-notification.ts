@@ -25,28 +25,28 @@ export type Wish = {
 export const EXAMPLES: readonly (Pick<Wish, 'title' | 'when' | 'waiting' | 'by'> & { readonly about: string })[] = [
   {
     title: 'Order paid',
-    about: 'A customer hears that the payment came.',
+    about: 'Tells a customer that the payment arrived.',
     when: 'event.status == "paid" && event.total > 0',
     waiting: {},
     by: 'email',
   },
   {
     title: 'Invoice overdue',
-    about: 'Whoever has not paid in time is reminded.',
+    about: 'Reminds customers who did not pay in time.',
     when: 'event.status == "overdue" && event.days_late >= 3',
     waiting: {},
     by: 'email',
   },
   {
     title: 'Parcel on its way',
-    about: 'A text message once the parcel has left.',
+    about: 'Sends a text message when the parcel is shipped.',
     when: 'event.status == "shipped" && has(event.tracking_url)',
     waiting: {},
     by: 'sms',
   },
   {
     title: 'Order not paid',
-    about: 'A customer who has not paid an hour after ordering is reminded.',
+    about: 'Reminds a customer who did not pay an hour after the order.',
     when: 'event.status == "placed"',
     waiting: { after: '1h', unless: 'event.status == "paid"' },
     by: 'email',

@@ -107,13 +107,13 @@ function Gone({ draft }: { readonly draft: EditedDraft<'notifications'> }): Reac
   if (resource === null) {
     return (
       <Empty title={`There is no notification ${name}`} action={back}>
-        It may have been removed, or have another name now.
+        It was removed, or it has another name now.
       </Empty>
     );
   }
   return (
     <Empty title="The draft removes it" action={back}>
-      Until it is published, the notification counts as before. Discard the draft to keep it.
+      The notification works until you publish the draft. Discard the draft to keep it.
     </Empty>
   );
 }

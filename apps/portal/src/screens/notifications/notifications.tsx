@@ -50,7 +50,7 @@ export function Notifications(): ReactNode {
         title="Notifications"
         lead={
           data && !isEmpty
-            ? `${counted(data.items.length, 'notification')}${isOne ? ` in ${w}` : ''}. Each says when, whom and how it tells.`
+            ? `${counted(data.items.length, 'notification')}${isOne ? ` in ${w}` : ''}. Each says when it notifies whom, and how.`
             : undefined
         }
       >
@@ -65,7 +65,7 @@ export function Notifications(): ReactNode {
         {!data && !error && <Loading what="notifications" />}
         {isEmpty && (
           <Empty
-            title="No notification yet"
+            title="No notifications yet"
             action={
               isOne && (
                 <Button off={off} onPress={open}>
@@ -74,8 +74,8 @@ export function Notifications(): ReactNode {
               )
             }
           >
-            A notification says when somebody is told, whom and by which channel. Events come in, its rules judge them,
-            and the message goes out.
+            A notification says when somebody gets a message, who gets it and on which channel. You send events, its
+            rules evaluate them, and the messages are sent.
           </Empty>
         )}
         {data && !isEmpty && (
@@ -138,14 +138,14 @@ function NotificationRow({ workspace, name, body, draft, states }: RowProps): Re
 /** One that was never published: only its draft says what it will do. */
 function UnbornRow({ workspace, draft }: { readonly workspace: string; readonly draft: DraftFacts }): ReactNode {
   const { data } = useQuery({
-    queryKey: ['draft of a new notification', workspace, draft.name, draft.revision],
+    queryKey: ['new, only a draft', workspace, draft.name, draft.revision],
     queryFn: () => readDraft({ kind: 'notifications', workspace, name: draft.name }),
     staleTime: Infinity,
   });
   return <NotificationRow workspace={workspace} name={draft.name} body={data?.body} draft={draft} states={undefined} />;
 }
 
-const DRAFT_WORDS = { create: 'New: not published yet', update: 'Draft', delete: 'Draft: it goes' } as const;
+const DRAFT_WORDS = { create: 'New, not published yet', update: 'Draft', delete: 'Draft: will be removed' } as const;
 
 function DraftLamp({ draft }: { readonly draft: DraftFacts }): ReactNode {
   return <Lamp tone="held">{draft.state === 'conflict' ? 'Draft in conflict' : DRAFT_WORDS[draft.action]}</Lamp>;

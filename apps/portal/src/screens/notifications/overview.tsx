@@ -41,7 +41,7 @@ function Today({ w, n }: { readonly w: string; readonly n: string }): ReactNode 
       title="Last 24 hours"
       beside={
         <Link to="/workspaces/$w/deliveries" params={{ w }} search={{ notification: n }}>
-          Its deliveries
+          Open its deliveries
         </Link>
       }
     >
@@ -52,7 +52,7 @@ function Today({ w, n }: { readonly w: string; readonly n: string }): ReactNode 
           <DeliveryChart buckets={data.buckets} />
           {data.failing_accounts.map(({ account, reason, deliveries }) => (
             <p key={`${account} ${reason}`}>
-              <Lamp tone="bad">{account}</Lamp> {deliveries} messages of the last hour wait for it or ended by it:{' '}
+              <Lamp tone="bad">{account}</Lamp> {deliveries} messages of the last hour wait or failed because of it:{' '}
               {reason}
             </p>
           ))}
@@ -67,7 +67,7 @@ function Faults({ draft }: { readonly draft: NotificationDraft }): ReactNode {
   const { faults } = draft;
   if (faults.length === 0) return null;
   return (
-    <Card title="Before it can be published">
+    <Card title="Missing before you can publish">
       <FaultList faults={faults} label="Left to do" tone={draft.isTried ? 'bad' : 'todo'} />
     </Card>
   );
@@ -79,10 +79,10 @@ function Summary({ draft }: { readonly draft: NotificationDraft }): ReactNode {
   const rules = rulesOf(body);
   return (
     <Card
-      title="What it is"
+      title="About"
       beside={
         <Actions>
-          {isOn ? <Lamp tone="good">On</Lamp> : <Lamp tone="held">Off: nothing fires</Lamp>}
+          {isOn ? <Lamp tone="good">On</Lamp> : <Lamp tone="held">Off: no rule fires</Lamp>}
           <Button
             off={draft.off}
             onPress={() =>
@@ -98,7 +98,7 @@ function Summary({ draft }: { readonly draft: NotificationDraft }): ReactNode {
         facts={[
           ['Name in files and links', <Id key="name">{n}</Id>],
           ['Category', body.category],
-          ['Limits', body.transactional === true ? 'exempt: transactional' : undefined],
+          ['Limits', body.transactional === true ? 'none, because it is transactional' : undefined],
           ['Given up after', body.expires ?? '24h'],
           [
             'Rules',
@@ -122,7 +122,7 @@ function Summary({ draft }: { readonly draft: NotificationDraft }): ReactNode {
           [
             'Published',
             resource === null ? (
-              'never: it is a draft'
+              'not yet, only a draft'
             ) : (
               <span key="published">
                 version {resource.version}, <Time at={resource.updated_at} />, by{' '}
@@ -132,9 +132,7 @@ function Summary({ draft }: { readonly draft: NotificationDraft }): ReactNode {
           ],
         ]}
       />
-      <p className={cls(styles.sentence)}>
-        Pausing and switching on are changes like any other: they count once they are published.
-      </p>
+      <p className={cls(styles.sentence)}>Pausing and switching on are drafts too. They work after you publish them.</p>
     </Card>
   );
 }

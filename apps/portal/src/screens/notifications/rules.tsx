@@ -54,7 +54,7 @@ function AddRule({ draft }: { readonly draft: NotificationDraft }): ReactNode {
   const navigate = useNavigate();
   const { workspace: w, name: n, body, change } = draft;
   const fault = !NAME.test(name)
-    ? 'A name has small letters, digits and hyphens, such as paid or first-order.'
+    ? 'Use small letters, digits and hyphens, such as paid or first-order.'
     : Object.hasOwn(body.rules ?? {}, name)
       ? `There is a rule ${name} already.`
       : null;

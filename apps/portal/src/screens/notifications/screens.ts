@@ -14,7 +14,7 @@ export const notificationScreens = [
     keys: [
       {
         title: 'Notifications',
-        lines: [keyLine('New notification', 'n'), keyLine('Of one: its tabs, from the left', '1', '…', '6')],
+        lines: [keyLine('New notification', 'n'), keyLine('In a notification: its tabs, from the left', '1', '…', '6')],
       },
     ],
   }),

@@ -31,7 +31,7 @@ function Streams({ draft }: { readonly draft: NotificationDraft }): ReactNode {
     rules.filter(([, rule]) => rule.stream !== undefined),
     ([, rule]) => rule.stream ?? '',
   );
-  if (rules.length === 0) return <p>No rule of it listens to a stream: nobody sends events to it.</p>;
+  if (rules.length === 0) return <p>None of its rules uses a stream, so nobody sends events to it.</p>;
   return (
     <>
       {own.length > 0 && <OwnStreams draft={draft} rules={own.map(([name]) => name)} />}
@@ -55,8 +55,11 @@ function OwnStreams({
     <>
       <Card title="Streams of this notification">
         <p>
-          What you choose counts for {rules.length === 1 ? 'its stream' : `its ${rules.length} streams`}, and for no
-          other.
+          Applies to{' '}
+          {rules.length === 1
+            ? 'this notification’s own stream'
+            : `the ${rules.length} own streams of this notification`}
+          .
         </p>
         <SecurityChoice
           workspace={workspace}
@@ -101,15 +104,15 @@ function SharedStream({
     <>
       <Card title={`Stream ${stream}`} beside={<DraftActions draft={shared} isPart />}>
         <p>
-          It is shared: what you choose counts for every rule that hears <Id>{`${workspace}/${stream}`}</Id>.
+          This stream is shared. Your choice applies to every rule on <Id>{`${workspace}/${stream}`}</Id>.
         </p>
         <DraftNotices draft={shared} />
         {shared.error && <Problem error={shared.error} onRetry={shared.retry} />}
         {shared.isLoading && <Loading what="the stream" rows={3} />}
         {!shared.isLoading && !shared.error && shared.body === null && (
-          <p>There is no stream {stream}: make it, or give the rule a stream of its own.</p>
+          <p>There is no stream {stream}. Create it, or give the rule its own stream.</p>
         )}
-        {from !== undefined && <p>It reads the database {from.integration}: nobody sends events to it.</p>}
+        {from !== undefined && <p>This stream reads {from.integration}, so nobody sends events to it.</p>}
         {shared.body !== null && from === undefined && (
           <SecurityChoice
             workspace={workspace}

@@ -52,8 +52,8 @@ type ChoiceProps = {
 };
 
 const KINDS = [
-  { id: 'keys', name: 'API key', note: 'For servers: whoever holds the key may send any event.' },
-  { id: 'jwt', name: 'JWT provider', note: 'For browsers and apps: users send with the token that they have anyway.' },
+  { id: 'keys', name: 'API key', note: 'For servers. Every holder of the key may send any event.' },
+  { id: 'jwt', name: 'JWT provider', note: 'For browsers and apps. Users send with the token of their sign-in.' },
 ] as const;
 
 /** Chooses existing API keys, or a JWT provider with the claims that an event has to agree with. */
@@ -62,7 +62,7 @@ export function SecurityChoice({ workspace, security, faults, isDraft, onChange 
   const kind = picked ?? (security.jwt_provider === undefined ? 'keys' : 'jwt');
   return (
     <FaultGroup>
-      <RadioGroup label="Events come with" options={KINDS} chosen={kind} onChoose={setPicked} />
+      <RadioGroup label="Senders sign in with" options={KINDS} chosen={kind} onChoose={setPicked} />
       {kind === 'keys' ? (
         <Keys workspace={workspace} chosen={security.api_keys ?? []} onChange={(api_keys) => onChange({ api_keys })} />
       ) : (
@@ -71,7 +71,7 @@ export function SecurityChoice({ workspace, security, faults, isDraft, onChange 
       <FormFaults faults={faults} />
       {isDraft && (
         <p>
-          <Lamp tone="held">Draft</Lamp> It counts once it is published; until then senders are checked as before.
+          <Lamp tone="held">Draft</Lamp> Works after you publish it. Until then senders are checked as before.
         </p>
       )}
     </FaultGroup>
@@ -117,7 +117,7 @@ function Keys({
       ))}
       {gone.map((name) => (
         <Checkbox key={name} isOn onChange={() => onChange(chosen.filter((one) => one !== name))}>
-          {name} <Lamp tone="bad">there is no such key</Lamp>
+          {name} <Lamp tone="bad">no such key</Lamp>
         </Checkbox>
       ))}
     </fieldset>
@@ -175,8 +175,8 @@ function Claims({
   const entries = Object.entries(claims);
   return (
     <fieldset className={cls(styles.set)}>
-      <legend>Claims that the event has to agree with</legend>
-      {entries.length === 0 && <p>None: whoever has a token may send about anybody.</p>}
+      <legend>Claims that must match the event</legend>
+      {entries.length === 0 && <p>None: a user can send events about anybody.</p>}
       {entries.map(([name, bound]) => (
         <p key={name} className={cls(styles.claim)}>
           <code>
@@ -199,7 +199,7 @@ function Claims({
           isDisabled={claim.trim() === '' || path.trim() === ''}
           onPress={() => onChange({ ...claims, [claim.trim()]: path.trim() })}
         >
-          Bind them
+          Add the claim
         </Button>
       </div>
     </fieldset>

@@ -49,7 +49,7 @@ export function NotificationVersions(): ReactNode {
     <NotificationFrame w={w} n={n}>
       {(draft) =>
         draft.resource === null ? (
-          <Empty title="It was never published">Its first version is made when its draft is published.</Empty>
+          <Empty title="Not published yet">The first version is created when you publish the draft.</Empty>
         ) : (
           <Timeline draft={draft} />
         )
@@ -85,7 +85,7 @@ function Timeline({ draft }: { readonly draft: NotificationDraft }): ReactNode {
     <>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="versions" />}
-      {versions.length === 1 && <p>This is the first.</p>}
+      {versions.length === 1 && <p>This is the first version.</p>}
       {versions.length > 0 && (
         <ol aria-label="Versions, newest first" className={cls(styles.timeline)}>
           {versions.map((version, at) => (
@@ -144,7 +144,7 @@ function VersionRow({
     <li className={cls(styles.row)}>
       <div className={cls(styles.name)}>
         <h2>{wordsOf(version)}</h2>
-        {isNewest && <Lamp tone="good">Counts now</Lamp>}
+        {isNewest && <Lamp tone="good">Current</Lamp>}
       </div>
       {!isNewest && version.action !== 'delete' && (
         <Button off={off} isDisabled={back.isPending} onPress={() => back.mutate()}>
@@ -176,7 +176,7 @@ function Difference({
   const { data, error, refetch } = useQuery(diffQuery(w, n, from, to));
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading what="the difference" rows={3} />;
-  if (data.fields.length === 0) return <p>They say the same.</p>;
+  if (data.fields.length === 0) return <p>Both are the same.</p>;
   return (
     <>
       <Fields fields={data.fields} />

@@ -34,7 +34,7 @@ export function addressWarning(key: AddressKey, expression: string, seen: readon
   if (sample !== null) {
     const text = textOfSample(sample);
     if (text !== null && FITS[key].test(text)) return null;
-    return `The newest event has ${sample} in event.${path}. That is not ${KINDS[key]}.`;
+    return `In the newest event, event.${path} is ${sample}, which is not ${KINDS[key]}.`;
   }
   const name = path.split('.').at(-1) ?? '';
   const other = (Object.keys(NAMES) as AddressKey[]).find((kind) => kind !== key && NAMES[kind].test(name));

@@ -36,7 +36,7 @@ export function AskPartner({
         onClose={() => setAsked(false)}
         foot={
           <>
-            <Button onPress={() => setAsked(false)}>Leave it</Button>
+            <Button onPress={() => setAsked(false)}>Cancel</Button>
             <Button
               kind="main"
               onPress={() => {
@@ -50,8 +50,8 @@ export function AskPartner({
         }
       >
         <p>
-          It is called in earnest, with the key of the integration, as for a real event. Nobody is told, and nothing of
-          its answer is kept.
+          Carillon really calls the partner, with the key of the integration, as for a real event. Nobody is notified,
+          and the answer is not stored.
         </p>
         <p>
           User ids:{' '}

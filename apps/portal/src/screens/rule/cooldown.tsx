@@ -56,7 +56,7 @@ export function Cooldown(props: StateCardProps): ReactNode {
 }
 
 const MEANINGS: Readonly<Record<Way, (noun: string) => string>> = {
-  none: () => 'The rule fires at each event that fits.',
-  until_false: (noun) => `The rule fires once, and again only after an event of the same ${noun} that does not fit.`,
+  none: () => 'The rule fires at each matching event.',
+  until_false: (noun) => `The rule fires once, and again only after an event of the same ${noun} that does not match.`,
   span: (noun) => `Within this time after it fired, the rule does not fire again for the same ${noun}.`,
 };

@@ -79,7 +79,7 @@ export function EventDeadline(props: StateCardProps): ReactNode {
       {form === null || isText ? (
         <CodeField
           label="Time"
-          note="A time of the event with its zone, or what is worked out of it."
+          note="A time with its zone in the event, or an expression that computes one."
           language="cel"
           isSingleLine
           value={source}

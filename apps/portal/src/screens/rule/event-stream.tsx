@@ -44,7 +44,7 @@ export function EventStream({ draft, name, rule, stream }: RuleProps): ReactNode
           <Link to="/workspaces/$w/streams/$s" params={{ w: workspace, s: rule.stream }}>
             {rule.stream}
           </Link>{' '}
-          reads {Object.keys(from.tables ?? from.topics ?? {}).join(', ')} of {from.integration}. Nobody sends events to
+          reads {Object.keys(from.tables ?? from.topics ?? {}).join(', ')} of {from.integration}. You send no events to
           it.
         </p>
         {data && <Minimum sample={data} />}
@@ -63,7 +63,7 @@ export function EventStream({ draft, name, rule, stream }: RuleProps): ReactNode
         <>
           {rule.stream === undefined ? (
             <p>
-              Only this rule hears what comes here. Who may send is said under{' '}
+              Only this rule uses this stream. Choose who may send under{' '}
               <Link to="/workspaces/$w/notifications/$n/secure" params={{ w: workspace, n }}>
                 Secure your endpoint
               </Link>
@@ -71,7 +71,7 @@ export function EventStream({ draft, name, rule, stream }: RuleProps): ReactNode
             </p>
           ) : (
             <p>
-              The stream <Id>{rule.stream}</Id> is shared: other rules hear the same events. Who may send is said under{' '}
+              The stream <Id>{rule.stream}</Id> is shared, so other rules get the same events. Choose who may send under{' '}
               <Link to="/workspaces/$w/notifications/$n/secure" params={{ w: workspace, n }}>
                 Secure your endpoint
               </Link>
@@ -100,7 +100,7 @@ export function EventStream({ draft, name, rule, stream }: RuleProps): ReactNode
 
 const ORIGINS: Readonly<Record<Sample['fields'][number]['origin'], string>> = {
   condition: 'makes the rule fire',
-  fired_event: 'of the newest event that fired',
+  fired_event: 'from the newest event that fired',
   placeholder: 'a placeholder',
   absent: 'not in the event',
 };
@@ -136,19 +136,18 @@ function Minimum({ sample }: { readonly sample: Sample }): ReactNode {
         </table>
       </div>
       {sample.whole_event.length > 0 && (
-        <p>{sample.whole_event.join(', ')} use the event as a whole: no list of fields is enough for them.</p>
+        <p>{sample.whole_event.join(', ')} use the whole event, so no list of fields is complete.</p>
       )}
       {sample.fires && sample.sentence !== null && <p>The rule fires {sample.sentence}.</p>}
       {sample.previous !== null && (
         <p>
-          This event of the same entity has to come first: <code>{sample.previous}</code>
+          Send this event of the same entity first: <code>{sample.previous}</code>
         </p>
       )}
-      {!sample.fires && <p>No values are known that make this rule fire: put in your own.</p>}
+      {!sample.fires && <p>Carillon knows no values that make this rule fire. Enter your own.</p>}
       {sample.asks !== null && (
         <p>
-          {sample.asks} is asked who they are. Its answer has to give: {sample.answered.join(', ') || 'addresses alone'}
-          .
+          {sample.asks} answers who they are. The answer needs: {sample.answered.join(', ') || 'only addresses'} .
         </p>
       )}
     </>
@@ -210,10 +209,10 @@ function SendNow({
         </Button>
         <span className={cls(styles.note)}>
           {!isPublished
-            ? 'The rule is not published yet: nobody listens there.'
+            ? 'The rule is not published yet, so it would not get the event.'
             : hasDraft
-              ? 'It is judged by what is published, not by this draft, and people are told for real.'
-              : 'As you, without a key. It is judged like any other event, and people are told for real.'}
+              ? 'The published rule evaluates it, not this draft, and real people are notified.'
+              : 'Sent in your name, without a key. The event is evaluated like any other, and real people are notified.'}
         </span>
       </Actions>
       <Curl call={sendingCall(workspace, stream, event)} />

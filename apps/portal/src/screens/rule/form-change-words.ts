@@ -28,7 +28,7 @@ export function formChangeWords(change: FormChange): string {
     case 'add':
       return `added: ${conditionInWords(change.condition)}`;
     case 'group':
-      return `${placeWords(change.at)} gets an alternative: ${conditionInWords(change.condition)}`;
+      return `${placeWords(change.at)} or: ${conditionInWords(change.condition)}`;
     case 'match':
       return `match ${change.match}${change.at.length === 0 ? '' : ` of ${placeWords(change.at)}`}`;
   }

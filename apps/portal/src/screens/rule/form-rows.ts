@@ -27,7 +27,7 @@ export const TESTS = {
   true: 'is true',
   'not true': 'is not true',
   'size ==': 'has as many entries as',
-  'size !=': 'has not as many entries as',
+  'size !=': 'does not have as many entries as',
   'size >': 'has more entries than',
   'size >=': 'has at least as many entries as',
   'size <': 'has fewer entries than',
@@ -237,7 +237,7 @@ export function conditionOf({ field, test, value, from, entry }: Row, hasPreviou
     default: {
       if (!test.startsWith('size ')) return done({ kind: 'compare', path, op: test, value: readValue(value) });
       const count = readValue(value);
-      if (typeof count !== 'number' || !Number.isInteger(count)) return refused('value', 'Give a whole number.');
+      if (typeof count !== 'number' || !Number.isInteger(count)) return refused('value', 'Enter a whole number.');
       return done({ kind: 'size', path, op: test.slice('size '.length), value: count });
     }
   }

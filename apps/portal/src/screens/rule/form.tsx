@@ -82,7 +82,7 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
     return (
       <CodeField
         label={`Condition${of}`}
-        note="It has a mistake: the form is here again once it is mended."
+        note="It has a mistake. The form returns when you correct it."
         language="cel"
         minLines={3}
         value={source}
@@ -138,12 +138,12 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
         {props.tools}
         {conditions.length > 0 && conditions.at(-1)?.kind !== 'group' && (
           <Button onPress={() => apply({ kind: 'group', at: [conditions.length - 1], condition: fresh })}>
-            Add an alternative to the last
+            Add: or …
           </Button>
         )}
         {conditions.length > 1 && (
           <Button kind="quiet" onPress={() => apply({ kind: 'match', at: [], match: other })}>
-            Match {other} instead
+            Change to: {other} of these
           </Button>
         )}
       </div>
@@ -226,7 +226,7 @@ function Group({ part, at, ...rest }: Omit<LinesProps, 'conditions' | 'match'> &
           Add to this group
         </Button>
         <Button kind="quiet" onPress={() => rest.onChange({ kind: 'match', at: [...at], match: other })}>
-          Match {other} of it instead
+          Change to: {other} of these
         </Button>
         <Button kind="quiet" onPress={() => rest.onChange({ kind: 'remove', at: [...at] })}>
           Remove the group

@@ -36,7 +36,7 @@ export function NoEntity({
         {usable.length === 0 && (
           <>
             {' '}
-            Make one with a key, such as event.order_id, under{' '}
+            Create a stream with a key, such as event.order_id, under{' '}
             <Link to="/workspaces/$w/streams" params={{ w: workspace }}>
               Event streams
             </Link>

@@ -79,10 +79,10 @@ export function Recipients({ draft, name, rule, stream, change }: RuleProps): Re
   return (
     <>
       <Card
-        title="Who is told"
+        title="Recipients"
         beside={
           <Segments
-            label="Where the people come from"
+            label="Source of the people"
             options={SOURCES}
             chosen={recipients.from}
             onChoose={(from) => {
@@ -109,19 +109,19 @@ export function Recipients({ draft, name, rule, stream, change }: RuleProps): Re
           />
         )}
       </Card>
-      <Card title="Once per">
+      <Card title="Send once per">
         <Once recipients={recipients} expression={expression} onWrite={write} />
       </Card>
-      <Card title="Only if">
+      <Card title="Skip people (optional)">
         {expression(
-          'Only people for whom this is true',
+          'Skip people unless',
           'where',
           recipients.where,
           (text) => write(withText(recipients, 'where', text)),
           {
             note: isLookup
-              ? 'It sees variables, which the partner answers, and the event. Empty: everybody.'
-              : 'It sees the event, and item where a list names the people. Empty: everybody.',
+              ? 'Can use variables (the answer of the partner) and event. If empty, everybody gets the message.'
+              : 'Can use event, and item for a list of people. If empty, everybody gets the message.',
           },
         )}
       </Card>
@@ -190,26 +190,32 @@ function FromEvent({
             (text) => onWrite({ ...recipients, to: withText(recipients.to ?? {}, key, text) }),
             {
               ...(channels?.[channel] === undefined && {
-                note: 'The notification has no such channel: it is not used.',
+                note: 'Not used, because the notification does not have this channel.',
               }),
             },
           )}
           <AddressWarning words={addressWarning(key, textOf(recipients.to?.[key]), seen)} />
         </div>
       ))}
-      {used.length === 0 && <p>The notification has no channel yet: choose one under Channels first.</p>}
+      {used.length === 0 && <p>The notification has no channel yet. Choose one under Channels first.</p>}
       {expression(
-        'For each',
+        'List of people',
         'for_each',
         recipients.for_each,
         (text) => onWrite(withText(recipients, 'for_each', text)),
         {
-          note: 'A list in the event, such as event.watchers: each of its values is one person, called item above. Empty: one person.',
+          note: 'For several people in one event: the list, such as event.watchers. Its entries are called item above. If empty, the event is about one person.',
         },
       )}
-      {expression('Person', 'person', recipients.person, (text) => onWrite(withText(recipients, 'person', text)), {
-        note: 'Who it is, where one person has several addresses: limits and opt-outs count by it. Empty: the address.',
-      })}
+      {expression(
+        'Id of the person',
+        'person',
+        recipients.person,
+        (text) => onWrite(withText(recipients, 'person', text)),
+        {
+          note: 'For people with several addresses: limits and opt-outs apply to this id. If empty, they apply to the address.',
+        },
+      )}
       {Object.keys(recipients.variables ?? {}).length > 0 && (
         <Quiet>Variables for the templates: {Object.keys(recipients.variables ?? {}).join(', ')}</Quiet>
       )}
@@ -245,7 +251,7 @@ function FromPartner({
         isMono
         list={listId}
         autoComplete="off"
-        note="Name of an integration of the kind lookup: it is asked about the user ids and answers with addresses."
+        note="A lookup integration, which answers the user ids with addresses."
         value={recipients.integration ?? ''}
         onChange={(integration) => onWrite({ ...recipients, integration })}
       />
@@ -256,7 +262,7 @@ function FromPartner({
           recipients.user_ids,
           (text) => onWrite(withText(recipients, 'user_ids', text)),
           {
-            note: 'A text, a number, or a list of them.',
+            note: 'A text, a number, or a list of these.',
           },
         )}
     </>
@@ -271,9 +277,9 @@ const AddressWarning = ({ words }: { readonly words: string | null }): ReactNode
   );
 
 const ONCE = [
-  { id: 'event', name: 'every event: each one is told' },
-  { id: 'value', name: 'a value, such as the order' },
-  { id: 'ever', name: 'address: once, ever' },
+  { id: 'event', name: 'event' },
+  { id: 'value', name: 'value, such as the order' },
+  { id: 'ever', name: 'person, ever' },
 ] as const;
 
 function Once({
@@ -290,7 +296,7 @@ function Once({
   return (
     <>
       <NativeSelect
-        label="Nobody is told twice for the same"
+        label="One message for each"
         options={ONCE}
         value={kind}
         onChange={(next) => {
@@ -301,7 +307,7 @@ function Once({
       />
       {kind === 'value' &&
         expression('Value', 'unique_id', recipients.unique_id, (next) => onWrite({ ...recipients, unique_id: next }), {
-          note: 'event.order_id: one message for each order and person, however often its event comes.',
+          note: 'Such as event.order_id: one message for each order and person, also if the event comes again.',
         })}
     </>
   );

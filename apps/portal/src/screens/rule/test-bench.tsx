@@ -32,7 +32,7 @@ const SOURCES = [
   { id: 'minimum', name: 'Minimum event' },
   { id: 'pasted', name: 'Pasted' },
 ] as const;
-const NOT_SAVED = 'Not run: the rule on the screen is not saved. The page says why.';
+const NOT_SAVED = 'Not run, because the rule on the screen is not saved. The page says why.';
 /** An update to fill in, for a rule on a stream of changes. */
 const NEW_CHANGE = '{\n  "op": "update",\n  "event": {},\n  "previous": {}\n}';
 type Source = (typeof SOURCES)[number]['id'];
@@ -120,7 +120,7 @@ export function TestBench({
       {source === 'newest' &&
         (chosenId === null ? (
           <Actions>
-            <span>No event yet.</span>
+            <span>No events yet.</span>
             <Button onPress={() => setPicked('minimum')}>Use the minimum event</Button>
           </Actions>
         ) : (
@@ -163,7 +163,7 @@ export function TestBench({
       {isLookup && (
         <CodeField
           label="Answer of the partner"
-          note='As JSON: [{"to": {"email": "…"}, "variables": {…}}]. Empty: it shows whom the partner would be asked about.'
+          note='As JSON: [{"to": {"email": "…"}, "variables": {…}}]. If empty, the test shows the user ids in the question.'
           language="json"
           minLines={3}
           value={answer}
@@ -171,10 +171,10 @@ export function TestBench({
         />
       )}
       {test.error && <Problem error={test.error} />}
-      {good === null && !test.error && <p>Run it to see what this event would do. Nobody is told.</p>}
+      {good === null && !test.error && <p>Press Run to see what this event would do. Nobody is notified.</p>}
       {good !== null && (
         <div className={cls(styles.result, (test.isPending || test.isError || isOld) && styles.old)}>
-          {isOld && <p>Of the rule or the event as it was before. Run it again.</p>}
+          {isOld && <p>This result is of an earlier rule or event. Run it again.</p>}
           <Result tested={good.tested} />
           {good.tested.asks !== null && !isOld && (
             <Part>

@@ -19,7 +19,7 @@ export type FormChanges = {
   readonly apply: (change: FormChange) => void;
 };
 
-const MOVED = 'The condition was changed meanwhile.';
+const MOVED = 'Somebody else changed the condition in the meantime.';
 
 /** The address of the part that a change replaces; null: it changes the form in another way. */
 const replacedBy = (change: FormChange | undefined): string | null =>
@@ -113,7 +113,7 @@ export function useFormChanges(given: ChangedForm): FormChanges {
       try {
         await write(change);
       } catch (failed) {
-        const why = failed instanceof Error ? failed.message : 'It could not be changed.';
+        const why = failed instanceof Error ? failed.message : 'The condition could not be changed.';
         if (mayBeTakenLater(failed)) {
           setFault({ of: change, why });
           again.current = setTimeout(begin, TRIES_AGAIN);

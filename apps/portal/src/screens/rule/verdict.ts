@@ -62,8 +62,8 @@ export function verdictOf(tested: Tested): { readonly fires: boolean; readonly w
     }
     const who = first && already.length === 1 ? `${nameOf(first)} was` : `${already.length} people were`;
     const before = first === undefined ? '' : `${who} notified already`;
-    const told = `${people === 1 ? '1 person is' : `${people} people are`} told`;
-    const nobody = before === '' ? 'nobody is told' : before;
+    const told = `${people === 1 ? '1 person is' : `${people} people are`} notified`;
+    const nobody = before === '' ? 'nobody is notified' : before;
     const words = people === 0 ? `Fires, but ${nobody}` : `Fires: ${told}${before === '' ? '' : `, ${before}`}`;
     return { fires: true, words: dropped.length === 0 ? `${words}.` : `${words}, ${dropped.length} dropped.` };
   }
@@ -73,7 +73,7 @@ export function verdictOf(tested: Tested): { readonly fires: boolean; readonly w
     if (isError(part))
       return {
         fires: false,
-        words: `Does not fire: ${part.source} ends in an error, ${part.value.slice(7).replace(/\.$/, '')}.`,
+        words: `Does not fire: ${part.source} gives an error, ${part.value.slice(7).replace(/\.$/, '')}.`,
       };
     return { fires: false, words: `Does not fire: ${part.source} is false${valuesBelow(explained, at)}.` };
   }
