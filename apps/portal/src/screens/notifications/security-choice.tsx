@@ -13,6 +13,7 @@ import { Field } from '../../ui/field.tsx';
 import { RadioGroup } from '../../ui/radio-group.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
+import { Time } from '../../ui/time.tsx';
 import styles from './notifications.module.css';
 
 export type Security = {
@@ -111,7 +112,13 @@ function Keys({
         >
           {name} {expired && <Lamp tone="bad">expired</Lamp>}
           <small className={cls(styles.small)}>
-            {used === null ? 'never used' : `last used ${used.slice(0, 16).replace('T', ' ')} UTC`}
+            {used === null ? (
+              'never used'
+            ) : (
+              <>
+                last used <Time at={used} />
+              </>
+            )}
           </small>
         </Checkbox>
       ))}

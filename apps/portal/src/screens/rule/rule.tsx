@@ -48,7 +48,7 @@ function NoRule({ w, n, r }: { readonly w: string; readonly n: string; readonly 
         </Link>
       }
     >
-      It may have been removed, or have another name now.
+      It was removed, or it has another name now.
     </Empty>
   );
 }

@@ -28,8 +28,8 @@ export function TestedRecipients({ tested }: { readonly tested: Firing }): React
           <Id>{asks.integration}</Id> answered: {answered}.
         </p>
       )}
-      {problems.length > 0 && <Lines label="What was not right in the answer" lines={problems} />}
-      {dropped.length > 0 && <Lines label="Who is dropped" lines={dropped} />}
+      {problems.length > 0 && <Lines label="Problems of the answer" lines={problems} />}
+      {dropped.length > 0 && <Lines label="Dropped people" lines={dropped} />}
       {recipients.slice(0, MAX_SHOWN).map((recipient, at) => (
         <section
           key={`${at} ${recipient.person}`}
@@ -39,8 +39,8 @@ export function TestedRecipients({ tested }: { readonly tested: Firing }): React
           <h3>What {addressOf(recipient)} would get</h3>
           {recipient.already_told !== null && (
             <p>
-              <Lamp tone="held">Notified already</Lamp> A message for <Id>{recipient.unique_id}</Id> was made before
-              {recipient.notified_already ? ': nothing more is sent.' : ' on another channel.'}
+              <Lamp tone="held">Notified already</Lamp> A message for <Id>{recipient.unique_id}</Id> exists already
+              {recipient.notified_already ? ', so nothing more is sent.' : ' on another channel.'}
             </p>
           )}
           {recipient.messages.map((message) => (
@@ -75,17 +75,15 @@ function MessageCard({ message }: { readonly message: Message }): ReactNode {
         {sms && (
           <small>
             {sms.units} units, {sms.segments} {sms.segments === 1 ? 'segment' : 'segments'}, {sms.encoding}
-            {sms.first_outside_gsm !== null && `: “${sms.first_outside_gsm}” makes it so`}
+            {sms.first_outside_gsm !== null && `: because of “${sms.first_outside_gsm}”`}
           </small>
         )}
       </header>
-      {!ok && <p className={cls(styles.fault)}>It would not be sent: {error}</p>}
+      {!ok && <p className={cls(styles.fault)}>Not sent: {error}</p>}
       <pre tabIndex={0} role="group" aria-label={`Text of the ${channel}`}>
-        {push?.body ??
-          text ??
-          (html === null ? '' : 'It has no text part; the HTML part is shown in the template’s preview.')}
+        {push?.body ?? text ?? (html === null ? '' : 'No text part. The preview of the template shows the HTML part.')}
       </pre>
-      {missing.length > 0 && <p>Empty in it, since the event has none: {missing.join(', ')}</p>}
+      {missing.length > 0 && <p>Empty in the message, because the event has no value: {missing.join(', ')}</p>}
       {notes.map((note) => (
         <p key={note}>{note}</p>
       ))}

@@ -61,7 +61,7 @@ export function When({ draft, name, rule, stream, change, hasPrevious, roots }: 
         </Suspense>
         <CodeField
           label="Condition (optional)"
-          note="It sees the change as event, such as event.cohort_name."
+          note="The change is called event, such as event.cohort_name."
           language="cel"
           value={source}
           onChange={write}

@@ -42,7 +42,7 @@ export function AddToPlan({
   const id = came.some((event) => event.id === chosen) ? chosen : (came[0]?.id ?? '');
   const choices = [
     { id: 'pasted', name: 'An event to type or paste' },
-    { id: 'minimum', name: 'The smallest event that fits' },
+    { id: 'minimum', name: 'The smallest matching event' },
     ...(came.length === 0 ? [] : [{ id: 'came', name: `Newest events of one ${noun}` }]),
   ];
   return (

@@ -49,7 +49,7 @@ export function SaveAsTest({
           <Code text={textOf({ ...given, name: name.trim() || 'case', events, until: plan.until })} what="the case" />
           <p>
             Save it as <Id>{`workspaces/${workspace}/tests/${given.rule}.yaml`}</Id> in the folder of your configuration
-            and run it with <Id>npx carillon test</Id>. It fails when the rule no longer makes these messages.
+            and run it with <Id>npx carillon test</Id>. The test fails if the rule makes other messages.
           </p>
         </>
       )}

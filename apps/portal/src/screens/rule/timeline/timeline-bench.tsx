@@ -27,8 +27,8 @@ import type { SavedTest } from './save-as-test.tsx';
 
 const SaveAsTest = lazyPart(() => import('./save-as-test.tsx').then(({ SaveAsTest: loaded }) => loaded));
 
-const NOT_SAVED = 'Not run: the rule on the screen is not saved. The page says why.';
-const SMALLEST = 'Smallest event that fits';
+const NOT_SAVED = 'Not run, because the rule on the screen is not saved. The page says why.';
+const SMALLEST = 'Smallest matching event';
 const NEW_CHANGE = '{\n  "op": "update",\n  "event": {},\n  "previous": {}\n}';
 
 type Run = { readonly steps: readonly Step[]; readonly plan: Plan; readonly minimum: string; readonly of: string };
@@ -130,7 +130,7 @@ export function TimelineBench(props: RuleProps & { readonly onRunner: (run: () =
       }
     >
       <p>
-        Events of one {noun} as they come, and what the rule makes of each. Nobody is notified.
+        Events of one {noun} in order, each with what the rule does. Nobody is notified.
         {plan.until === null ? ' After the last event all deadlines pass.' : ` Time passes until ${clock(plan.until)}.`}
       </p>
       <StepAxis {...shown} />
@@ -154,7 +154,7 @@ export function TimelineBench(props: RuleProps & { readonly onRunner: (run: () =
       {given.recipients?.from === 'lookup' && (
         <CodeField
           label="Answer of the partner"
-          note='As JSON: [{"to": {"email": "…"}, "variables": {…}}]. Empty: it shows whom the partner would be asked about.'
+          note='As JSON: [{"to": {"email": "…"}, "variables": {…}}]. If empty, the test shows the user ids in the question.'
           language="json"
           minLines={3}
           value={answer}
