@@ -34,7 +34,7 @@ const writers: Record<string, () => Promise<unknown>> = {
   claims: () =>
     createLookupClaims(collections, attempt).claim(many((at) => ({ triggerId: `t${at}`, position: `p${at}`, at }))),
   states: () =>
-    createRuleStateStore(collections, attempt).save(
+    createRuleStateStore(collections, attempt, { now: () => 0 }).save(
       many((at) => ({
         id: `s${at}`,
         logId: 'log' as LogId,

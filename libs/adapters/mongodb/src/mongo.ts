@@ -91,7 +91,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   return {
     documents: createDocuments(db, attempt),
     checkpoints: createCheckpointStore(collections, attempt),
-    ruleStates: createRuleStateStore(collections, attempt),
+    ruleStates: createRuleStateStore(collections, attempt, clock),
     cohorts: createCohortStore(collections, attempt),
     tasks: createDueTasks(collections, attempt),
     claims: createLookupClaims(collections, attempt),

@@ -1,5 +1,6 @@
-import type { LogId } from '@carillon/kernel';
-import type { FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
+import type { Filter } from 'mongodb';
+import type { Instant, LogId } from '@carillon/kernel';
+import type { Clock, FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { upsertGuarded } from '../compare-and-set.ts';
@@ -38,6 +39,12 @@ const writeOf = ({ id, logId, partition, offset, nextDue, forgetAt, waits, data 
  */
 const MAX_EARLIEST = 100;
 
+/**
+ * Ends of the ranges of time, from now, in which waiting entities are counted. FerretDB reads all index entries that a filter names before it
+ * limits or sorts them, so a count over all times takes seconds if a million entities wait. Null: no end.
+ */
+const HORIZONS_MS = [0, 60_000, 600_000, 6_000_000, 60_000_000, 600_000_000, null] as const;
+
 /** States cut into runs in which every id is there once: a bulk has no order of its own. */
 function runsOf(states: readonly RuleState[]): readonly (readonly RuleState[])[] {
   const runs: RuleState[][] = [];
@@ -53,7 +60,7 @@ function runsOf(states: readonly RuleState[]): readonly (readonly RuleState[])[]
   return runs;
 }
 
-export function createRuleStateStore({ ruleStates }: Collections, attempt: Attempt): RuleStateStore {
+export function createRuleStateStore({ ruleStates }: Collections, attempt: Attempt, clock: Clock): RuleStateStore {
   const inSaveRuns = createAdaptiveBatches();
 
   /** Undefined: the stored one is older and will give way at the next try. */
@@ -88,6 +95,13 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
     return states.map((state) => answers.get(state) ?? 'refused');
   }
 
+  async function earliestOf(rule: string, filter: Filter<RuleStateDocument>): Promise<Instant | null> {
+    const page = { ...IN_ONE_ANSWER, sort: { nextDue: 1 }, limit: MAX_EARLIEST, projection: { waits: 1 } } as const;
+    const earliest = await attempt(() => ruleStates.find(filter, page).toArray());
+    const dues = earliest.flatMap(({ waits = [] }) => waits.filter((wait) => wait.rule === rule)).map(({ due }) => due);
+    return dues.length === 0 ? null : Math.min(...dues);
+  }
+
   return {
     async load(ids) {
       const found = await inRuns(ids, (run) =>
@@ -118,23 +132,20 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
       return found?.nextDue ?? null;
     },
     async waiting(rule, limit) {
-      const filter = { 'waits.rule': rule, nextDue: queued({}) };
-      const count = await attempt(() => ruleStates.countDocuments(filter, { limit }));
-      if (count === 0) return { count, nextDue: null };
-      const earliest = await attempt(() =>
-        ruleStates
-          .find(filter, {
-            ...IN_ONE_ANSWER,
-            sort: { nextDue: 1 },
-            limit: MAX_EARLIEST,
-            projection: { waits: 1 },
-          })
-          .toArray(),
-      );
-      const dues = earliest
-        .flatMap(({ waits = [] }) => waits.filter((wait) => wait.rule === rule))
-        .map(({ due }) => due);
-      return { count, nextDue: dues.length === 0 ? null : Math.min(...dues) };
+      const now = clock.now();
+      let count = 0;
+      let nextDue: Instant | null = null;
+      let from: Instant = Number.MIN_SAFE_INTEGER;
+      for (const horizon of HORIZONS_MS) {
+        const until = horizon === null ? Number.MAX_SAFE_INTEGER : now + horizon;
+        const filter = { 'waits.rule': rule, nextDue: queued({ $gte: from, $lt: until }) };
+        const found = await attempt(() => ruleStates.countDocuments(filter, { limit: limit - count }));
+        if (found > 0) nextDue ??= await earliestOf(rule, filter);
+        count += found;
+        if (count >= limit) break;
+        from = until;
+      }
+      return { count, nextDue };
     },
     async sweep(partition, before, limit) {
       const forgotten = { partition, forgetAt: queued({ $lt: before }), nextDue: { $exists: false } };
