@@ -1,10 +1,12 @@
 import { ruleTitle, streamTable, type PlacedRule } from '@carillon/domain/configuration';
 import type { ConfigurationView, WaitingEntities } from '@carillon/ports';
+import { forEachConcurrently } from '@carillon/stages';
 import type { Check } from './ports.ts';
 import { canWait, countWaiting, describeWaiting, type WaitingPorts } from './waiting-entities.ts';
 
 /** Rules that the doctor names: those with the earliest deadlines. */
 const MAX_NAMED = 20;
+const CONCURRENCY = 8;
 
 type WaitCheckPorts = WaitingPorts & { readonly configuration: Pick<ConfigurationView, 'current'> };
 
@@ -12,10 +14,10 @@ type WaitCheckPorts = WaitingPorts & { readonly configuration: Pick<Configuratio
 export async function waitChecks(ports: WaitCheckPorts): Promise<readonly Check[]> {
   const rules = [...streamTable(ports.configuration.current()).rules.values()].flat().filter(canWait);
   const found: { readonly placed: PlacedRule; readonly waiting: WaitingEntities }[] = [];
-  for (const placed of rules) {
+  await forEachConcurrently(rules, CONCURRENCY, async (placed) => {
     const waiting = await countWaiting(placed, ports);
     if (waiting.count > 0) found.push({ placed, waiting });
-  }
+  });
   const sorted = found.toSorted((a, b) => (a.waiting.nextDue ?? 0) - (b.waiting.nextDue ?? 0));
   const named = sorted.slice(0, MAX_NAMED).map(({ placed, waiting }): Check => {
     return { step: `waits of ${placed.workspace}/${ruleTitle(placed)}`, ok: true, detail: describeWaiting(waiting) };
