@@ -128,7 +128,7 @@ describeWith(['chromium', 'postgres'], 'a database in the portal', () => {
 
     await demo.apply({ 'workspaces/db/notifications/order-paid.yaml': NOTIFICATION });
     await page.goto(`${demo.control}${AT}/notifications/order-paid/rules/paid`);
-    await main().getByLabel('How condition 1 compares').selectOption({ label: 'changed to' });
+    await main().getByLabel('How condition 1 compares').selectOption({ label: 'changes' });
     await main().getByLabel('Value of condition 1').fill('paid');
     await page
       .getByRole('group', { name: 'The same as an expression' })

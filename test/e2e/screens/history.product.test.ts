@@ -120,7 +120,7 @@ testScreens('the history of a workspace', ({ api, guard, open }) => {
     await dialog(page).getByRole('button', { name: 'Cancel' }).click();
     await main(page).getByRole('button', { name: 'Undo this change' }).click();
     await dialog(page).getByText('− Hi').waitFor();
-    await dialog(page).getByLabel('Why').fill('The old words were better');
+    await dialog(page).getByLabel('Reason').fill('The old words were better');
     await dialog(page).getByRole('button', { name: 'Publish the old version' }).click();
     await page.getByText(/Published as configuration 4/).waitFor();
     await main(page).getByText('“The old words were better”').waitFor();

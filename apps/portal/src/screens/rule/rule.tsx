@@ -100,7 +100,7 @@ function Editor({
           Remove the rule
         </Button>
       </div>
-      <RuleWaiting workspace={w} title={`${n}.${name}`} />
+      {draft.resource?.body.rules?.[name] !== undefined && <RuleWaiting workspace={w} title={`${n}.${name}`} />}
       <div className={cls(styles.grid)}>
         <div className={cls(styles.column)}>
           <Conditions {...props} />

@@ -48,8 +48,7 @@ function Contents({ run, row }: RowOf): ReactNode {
         </Link>
         {row.delivery_id !== null && (
           <Link to="/workspaces/$w/deliveries" params={{ w: workspace }} search={{ open: row.delivery_id }}>
-            {' '}
-            Open the delivery{' '}
+            Open the delivery
           </Link>
         )}
       </div>

@@ -29,8 +29,7 @@ export function KeptOnce({
       onClose={onDone}
       foot={
         <Button kind="main" off={isStored ? null : 'Store it first, and tick the box.'} onPress={onDone}>
-          {' '}
-          Done{' '}
+          Done
         </Button>
       }
     >

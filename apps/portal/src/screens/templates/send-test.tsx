@@ -109,7 +109,7 @@ export function SendTest({
         <p role="status">
           The test is on its way to {send.data.to}.{' '}
           <Link to="/workspaces/$w/deliveries" params={{ w: workspace }} search={{ open: send.data.delivery_id }}>
-            Open its story{' '}
+            Open its story
           </Link>
           {send.data.notes.map((note) => ` ${note}.`).join('')}
         </p>

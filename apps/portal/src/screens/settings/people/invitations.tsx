@@ -49,8 +49,7 @@ export function Invitations(): ReactNode {
                   onPress={() => end.mutate(id)}
                   aria-label={`Cancel invitation of ${email}`}
                 >
-                  {' '}
-                  Cancel invitation{' '}
+                  Cancel invitation
                 </Button>
               </Actions>
             </Row>

@@ -100,8 +100,7 @@ function TokenList(): ReactNode {
               </div>
               <Actions>
                 <Button kind="danger" onPress={() => setEnding(token)} aria-label={`Revoke ${token.name}`}>
-                  {' '}
-                  Revoke{' '}
+                  Revoke
                 </Button>
               </Actions>
             </Row>

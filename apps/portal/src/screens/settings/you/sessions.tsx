@@ -76,10 +76,9 @@ function SessionList(): ReactNode {
                     kind="danger"
                     isDisabled={endOne.isPending && endOne.variables === id}
                     onPress={() => endOne.mutate(id)}
-                    aria-label={`End the session of ${browserName(agent)} from ${address}`}
+                    aria-label={`End session of ${browserName(agent)} from ${address}`}
                   >
-                    {' '}
-                    End session{' '}
+                    End session
                   </Button>
                 </Actions>
               )}
