@@ -35,6 +35,7 @@ export const ID_PREFIXES = {
   audit: 'aud_',
   job: 'job_',
   run: 'run_',
+  erasure: 'era_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

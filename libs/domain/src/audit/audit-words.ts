@@ -53,6 +53,7 @@ const VERBS: Readonly<Record<Verb, string>> = {
   end: 'ended',
   export: 'exported',
   import: 'imported',
+  look: 'looked at',
   open: 'opened',
   publish: 'published',
   read: 'read',

@@ -122,6 +122,7 @@ export function decideCustody(
     const { collected: _left, digestedIn: _in, ...held } = holder;
     const fresh = {
       ...held,
+      slot: intent.slot,
       intent,
       intentPosition,
       judged,

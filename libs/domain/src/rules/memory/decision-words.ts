@@ -43,6 +43,8 @@ function ruleWords({ kind, deadline, error }: JsonObject): string {
       return `disabled: the rule was disabled at its deadline${at === null ? '' : ` ${at}`}`;
     case 'rule_withdrawn':
       return 'rule_withdrawn: the rule was removed or moved to another stream while it waited';
+    case 'erased':
+      return 'erased: what it saw was erased with a person';
     default:
       return '';
   }

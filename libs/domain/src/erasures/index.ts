@@ -1,0 +1,18 @@
+export {
+  ERASURE_PLACES,
+  SEALED_RESPONSES_KEPT,
+  type Erasure,
+  type ErasureCounts,
+  type ErasurePlace,
+} from './erasure.ts';
+export { concernsDelivery, ERASED_PERSON, eraseDelivery, isUndecided } from './erased-delivery.ts';
+export { eraseMemory, type IsOfPerson } from './erased-memory.ts';
+export {
+  createErasureMatcher,
+  erasedName,
+  isErasedName,
+  nameHash,
+  type ErasureMatcher,
+  type ErasureSubject,
+} from './subject.ts';
+export { holdsAddress, namesPersonAt, wordsName } from './texts.ts';
