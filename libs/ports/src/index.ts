@@ -15,6 +15,8 @@ export * from './digest-heads.ts';
 export * from './documents.ts';
 export * from './draft-store.ts';
 export * from './due-tasks.ts';
+export * from './eraser.ts';
+export * from './erasure-store.ts';
 export * from './event-history.ts';
 export * from './event-log.ts';
 export * from './expression-language.ts';

@@ -8,12 +8,14 @@ import type {
   BackendStores,
   Clock,
   AnyCollection,
+  Eraser,
   SchemaRegistry,
   EventLoopSlice,
   WriteWithRecords,
 } from '@carillon/ports';
 import { writeBackup } from './backup.ts';
 import { createPageCheck, type PageCheck, type PageState } from './damage/page-check.ts';
+import { createEraser } from './erasure/eraser.ts';
 import { cutShort } from './damage/look-at-file.ts';
 import { refuseDamagedWal } from './damage/look-at-wal.ts';
 import { dataFiles, makeFolder, makePrivateFile } from './data-folder.ts';
@@ -101,6 +103,7 @@ export type EmbeddedHealth = {
 export type Embedded = BackendStores & {
   readonly log: EmbeddedLog;
   readonly registry: SchemaRegistry;
+  readonly eraser: Eraser;
   readonly writeWithRecords: WriteWithRecords;
   /** Retention of topics that the configuration does not name. */
   readonly defaultRetention: TopicRetention;
@@ -127,6 +130,7 @@ export type Embedded = BackendStores & {
   close(): Promise<void>;
 };
 
+const NEXT_TURN = { yield: () => nextTurn() };
 const BUSY_TIMEOUT = 5000;
 const PAGE_CHECK_PATIENCE = 5000;
 const PROBE = 'data file';
@@ -259,7 +263,7 @@ type Opened = {
 function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
   const { writer, copier, reader, lock, pages, damaged } = opened;
   const { database, keys } = dataFiles(options.dataDir);
-  const log = createEventLog(reader, writer.writes(), options.slice ?? { yield: () => nextTurn() }, fullForIntake);
+  const log = createEventLog(reader, writer.writes(), options.slice ?? NEXT_TURN, fullForIntake);
   let closed: Promise<void> | null = null;
   async function close(): Promise<void> {
     await log.stop();
@@ -304,6 +308,7 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     leases,
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),
+    eraser: createEraser(log, reader, writer.writes(), () => (options.slice ?? NEXT_TURN).yield()),
     keyUses: createKeyUseStore(reader, writer.writes()),
     calledOffBelow: readCalledOff(reader, 'carillon.events'),
     calledOffCohortsBelow: readCalledOff(reader, 'carillon.cohorts'),

@@ -7,6 +7,7 @@ type Member = { readonly options: ConsumeOptions; readonly runs: Set<Run> };
 type Run = { readonly member: Member; stop(): Promise<void> };
 
 type Group = {
+  readonly topic: TopicName;
   readonly members: Member[];
   readonly running: Map<number, Run>;
   /** Per partition the hand-over under way: the next one waits for it, so no partition ever has two workers. */
@@ -17,6 +18,8 @@ export type ConsumerGroups = {
   join(options: ConsumeOptions): Consumption;
   /** Says that records were committed. */
   wake(topic: TopicName, partition: number): void;
+  /** Ends the workers of all partitions. Resolves once they have ended, to a function that starts new ones. */
+  pause(): Promise<() => void>;
   /** Ends every consumer. */
   stop(): Promise<void>;
 };
@@ -31,9 +34,10 @@ export function createConsumerGroups(
   const groups = new Map<string, Group>();
   const arrivals = createArrivals();
   const consumptions = new Set<Consumption>();
+  let pauses = 0;
 
   const ownerOf = (group: Group, partition: number): Member | undefined =>
-    group.members[partition % Math.max(1, group.members.length)];
+    pauses > 0 ? undefined : group.members[partition % Math.max(1, group.members.length)];
 
   function start(group: Group, member: Member, partition: number): void {
     const ending = new AbortController();
@@ -74,7 +78,12 @@ export function createConsumerGroups(
   return {
     join(options) {
       const name = `${options.topic}\n${options.group}`;
-      const group: Group = groups.get(name) ?? { members: [], running: new Map(), handovers: new Map() };
+      const group: Group = groups.get(name) ?? {
+        topic: options.topic,
+        members: [],
+        running: new Map(),
+        handovers: new Map(),
+      };
       groups.set(name, group);
       const member: Member = { options, runs: new Set() };
       group.members.push(member);
@@ -95,6 +104,15 @@ export function createConsumerGroups(
       }
       consumptions.add(consumption);
       return consumption;
+    },
+    async pause() {
+      pauses += 1;
+      for (const group of groups.values()) rebalance(group, group.topic);
+      await Promise.all([...groups.values()].flatMap(({ handovers }) => [...handovers.values()]));
+      return () => {
+        pauses -= 1;
+        for (const group of groups.values()) rebalance(group, group.topic);
+      };
     },
     wake: (topic, partition) => arrivals.announce(topic, partition),
     async stop() {

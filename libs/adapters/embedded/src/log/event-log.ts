@@ -26,6 +26,10 @@ export type EmbeddedLog = EventLog & {
   /** Records laid out for a write of a store that appends them in its own commit; it says `arrived` once that is durable. */
   pack(records: readonly NewRecord[]): PackedRecords;
   arrived(records: readonly NewRecord[]): void;
+  /** Ends the workers of all partitions. Resolves once they have ended, to a function that starts new ones. */
+  pause(): Promise<() => void>;
+  /** Number of a partition within the file. */
+  idOf(topic: TopicName, partition: number): number;
   /** Ends all consumers. */
   stop(): Promise<void>;
 };
@@ -85,6 +89,8 @@ export function createEventLog(
       }
       return removed;
     },
+    pause: () => groups.pause(),
+    idOf,
     stop: () => groups.stop(),
   };
 }

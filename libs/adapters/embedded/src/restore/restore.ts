@@ -23,6 +23,8 @@ export type RestoreOptions = {
   readonly readers: readonly (readonly [group: string, topic: string])[];
   /** The data folder that the restored one replaces, not in use: what its ledger knows is carried over. */
   readonly newer?: string;
+  /** Works on the unpacked folder before it gets its name. */
+  readonly beforeReady?: (folder: string) => Promise<void>;
   /** Nothing that the backup had not sent is sent, unless a person says so for each. */
   readonly cancelUnsent?: boolean;
 };
@@ -54,6 +56,7 @@ export async function restoreBackup(file: string, dataDir: string, options: Rest
     await copyFile(file, files.database);
     unpackKeys(files.database, files.keys, file);
     const restored = settle(files.database, options);
+    await options.beforeReady?.(unfinished);
     if (existsSync(dataDir)) rmdirSync(dataDir);
     renameSync(unfinished, dataDir);
     syncFolder(dirname(dataDir));

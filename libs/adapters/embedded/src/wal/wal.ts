@@ -20,6 +20,8 @@ export type Wal = {
   copy(): WalState;
   /** Copies the rest; whether the next commit begins the log anew. Waits so long for those who read old states. */
   beginAnew(patience: Duration): boolean;
+  /** Copies the rest and empties the file of the log; whether it could. Waits so long for those who read old states. */
+  truncate(patience: Duration): boolean;
 };
 
 /** The log of the connection. SQLite calls the copying a checkpoint, and so are other things called here. */
@@ -31,20 +33,22 @@ export function walOf(db: DatabaseSync): Wal {
     const frames = Math.max(0, Number(row?.['log']));
     return { bytes: frames * FRAME_BYTES, left: (frames - Math.max(0, Number(row?.['checkpointed']))) * FRAME_BYTES };
   };
+  const waiting = (patience: Duration, how: 'RESTART' | 'TRUNCATE'): boolean => {
+    const before = Number(db.prepare('PRAGMA busy_timeout').get()?.['timeout']);
+    db.exec(`PRAGMA busy_timeout = ${patience}`);
+    try {
+      return db.prepare(`PRAGMA wal_checkpoint(${how})`).get()?.['busy'] === 0;
+    } finally {
+      db.exec(`PRAGMA busy_timeout = ${before}`);
+    }
+  };
   return {
     state,
     copy() {
       copying.get();
       return state();
     },
-    beginAnew(patience) {
-      const before = Number(db.prepare('PRAGMA busy_timeout').get()?.['timeout']);
-      db.exec(`PRAGMA busy_timeout = ${patience}`);
-      try {
-        return db.prepare('PRAGMA wal_checkpoint(RESTART)').get()?.['busy'] === 0;
-      } finally {
-        db.exec(`PRAGMA busy_timeout = ${before}`);
-      }
-    },
+    beginAnew: (patience) => waiting(patience, 'RESTART'),
+    truncate: (patience) => waiting(patience, 'TRUNCATE'),
   };
 }

@@ -14,6 +14,7 @@ import { schemaWrites } from '../stores/schema-registry.ts';
 import { suppressionWrites } from '../stores/suppression-list.ts';
 import { logWrites } from '../log/log-writes.ts';
 import { retentionWrites } from '../retention-writes.ts';
+import { erasureWrites } from '../erasure/erasure-writes.ts';
 import type { Operations, Transaction } from './protocol.ts';
 
 /** Everything that can be written, by name. The names say whose they are, so no two tables share one. */
@@ -34,4 +35,5 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...schemaWrites(transaction),
   ...keyUseWrites(transaction),
   ...retentionWrites(transaction),
+  ...erasureWrites(transaction),
 });

@@ -7,8 +7,9 @@ import { migrate, MIGRATIONS, verifySlotIndex } from '../schema/migrations.ts';
 import { statementsOf } from '../statements.ts';
 import { littleOf, logIsFull } from '../wal/bounds.ts';
 import { PAGE_BYTES, walOf, type WalState } from '../wal/wal.ts';
-import { blamesFile, createCommit } from './commit.ts';
+import { blamesFile, createCommit, failureOf, resultCode } from './commit.ts';
 import { createOperations } from './operations.ts';
+import { REWRITE } from '../erasure/erasure-writes.ts';
 import type { Reply, Request, WriterSettings } from './protocol.ts';
 
 export type WritableFile = {
@@ -24,6 +25,9 @@ export type WritableFile = {
 
 /** Whoever reads a page or two has ended by then. All writes wait meanwhile: whoever reads an old state for long is not waited for. */
 const A_MOMENT = 100;
+
+/** SQLite's result code for a disk without room. */
+const FULL = 13;
 
 const unreadable = (error: unknown): CarillonError | null =>
   blamesFile(error) ? new CarillonError('data_damaged', messageOf(error)) : null;
@@ -69,6 +73,28 @@ export function openForWriting(
     const wal = walOf(db);
     const bounds = settings.walBounds;
     let log = wal.state();
+    /**
+     * Copies everything that the file holds into new pages, in a temporary file beside it. Pages keep bytes of what was deleted or
+     * overwritten until they are written again, and so do the write-ahead log and pages that are free.
+     */
+    function rewrite(): Reply {
+      try {
+        sortBesideFile(db, settings.file);
+        try {
+          db.exec('VACUUM');
+        } finally {
+          db.exec("PRAGMA temp_store = MEMORY; PRAGMA temp_store_directory = ''");
+        }
+        if (!wal.truncate(settings.busyTimeout)) throw logIsFull(wal.state().bytes);
+        return { ok: true, value: undefined };
+      } catch (error) {
+        if (blamesFile(error)) throw error;
+        if (resultCode(error) !== FULL) return { ok: false, failure: failureOf(error) };
+        const message = 'the disk has no room for a copy of the data file; free some';
+        return { ok: false, failure: { code: 'no_room', message } };
+      }
+    }
+
     const commit = createCommit(db, createOperations({ sql, now: () => now }));
     return {
       commit(at, requests) {
@@ -77,6 +103,8 @@ export function openForWriting(
           if (log.bytes >= bounds.most && !wal.beginAnew(Math.min(A_MOMENT, settings.busyTimeout)))
             throw logIsFull(log.bytes);
           const replies = commit(requests);
+          const rewriting = requests.findIndex(({ name }) => name === REWRITE);
+          if (rewriting !== -1) replies[rewriting] = rewrite();
           log = wal.state();
           return replies;
         } catch (error) {

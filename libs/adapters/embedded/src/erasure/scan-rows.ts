@@ -1,0 +1,325 @@
+import {
+  concernsDelivery,
+  eraseDelivery,
+  eraseMemory,
+  holdsAddress,
+  isErasedName,
+  isUndecided,
+  wordsName,
+  type ErasurePlace,
+} from '@carillon/domain/erasures';
+import type { Consents } from '@carillon/domain/consent';
+import type { Moment } from '@carillon/domain/deliveries';
+import { formatMemory, nextDueOf, readMemory } from '@carillon/domain/rules';
+import { ID_PREFIXES, isJsonObject, parseJson, stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
+import { readTaskQueue, type ErasureWork } from '@carillon/ports';
+import type { Row } from '../statements.ts';
+import type { Reader } from '../reader.ts';
+import { fromRow, toRow, WHOLE, type DeliveryRow, type DocumentRow } from '../stores/delivery-row.ts';
+import type { RowWrite } from './erasure-writes.ts';
+
+/** What becomes of a row that is of the person. `undecided` stays as it is for now. */
+export type RowChange =
+  | { readonly kind: 'rows'; readonly writes: readonly RowWrite[] }
+  | { readonly kind: 'delivery'; readonly row: DeliveryRow; readonly place: number }
+  | { readonly kind: 'consents'; readonly person: string; readonly renamed: Consents }
+  | { readonly kind: 'suppression'; readonly sequence: number; readonly under: string }
+  | { readonly kind: 'undecided'; readonly id: string };
+
+export type FoundRow = { readonly place: ErasurePlace; readonly key: string; readonly change: RowChange };
+
+/** A table in the order of a unique column, or of an expression over its key. */
+type Table = {
+  readonly place: ErasurePlace;
+  readonly table: string;
+  /** Columns that identify a row. */
+  readonly key: readonly string[];
+  /** Columns that are read besides. */
+  readonly columns: string;
+  readonly judge: (row: Row, work: ErasureWork, moment: Moment) => RowChange | null;
+};
+
+const PAGE_ROWS = 200;
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const json = (value: unknown): Json => (typeof value === 'string' ? parseJson(value) : null);
+
+const remove = (table: string, key: readonly string[], row: Row): RowChange => ({
+  kind: 'rows',
+  writes: [
+    {
+      sql: `DELETE FROM ${table} WHERE ${key.map((column) => `${column} = ?`).join(' AND ')}`,
+      values: key.map((column) => row[column] as string | number),
+    },
+  ],
+});
+
+const update = (
+  table: string,
+  set: string,
+  values: RowWrite['values'],
+  key: readonly string[],
+  row: Row,
+): RowChange => ({
+  kind: 'rows',
+  writes: [
+    {
+      sql: `UPDATE ${table} SET ${set} WHERE ${key.map((column) => `${column} = ?`).join(' AND ')}`,
+      values: [...values, ...key.map((column) => row[column] as string | number)],
+    },
+  ],
+});
+
+const deliveries: Table = {
+  place: 'deliveries',
+  table: 'deliveries',
+  key: ['id'],
+  columns: `workspace, ${WHOLE}`,
+  judge(row, { matcher, takesUndecided = false }, moment) {
+    if (!matcher.covers(text(row['workspace']))) return null;
+    const found = row as unknown as DocumentRow;
+    const delivery = fromRow(found);
+    if (!concernsDelivery(delivery, matcher)) return null;
+    if (isUndecided(delivery) && !takesUndecided) return { kind: 'undecided', id: delivery.id };
+    return { kind: 'delivery', row: toRow(eraseDelivery(delivery, matcher, moment)), place: found.intent_place };
+  },
+};
+
+const limits: Table = {
+  place: 'limits',
+  table: 'limit_entries',
+  key: ['workspace', 'person'],
+  columns: 'document',
+  judge: (row, { matcher }) =>
+    matcher.covers(text(row['workspace'])) &&
+    (matcher.isPerson(text(row['person'])) || holdsAddress(json(row['document']), matcher))
+      ? remove('limit_entries', ['workspace', 'person'], row)
+      : null,
+};
+
+const ruleStates: Table = {
+  place: 'rule_states',
+  table: 'rule_states',
+  key: ['id'],
+  columns: 'record_offset, data',
+  judge(row, { matcher, isOfPerson, isEntityOfPerson }) {
+    const memory = readMemory(text(row['data']), Number(row['record_offset']));
+    if (!matcher.covers(memory.entity.workspace)) return null;
+    if (isEntityOfPerson(memory.entity)) return remove('rule_states', ['id'], row);
+    const erased = eraseMemory(memory, matcher, isOfPerson);
+    if (erased === memory) return null;
+    return update('rule_states', 'data = ?, next_due = ?', [formatMemory(erased), nextDueOf(erased)], ['id'], row);
+  },
+};
+
+/** Fields of an asking that name people, emptied. */
+const EMPTY_ASKING = { trigger: null, evidence: [], verdict: null } as const;
+
+const tasks: Table = {
+  place: 'lookup_tasks',
+  table: 'tasks',
+  key: ['id'],
+  columns: 'kind, version, lease_until, done, data',
+  judge(row, { matcher, takesUndecided = false }, { now }) {
+    const { workspace } = readTaskQueue(text(row['kind']));
+    const asking = json(row['data']);
+    if (!matcher.covers(workspace) || !isJsonObject(asking) || !namesPerson(asking, matcher)) return null;
+    const done = row['done'] === 1;
+    if (!done && !takesUndecided && Number(row['lease_until'] ?? 0) > now)
+      return { kind: 'undecided', id: text(row['id']) };
+    const ended = asking['ended'] ?? { kind: 'parked', reason: 'erased', deadLetterId: null };
+    const data = stringifyJson({ ...asking, ...EMPTY_ASKING, ended });
+    const version = Number(row['version']);
+    const set = 'data = ?, done = 1, lease_until = NULL, next_at = ?, version = ?';
+    return update('tasks', set, [data, now, version + 1], ['id', 'version'], row);
+  },
+};
+
+const namesPerson = (asking: JsonObject, matcher: ErasureWork['matcher']): boolean => {
+  const trigger = asking['trigger'];
+  const ids = isJsonObject(trigger ?? null) ? (trigger as JsonObject)['userIds'] : [];
+  const isAsked = Array.isArray(ids) && ids.some((id) => typeof id === 'string' && matcher.isPerson(id));
+  return isAsked || holdsAddress(asking, matcher);
+};
+
+const suppressions: Table = {
+  place: 'suppressions',
+  table: 'suppressions',
+  key: ['sequence'],
+  columns: 'workspace, address',
+  judge(row, { matcher }) {
+    const address = text(row['address']);
+    if (!matcher.covers(text(row['workspace'])) || isErasedName(address) || !matcher.isPerson(address)) return null;
+    return { kind: 'suppression', sequence: Number(row['sequence']), under: matcher.nameInstead(address) };
+  },
+};
+
+const optOuts: Table = {
+  place: 'opt_outs',
+  table: 'consents',
+  key: ['workspace', 'person'],
+  columns: 'document',
+  judge(row, { matcher }) {
+    const person = text(row['person']);
+    if (!matcher.covers(text(row['workspace'])) || isErasedName(person) || !matcher.isPerson(person)) return null;
+    return {
+      kind: 'consents',
+      person,
+      renamed: renamedConsents(json(row['document']) as unknown as Consents, matcher),
+    };
+  },
+};
+
+/** Returns what a person said under another name. Ids of entries are hashes of the name, so they change too. */
+function renamedConsents(consents: Consents, { nameInstead }: ErasureWork['matcher']): Consents {
+  const person = nameInstead(consents.person);
+  const renamed = (words: Consents['words']): Consents['words'] =>
+    words.map((word) => ({ ...word, person, id: ID_PREFIXES.consent + nameInstead(word.id).slice(-26) }));
+  return { ...consents, person, words: renamed(consents.words), unpublished: renamed(consents.unpublished) };
+}
+
+const inbox: Table = {
+  place: 'inbox',
+  table: 'inbox',
+  key: ['id'],
+  columns: 'workspace, recipient, message',
+  judge: (row, { matcher }) =>
+    matcher.covers(text(row['workspace'])) &&
+    (matcher.isPerson(text(row['recipient'])) || holdsAddress(json(row['message']), matcher))
+      ? remove('inbox', ['id'], row)
+      : null,
+};
+
+const fieldSamples: Table = {
+  place: 'field_samples',
+  table: 'field_rows',
+  key: ['stream', 'partition', 'path'],
+  columns: 'workspace, sample',
+  judge(row, { matcher }) {
+    const sample = row['sample'];
+    if (typeof sample !== 'string' || !matcher.covers(text(row['workspace']))) return null;
+    if (!wordsName(sample, matcher) && !matcher.isPerson(sample)) return null;
+    return update('field_rows', 'sample = NULL', [], ['stream', 'partition', 'path'], row);
+  },
+};
+
+const ruleErrors: Table = {
+  place: 'rule_errors',
+  table: 'evaluation_rows',
+  key: ['sequence'],
+  columns: 'workspace, sample_error',
+  judge(row, { matcher }) {
+    const error = row['sample_error'];
+    if (typeof error !== 'string' || !matcher.covers(text(row['workspace'])) || !wordsName(error, matcher)) return null;
+    return update('evaluation_rows', 'sample_error = NULL', [], ['sequence'], row);
+  },
+};
+
+const deadLetters: Table = {
+  place: 'dead_letters',
+  table: 'dead_letter_rows',
+  key: ['id'],
+  columns: 'workspace, reason, receipt',
+  judge(row, { matcher }) {
+    const workspace = typeof row['workspace'] === 'string' ? row['workspace'] : null;
+    const receipt = text(row['receipt']);
+    if (!matcher.covers(workspace) && workspace !== null) return null;
+    if (!wordsName(text(row['reason']), matcher) && !matcher.mentions(receipt)) return null;
+    return update('dead_letter_rows', "reason = 'erased', receipt = NULL", [], ['id'], row);
+  },
+};
+
+const cohortMembers: Table = {
+  place: 'cohort_members',
+  table: 'cohort_members',
+  key: ['cohort_key', 'user_id'],
+  columns: 'inside',
+  judge: (row, { matcher }) =>
+    matcher.isPerson(text(row['user_id'])) && matcher.covers(workspaceOfCohort(text(row['cohort_key'])))
+      ? remove('cohort_members', ['cohort_key', 'user_id'], row)
+      : null,
+};
+
+/** The key of a cohort is JSON and begins with its workspace. */
+function workspaceOfCohort(key: string): string | null {
+  const parts = json(key);
+  return Array.isArray(parts) && typeof parts[0] === 'string' ? parts[0] : null;
+}
+
+const jobItems: Table = {
+  place: 'job_items',
+  table: 'jobs',
+  key: ['id'],
+  columns: 'workspace, items',
+  judge(row, { matcher }) {
+    const workspace = typeof row['workspace'] === 'string' ? row['workspace'] : null;
+    if (workspace !== null && !matcher.covers(workspace)) return null;
+    const items = json(row['items']);
+    if (!Array.isArray(items)) return null;
+    const erased = (items as readonly Json[]).map((item) =>
+      typeof item === 'string' ? erasedItem(item, matcher) : item,
+    );
+    if (erased.every((item, at) => item === items[at])) return null;
+    return update('jobs', 'items = ?', [stringifyJson(erased)], ['id'], row);
+  },
+};
+
+/** Returns an item of a job with another name in the place of the person's, so that an undo takes back the entry that was kept. */
+function erasedItem(item: string, matcher: ErasureWork['matcher']): string {
+  const rename = (value: Json): Json => {
+    if (typeof value === 'string') return matcher.isPerson(value) ? matcher.nameInstead(value) : value;
+    if (Array.isArray(value)) return (value as readonly Json[]).map(rename);
+    if (!isJsonObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, rename(part)]));
+  };
+  if (matcher.isPerson(item)) return matcher.nameInstead(item);
+  if (!item.startsWith('{') && !item.startsWith('[')) return item;
+  const before = parseJson(item);
+  const after = stringifyJson(rename(before));
+  return after === stringifyJson(before) ? item : after;
+}
+
+/** Every table that holds something of the people who are notified. */
+const TABLES: readonly Table[] = [
+  deliveries,
+  limits,
+  ruleStates,
+  tasks,
+  suppressions,
+  optOuts,
+  inbox,
+  fieldSamples,
+  ruleErrors,
+  deadLetters,
+  cohortMembers,
+  jobItems,
+];
+
+/** Reads the tables page by page, and yields what of each page is of the person. */
+export async function* scanRows(
+  reader: Pick<Reader, 'all'>,
+  work: ErasureWork,
+  moment: Moment,
+  pause: () => Promise<unknown>,
+): AsyncGenerator<readonly FoundRow[]> {
+  for (const { place, table, key, columns, judge } of TABLES) {
+    const keys = key.join(', ');
+    let last: readonly (string | number)[] | null = null;
+    for (;;) {
+      const where: string = last === null ? '' : `WHERE (${keys}) > (${key.map(() => '?').join(', ')})`;
+      const rows: Row[] = reader.all(
+        `SELECT ${keys}, ${columns} FROM ${table} ${where} ORDER BY ${keys} LIMIT ${PAGE_ROWS}`,
+        ...(last ?? []),
+      );
+      const found = rows.flatMap((row): FoundRow[] => {
+        const change = judge(row, work, moment);
+        return change ? [{ place, key: key.map((column) => String(row[column])).join(' '), change }] : [];
+      });
+      if (found.length > 0) yield found;
+      const end = rows.at(-1);
+      if (!end || rows.length < PAGE_ROWS) break;
+      last = key.map((column) => end[column] as string | number);
+      await pause();
+    }
+  }
+}
