@@ -9,6 +9,7 @@ export * from './configure/history.ts';
 export * from './configure/publish.ts';
 export * from './configure/view.ts';
 export * from './dead-letters.ts';
+export { createErasureWork, type ErasurePorts } from './erase/erasure-work.ts';
 export { decodeRecord, decodeRecords } from './decode-record.ts';
 export * from './append/receipts.ts';
 export * from './deliver/after-change.ts';

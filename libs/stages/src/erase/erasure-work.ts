@@ -1,0 +1,165 @@
+import type { Configuration } from '@carillon/domain/configuration';
+import { holdsAddress, namesPersonAt, wordsName, type ErasureMatcher } from '@carillon/domain/erasures';
+import type { DeadLetter } from '@carillon/domain/events';
+import type { Lookup, Trigger } from '@carillon/domain/lookups';
+import { ID_PREFIXES, type Json } from '@carillon/kernel';
+import type {
+  ConfigurationView,
+  ErasureWork,
+  EventLog,
+  LogRecord,
+  RecordCodec,
+  RecordCodecs,
+  RecordVerdict,
+} from '@carillon/ports';
+import { readSourceRecord } from '../append/source-record.ts';
+import { decodeRecord } from '../decode-record.ts';
+import type { RuleBook } from '../evaluate/rule-book.ts';
+import { personPaths, type PersonPaths } from './event-paths.ts';
+
+export type ErasurePorts = {
+  readonly log: Pick<EventLog, 'logId'>;
+  readonly configuration: Pick<ConfigurationView, 'at' | 'current'>;
+  readonly codecs: RecordCodecs;
+  readonly book: RuleBook;
+};
+
+/**
+ * Returns what says of each record whether it is of the person. An address matches anywhere in a record. A user id matches only where rules
+ * name people, by the newest configuration or the one by which the event was evaluated, because the same text may be an amount elsewhere.
+ */
+export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts): ErasureWork {
+  const { book, codecs, configuration, log } = ports;
+  const current = configuration.current();
+  /** By partition of `carillon.events`: the configuration of the newest marker that was read. */
+  const marked = new Map<number, Configuration>();
+  const remembered = new WeakMap<Configuration, Map<string, PersonPaths>>();
+
+  function pathsFor(stream: string, evaluatedBy: Configuration): PersonPaths {
+    const byStream = remembered.get(evaluatedBy) ?? new Map<string, PersonPaths>();
+    remembered.set(evaluatedBy, byStream);
+    const known = byStream.get(stream) ?? personPaths(book, [...new Set([current, evaluatedBy])], stream);
+    byStream.set(stream, known);
+    return known;
+  }
+
+  const isEventOf = (stream: string, contents: readonly Json[], evaluatedBy: Configuration): boolean => {
+    const { paths } = pathsFor(stream, evaluatedBy);
+    const [body = null] = contents;
+    return (
+      paths.some((steps) => namesPersonAt(body, steps, matcher)) ||
+      contents.some((content) => holdsAddress(content, matcher))
+    );
+  };
+
+  async function judgeEvent(record: LogRecord): Promise<RecordVerdict> {
+    const read = readSourceRecord(record, log.logId);
+    if (!read.ok) return judgeBytes(record.value, matcher);
+    const source = read.value;
+    if (source.kind === 'marker') {
+      const newest = await configuration.at(source.configNumber).catch(() => null);
+      if (newest) marked.set(record.partition, newest);
+    }
+    if (source.kind !== 'event' || !matcher.covers(source.event.workspace)) return null;
+    const { body, change, key, stream } = source.event;
+    const contents: Json[] = [body, key, change];
+    return isEventOf(stream, contents, marked.get(record.partition) ?? current) ? 'erased' : null;
+  }
+
+  const derived = createDerivedJudges(matcher, codecs);
+
+  async function judge(record: LogRecord): Promise<RecordVerdict> {
+    if (record.topic === 'carillon.events') return judgeEvent(record);
+    if (record.topic !== 'carillon.dead-letters') return (await derived[record.topic]?.(record)) ?? null;
+    const letter = await decodeRecord(codecs.deadLetter, record.value);
+    if (!letter.ok) return judgeBytes(record.value, matcher);
+    if (letter.value.workspace !== null && !matcher.covers(letter.value.workspace)) return null;
+    const isTheirs = wordsName(letter.value.detail, matcher) || (await judge(recordOf(letter.value))) !== null;
+    return isTheirs ? 'erased' : null;
+  }
+
+  return {
+    matcher,
+    judge,
+    isOfPerson: ({ body, change }, { key, stream }) => isEventOf(stream, [body, key, change], current),
+    isEntityOfPerson: ({ key, stream }) =>
+      matcher.mentions(key) || (pathsFor(stream, current).isKey && matcher.isPerson(key)),
+  };
+}
+
+/** Returns the record of a dead letter as it stood on the log. */
+const recordOf = ({ topic, partition, offset, key, headers, value, at }: DeadLetter): LogRecord => ({
+  topic: topic as LogRecord['topic'],
+  partition,
+  offset,
+  key,
+  headers,
+  value,
+  time: at,
+});
+
+/** Judges bytes that no reader of this program can read. */
+const judgeBytes = (value: Uint8Array, matcher: ErasureMatcher): RecordVerdict =>
+  matcher.mentions(new TextDecoder().decode(value)) ? 'erased' : null;
+
+type ValueOf<Kind extends keyof RecordCodecs> = RecordCodecs[Kind] extends RecordCodec<infer Value> ? Value : never;
+
+type Judge = (record: LogRecord) => Promise<RecordVerdict>;
+
+/** Judges of the derived topics that hold something of people. */
+function createDerivedJudges(
+  matcher: ErasureMatcher,
+  codecs: RecordCodecs,
+): Readonly<Partial<Record<LogRecord['topic'], Judge>>> {
+  const { isPerson } = matcher;
+  const reading =
+    <Kind extends keyof RecordCodecs>(kind: Kind, judge: (value: ValueOf<Kind>) => RecordVerdict): Judge =>
+    async ({ value }) => {
+      const decoded = await decodeRecord(codecs[kind] as RecordCodecs['intent'], value);
+      return decoded.ok ? judge(decoded.value as unknown as ValueOf<Kind>) : judgeBytes(value, matcher);
+    };
+  const isTrigger = (trigger: Trigger): boolean =>
+    matcher.covers(trigger.workspace) && (trigger.userIds.some(isPerson) || holdsAddress(trigger, matcher));
+  const isLookup = (lookup: Lookup): boolean =>
+    matcher.covers(lookup.trigger.workspace) &&
+    (isTrigger(lookup.trigger) ||
+      lookup.items.some(({ userId }) => userId !== null && isPerson(userId)) ||
+      holdsAddress(lookup.items, matcher));
+  return {
+    'carillon.triggers': reading('trigger', (trigger) => (isTrigger(trigger) ? 'erased' : null)),
+    'carillon.lookups': reading('lookup', (lookup) => (isLookup(lookup) ? 'erased' : null)),
+    'carillon.intents': reading('intent', (intent) =>
+      matcher.covers(intent.slot.workspace) && (isPerson(intent.person) || holdsAddress(intent, matcher))
+        ? 'erased'
+        : null,
+    ),
+    'carillon.outcomes': reading('outcome', (outcome) =>
+      matcher.covers(outcome.workspace) && wordsName(outcome.detail, matcher)
+        ? { value: codecs.outcome.encode({ ...outcome, detail: '' }) }
+        : null,
+    ),
+    'carillon.receipts': reading('receipt', (receipt) => {
+      if (receipt.inbound && isPerson(receipt.inbound.address)) return 'erased';
+      return wordsName(receipt.detail, matcher) ? { value: codecs.receipt.encode({ ...receipt, detail: '' }) } : null;
+    }),
+    'carillon.consents': reading('consent', (entry) => {
+      if (!matcher.covers(entry.workspace) || !isPerson(entry.person)) return null;
+      const id = ID_PREFIXES.consent + matcher.nameInstead(entry.id).slice(-26);
+      return { value: codecs.consent.encode({ ...entry, id, person: matcher.nameInstead(entry.person) }) };
+    }),
+    'carillon.evaluations': reading('evaluation', (evaluation) => {
+      const isQuoted = (error: string | null, workspace: string): boolean =>
+        error !== null && matcher.covers(workspace) && wordsName(error, matcher);
+      if (!evaluation.rules.some(({ sampleError, workspace }) => isQuoted(sampleError, workspace))) return null;
+      const rules = evaluation.rules.map((tally) =>
+        isQuoted(tally.sampleError, tally.workspace) ? { ...tally, sampleError: null } : tally,
+      );
+      return { value: codecs.evaluation.encode({ ...evaluation, rules }) };
+    }),
+    'carillon.cohorts': reading('cohort', (message) => {
+      if (!matcher.covers(message.workspace) || !message.userIds.some(isPerson)) return null;
+      const userIds = message.userIds.filter((id) => !isPerson(id));
+      return userIds.length === 0 ? 'erased' : { value: codecs.cohort.encode({ ...message, userIds }) };
+    }),
+  };
+}
