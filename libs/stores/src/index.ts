@@ -4,6 +4,7 @@ import { auditSeals } from './audit-seals.ts';
 import { consents } from './consents.ts';
 import { digestHeads } from './digest-heads.ts';
 import { drafts } from './drafts.ts';
+import { erasures } from './erasures.ts';
 import { inbox } from './inbox.ts';
 import { jobs } from './jobs.ts';
 import { idempotency } from './idempotency-store.ts';
@@ -14,6 +15,7 @@ import { runs } from './runs.ts';
 import { secretStore } from './secrets.ts';
 import { sourceMove, SOURCES } from './sources.ts';
 
+export { withErasedAddresses, withErasedPeople } from './erased-names.ts';
 export { appendBeforeWrite, createSourceStore, SOURCES } from './sources.ts';
 
 /** All stores that need nothing but documents, by the names under which the roles get them. */
@@ -22,6 +24,7 @@ const STORES = {
   consents,
   digestHeads,
   drafts,
+  erasures,
   inbox,
   jobs,
   idempotency,

@@ -170,6 +170,12 @@ const TABLE: Table = {
     list: 'reads',
     removeEnded: 'cut off at each write by the tests of the runner of jobs',
   },
+  erasures: {
+    insert: 'a mark of an operator, and nothing goes by it',
+    get: 'reads',
+    replace: 'a mark of an operator, and nothing goes by it',
+    list: 'reads',
+  },
   runs: {
     insert: 'a run writes its own result, and nothing that is sent goes by it',
     get: 'reads',
