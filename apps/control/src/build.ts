@@ -31,6 +31,7 @@ import { droppedRoute } from './routes/deliveries/dropped.ts';
 import { deadLetterRoutes, eventRoutes } from './routes/deliveries/events.ts';
 import { expressionRoutes } from './routes/configuration/expressions.ts';
 import { insightsRoute } from './routes/deliveries/insights.ts';
+import { erasureListRoute, erasureRoutes } from './routes/people/erasures.ts';
 import { invitationRoutes } from './routes/people/invitations.ts';
 import { integrationRoutes } from './routes/configuration/integrations.ts';
 import { liveRoute, type LiveRoute } from './routes/operations/live.ts';
@@ -204,6 +205,8 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   parkedReceiptRoutes(api, ports);
   suppressionRoutes(api, ports);
   consentRoutes(api, ports);
+  erasureRoutes(api, ports);
+  erasureListRoute(api, ports);
   ruleRoutes(api, ports);
   templateRoutes(api, ports);
   testSendRoute(api, ports);

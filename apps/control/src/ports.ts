@@ -11,6 +11,8 @@ import type {
   DraftStore,
   DeliveryLedger,
   DueTasks,
+  Eraser,
+  ErasureStore,
   EventLog,
   ExpressionLanguage,
   IdentityProviders,
@@ -40,6 +42,7 @@ import type {
   TemplateRenderer,
   TokenVerifier,
   EventLoopSlice,
+  TopicName,
   TopicSources,
 } from '@carillon/ports';
 import type { AuditSeal } from '@carillon/domain/audit';
@@ -56,6 +59,18 @@ export type FactorSealer = {
   seal(boundTo: readonly string[], text: string): string;
   /** Null for what was sealed otherwise, or for somebody else. */
   open(boundTo: readonly string[], sealed: string): string | null;
+};
+
+export type ErasingPorts = {
+  readonly eraser: Eraser;
+  /** Resolves to the first offset of each partition that a consumer has not read, infinite without a consumer. */
+  readonly unreadOffsets: () => Promise<(topic: TopicName, partition: number) => number>;
+  /** Topics that a consumer reads. */
+  readonly readTopics: readonly TopicName[];
+  /** Runs while no backup is written and no other erasure runs. */
+  readonly alone: <Value>(work: () => Promise<Value>) => Promise<Value>;
+  /** Throws CarillonError `no_room` if the disk has no room to rewrite the data file. */
+  readonly requireRoom: () => Promise<void>;
 };
 
 export type Check = {
@@ -99,6 +114,9 @@ export type ControlPorts = {
   readonly answerSealer: FactorSealer;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;
+  readonly erasures: ErasureStore;
+  /** What erases a person. Null on a cluster. */
+  readonly erasing: ErasingPorts | null;
   readonly configuration: FollowedConfiguration;
   readonly codecs: RecordCodecs;
   readonly ids: Ids;

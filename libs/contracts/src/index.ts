@@ -14,6 +14,7 @@ export * from './http/checks.ts';
 export * from './http/dropped.ts';
 export * from './http/contents.ts';
 export * from './http/dead-letters.ts';
+export * from './http/erasures.ts';
 export * from './http/expressions.ts';
 export * from './http/insights.ts';
 export * from './http/sending.ts';

@@ -9,6 +9,7 @@ import { backup } from './kinds/backup.ts';
 import { allowConsents } from './kinds/consents.ts';
 import { dismissReceipts, redriveDeadLetters } from './kinds/dead-letters.ts';
 import { cancelDeliveries, dismissDeliveries, resendDeliveries } from './kinds/deliveries.ts';
+import { erasePerson } from './kinds/erase-person.ts';
 import { promotion } from './kinds/promotion.ts';
 import { sendMissing } from './kinds/send-missing.ts';
 import { removeSuppressions } from './kinds/suppressions.ts';
@@ -26,6 +27,7 @@ export const JOB_KINDS: readonly [JobKind, ...JobKind[]] = [
   removeSuppressions,
   ...RUN_KINDS.map(runJob),
   sendMissing,
+  erasePerson,
 ];
 
 const [first, ...others] = JOB_KINDS;

@@ -72,7 +72,34 @@ const INVITATION = {
 };
 
 /** Examples of who may use the deployment, by operation. */
+const ERASURE = {
+  id: 'era_602BN2RCRE2KJBAYXEPNG7RFSX',
+  workspace: 'shop',
+  job: 'job_5AEG1WSTZD6KVXRMG94H6MJV98',
+  reason: 'Letter of 2026-11-20',
+  requested_by: { kind: 'person', id: PERSON_ID, name: 'Ada' },
+  requested_at: '2026-11-22T10:42:00.000Z',
+  erased_at: '2026-11-22T10:42:04.000Z',
+  erased: { log_records: 5, deliveries: 1, opt_outs: 1 },
+  remains: [{ where: 'backups', until: null, detail: 'Backups written before the erasure' }],
+};
+const CHECKSUM = '5d41402abc4b2a76b9719d911017c5925d41402abc4b2a76b9719d911017c592';
+
 export const PEOPLE_EXAMPLES = {
+  erasePerson: {
+    takes: { person: 'bob@example.com', reason: 'Letter of 2026-11-20' },
+    answers: { found: ERASURE.erased, checksum: CHECKSUM, shared_addresses: 0, undecided: [], erasure: null },
+  },
+  listErasures: { answers: { items: [ERASURE], next: null } },
+  exportErasures: {
+    answers: {
+      format: 'carillon-erasures',
+      log_id: 'log_2V9M4Q6W0JHT8RF1B7N5XK8C3Z',
+      exported_at: '2026-11-22T10:43:00.000Z',
+      erasures: [],
+      checksum: '4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+    },
+  },
   openSession: {
     takes: { email: 'ada@example.com', password: 'correct horse battery staple', code: '123456' },
     answers: { ok: true, person: PERSON_ID, way: 'password' },

@@ -1,0 +1,175 @@
+import { erasureListBody, erasureLookBody, erasurePage, erasureRequest } from '@carillon/contracts';
+import { createErasureMatcher, wordsName, type Erasure } from '@carillon/domain/erasures';
+import { hasEnded } from '@carillon/domain/jobs';
+import { CarillonError, type DeliveryId, type JobId } from '@carillon/kernel';
+import type { ErasureFindings } from '@carillon/ports';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { lacking } from '../../access/guard.ts';
+import { principalOf } from '../../access/principal.ts';
+import { EVERY_WORKSPACE, visibleScopeOf } from '../../access/visible-scope.ts';
+import { audited, keyedTarget } from '../../audit/facts.ts';
+import { requireErasing, stillUndecided, workOf } from '../../erasures/carry-out.ts';
+import { listErasures } from '../../erasures/list.ts';
+import { findPerson, type FoundPerson } from '../../erasures/find-person.ts';
+import { showErasure } from '../../erasures/shown.ts';
+import { workOfErasure } from '../../jobs/kinds/erase-person.ts';
+import { startJob } from '../../jobs/start.ts';
+import type { RoutePorts } from '../../ports.ts';
+import { showingActors } from '../../resources/shown.ts';
+import { acrossWorkspaces, paging, type ApiServer } from '../app.ts';
+
+/** Looks at what is held of a person, erases it after a second request, and lists certificates. */
+export function erasureRoutes(app: ApiServer, ports: RoutePorts): void {
+  app.post(
+    '/v1/workspaces/:workspace/erasures',
+    {
+      config: {
+        permission: 'people',
+        across: true,
+        audit: 'erasure.start',
+        problems: ['not_found', 'conflict', 'wrong_state', 'no_room'],
+      },
+      schema: {
+        operationId: 'erasePerson',
+        tags: ['People'],
+        summary:
+          'Says what is held of a person, and with the checksum of that erases it, as a job; it cannot be undone',
+        params: acrossWorkspaces,
+        body: erasureRequest,
+        response: { 200: erasureLookBody, 202: erasureLookBody },
+      },
+    },
+    async (request, reply) => {
+      const { person, reason, confirm } = request.body;
+      const workspace = workspaceOf(request, request.params.workspace);
+      audited(request, {
+        target: keyedTarget(ports.ids, person),
+        ...(confirm === undefined ? { what: 'erasure.look' as const } : { detail: reason }),
+      });
+      const erasing = requireErasing(ports);
+      const found = await findPerson(person, workspace, ports);
+      refuseNamingReason(reason, found, ports);
+      const findings = await erasing.eraser.find(workOf(found.subject, ports));
+      if (Object.keys(findings.counts).length === 0) {
+        throw new CarillonError('not_found', 'nothing is held of this person; check the spelling and the workspace');
+      }
+      const shown = {
+        found: { ...findings.counts },
+        checksum: findings.checksum,
+        shared_addresses: found.sharedAddresses,
+        undecided: [...findings.undecided],
+      };
+      if (confirm === undefined) return { ...shown, erasure: null };
+      if (confirm !== findings.checksum) {
+        throw new CarillonError('conflict', 'what is held of this person has changed since the look: look again');
+      }
+      await refuseDoubts(findings, ports);
+      await refuseSecond(found, ports);
+      await erasing.requireRoom();
+      const erasure = await start(request, found, findings, reason, ports);
+      reply.code(202);
+      return { ...shown, erasure: await showErasure(erasure, showingActors(ports)) };
+    },
+  );
+  app.get(
+    '/v1/workspaces/:workspace/erasures',
+    {
+      config: { permission: 'people', across: true },
+      schema: {
+        operationId: 'listErasures',
+        tags: ['People'],
+        summary: 'Erasures with their certificates, the newest first; they name nobody',
+        params: acrossWorkspaces,
+        querystring: z.strictObject({ ...paging }),
+        response: { 200: erasurePage },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = request.query;
+      const workspace = workspaceOf(request, request.params.workspace);
+      const page = await ports.erasures.list(workspace ?? undefined, limit, cursor);
+      const show = showingActors(ports);
+      return { items: await Promise.all(page.items.map((erasure) => showErasure(erasure, show))), next: page.next };
+    },
+  );
+}
+
+/** Lists all erasures as `carillon restore` takes them. */
+export function erasureListRoute(app: ApiServer, ports: RoutePorts): void {
+  app.get(
+    '/v1/erasures',
+    {
+      config: { permission: 'people' },
+      schema: {
+        operationId: 'exportErasures',
+        tags: ['People'],
+        summary: 'The list of all erasures, which restore applies to a backup; it names nobody',
+        response: { 200: erasureListBody },
+      },
+    },
+    () => listErasures(ports),
+  );
+}
+
+/** Returns the workspace, or null for all. Throws CarillonError `forbidden_role` if all are named by somebody who does not own the deployment. */
+function workspaceOf(request: FastifyRequest, named: string): string | null {
+  if (named !== EVERY_WORKSPACE) return visibleScopeOf(request).workspace ?? named;
+  if (!principalOf(request).may('people', null)) throw lacking(['people']);
+  return null;
+}
+
+/** The reason stays for ever. */
+function refuseNamingReason(reason: string, { subject }: FoundPerson, { ids }: Pick<RoutePorts, 'ids'>): void {
+  const matcher = createErasureMatcher(subject, (...parts) => ids.keyed(...parts));
+  if (!wordsName(reason, matcher)) return;
+  throw new CarillonError('invalid_request', 'reason: leave the person out, because the reason is kept', {
+    pointer: '/reason',
+  });
+}
+
+async function refuseDoubts({ undecided }: ErasureFindings, { ledger }: Pick<RoutePorts, 'ledger'>): Promise<void> {
+  const deliveries = await ledger.many(undecided.filter((id) => id.startsWith('dlv_')) as DeliveryId[]);
+  const doubts = deliveries.filter(({ state }) => state === 'IN_DOUBT').map(({ id }) => id);
+  if (doubts.length > 0) throw stillUndecided(doubts);
+}
+
+/** Erasures that are looked at for one of the same person under way. */
+const NEWEST = 100;
+
+async function refuseSecond({ subject }: FoundPerson, { erasures, jobs }: RoutePorts): Promise<void> {
+  const { items } = await erasures.list(subject.workspace ?? undefined, NEWEST);
+  for (const { erasedAt, hashes, job } of items) {
+    if (erasedAt !== null || !hashes.some((hash) => subject.hashes.includes(hash))) continue;
+    const known = await jobs.get(job);
+    if (known && !hasEnded(known)) throw new CarillonError('conflict', `this person is being erased by ${job}`);
+  }
+}
+
+async function start(
+  request: FastifyRequest,
+  { subject }: FoundPerson,
+  { counts }: ErasureFindings,
+  reason: string,
+  ports: RoutePorts,
+): Promise<Erasure> {
+  const { actor, name } = principalOf(request);
+  const id = ports.ids.random('erasure');
+  const job = ports.ids.random('job') as JobId;
+  const erasure: Erasure = {
+    ...subject,
+    id,
+    job,
+    reason,
+    by: actor,
+    byName: name,
+    requestedAt: ports.clock.now(),
+    erasedAt: null,
+    erased: counts,
+    version: 1,
+  };
+  await ports.erasures.insert(erasure);
+  await startJob(request, { id: job, workspace: subject.workspace, work: workOfErasure(id), items: [id] }, ports);
+  audited(request, { target: id });
+  return erasure;
+}
