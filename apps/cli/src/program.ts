@@ -5,6 +5,7 @@ import { configurationCommands } from './commands/configuration.ts';
 import { consentCommands } from './commands/consents.ts';
 import { deadLetterCommands, deliveryCommands, eventCommands } from './commands/deliveries.ts';
 import { draftCommands } from './commands/drafts.ts';
+import { erasureCommands } from './commands/erasures.ts';
 import { jobCommands } from './commands/jobs.ts';
 import { jwtProviderCommands } from './commands/jwt-providers.ts';
 import { keyCommands } from './commands/keys.ts';
@@ -58,6 +59,7 @@ export function buildProgram(): Command {
   receiptCommands(program);
   suppressionCommands(program);
   consentCommands(program);
+  erasureCommands(program);
   ruleCommands(program);
   testCommand(program);
   templateCommands(program);

@@ -33,18 +33,18 @@ describe('A backup', () => {
       }
       await shop.product.kill('SIGKILL');
 
-      const overData = await cli(['restore', file], { dataDir: shop.dataDir });
+      const overData = await cli(['restore', file, '--no-erasures'], { dataDir: shop.dataDir });
       expect(overData.code).toBe(2);
       expect(overData.stderr).toContain('is not empty');
-      const ofNothing = await cli(['restore', join(shop.folder, 'none')], { dataDir: restored });
+      const ofNothing = await cli(['restore', join(shop.folder, 'none'), '--no-erasures'], { dataDir: restored });
       expect(ofNothing).toMatchObject({ code: 2 });
       writeFiles(shop.folder, { 'junk.backup': 'not a backup' });
-      const ofJunk = await cli(['restore', join(shop.folder, 'junk.backup')], { dataDir: restored });
+      const ofJunk = await cli(['restore', join(shop.folder, 'junk.backup'), '--no-erasures'], { dataDir: restored });
       expect(ofJunk.code).toBe(2);
       expect(ofJunk.stderr).toContain('not a whole backup');
       expect(existsSync(restored)).toBe(false);
 
-      const done = await cli(['restore', file], { dataDir: restored });
+      const done = await cli(['restore', file, '--no-erasures'], { dataDir: restored });
       expect(done).toMatchObject({ code: 0, stderr: '' });
       expect(done.stdout).toContain(`up --data-dir ${restored}`);
       const accepted = smtp.accepted.length;
@@ -85,7 +85,7 @@ describe('A backup', () => {
       await shop.product.kill('SIGKILL');
       for (const [at, file] of files.entries()) {
         const dataDir = join(shop.folder, `restored-${at}`);
-        expect(await cli(['restore', file], { dataDir })).toMatchObject({ code: 0, stderr: '' });
+        expect(await cli(['restore', file, '--no-erasures'], { dataDir })).toMatchObject({ code: 0, stderr: '' });
         const product = await startProduct({ dataDir });
         try {
           const after = shopOf(product, shop.folder, dataDir, shop.key);

@@ -97,6 +97,8 @@ describe('Every command', () => {
         'owner-link',
         'backup',
         'restore',
+        'erasures list',
+        'erasures export',
         'mend',
         'move export',
         'move import',
@@ -156,7 +158,7 @@ describe('Every command', () => {
       ['account', 'check', 'default'],
       ['jwt-provider', 'list'],
       ['backup', join(shop.folder, 'json.backup')],
-      ['restore', join(shop.folder, 'json.backup')],
+      ['restore', join(shop.folder, 'json.backup'), '--no-erasures'],
     ];
     for (const line of lines) {
       const options = line[0] === 'restore' ? { dataDir: join(shop.folder, 'restored') } : { dataDir: shop.dataDir };

@@ -25,7 +25,7 @@ beforeAll(async () => {
   expect(await opened.run(['backup', backup])).toMatchObject({ code: 0 });
   await opened.product.kill('SIGTERM');
   const dataDir = join(place.folder, 'restored');
-  expect(await cli(['restore', backup, '--cancel-unsent'], { dataDir })).toMatchObject({ code: 0 });
+  expect(await cli(['restore', backup, '--no-erasures', '--cancel-unsent'], { dataDir })).toMatchObject({ code: 0 });
   shop = shopOf(await startProduct({ dataDir }), place.folder, dataDir, opened.key);
 });
 afterAll(async () => {

@@ -3,10 +3,17 @@ import type { Restored, Span } from '@carillon/adapter-embedded';
 import { formatInstant } from '@carillon/kernel';
 import type { Command } from 'commander';
 import { dataFolder, type CommonOptions } from '../client.ts';
+import { environment } from '../config.ts';
+import { UsageError } from '../failure.ts';
 import { clean, say, sayJson } from '../output.ts';
 import { quoted } from '../quoted.ts';
 
-type RestoreFlags = CommonOptions & { readonly newer?: string; readonly cancelUnsent?: boolean };
+type RestoreFlags = CommonOptions & {
+  readonly newer?: string;
+  readonly cancelUnsent?: boolean;
+  /** A file, or false for `--no-erasures`. */
+  readonly erasures?: string | false;
+};
 
 /** `carillon restore`: unpacks a backup, and says what a start over it will do before anything does it. */
 export function restoreCommand(program: Command): void {
@@ -20,8 +27,18 @@ export function restoreCommand(program: Command): void {
       'stopped data folder that the backup replaces: messages sent from there are not sent again',
     )
     .option('--cancel-unsent', 'cancel messages that the backup had not sent; you can resend them')
+    .option('--erasures <file>', 'people to erase from it: the file of carillon erasures export')
+    .option('--no-erasures', 'nobody was erased since the backup')
     .action(async (file: string, flags: RestoreFlags) => {
       const folder = dataFolder(flags);
+      if (flags.erasures === undefined) {
+        throw new UsageError(
+          'say --erasures FILE, as carillon erasures export wrote it, or --no-erasures if nobody was erased since the backup',
+        );
+      }
+      const { applyErasures, readErasureList } = await import('../process/apply-erasures.ts');
+      const list = flags.erasures === false ? null : readErasureList(resolve(flags.erasures));
+      let erased = 0;
       const { restoreBackup } = await import('@carillon/adapter-embedded');
       const { createIds, systemClock } = await import('@carillon/adapter-system');
       const { COLLECTIONS } = await import('@carillon/stores');
@@ -33,9 +50,17 @@ export function restoreCommand(program: Command): void {
         readers: READERS.filter(([group]) => group !== 'control'),
         ...(flags.newer !== undefined && { newer: resolve(flags.newer) }),
         ...(flags.cancelUnsent && { cancelUnsent: true }),
+        ...(list && {
+          async beforeReady(unpacked) {
+            erased = await applyErasures(unpacked, list, environment);
+          },
+        }),
       });
-      if (flags.json) sayJson({ file: resolve(file), data: folder, ...asJson(restored) });
-      else say(words(restored, file, folder, flags).join('\n'));
+      if (flags.json) sayJson({ file: resolve(file), data: folder, erasures: erased, ...asJson(restored) });
+      else {
+        if (list) say(`${many(erased, 'erasure was', 'erasures were')} applied to what the backup holds.`);
+        say(words(restored, file, folder, flags).join('\n'));
+      }
     });
 }
 

@@ -12,6 +12,7 @@ import { VERSION } from '../version.ts';
 import { backupTo } from './backup-file.ts';
 import { diagnose } from './diagnose.ts';
 import type { Closing, Foundation } from './foundation.ts';
+import { erasingOf } from './erasing.ts';
 import { keepRetention } from './keep-retention.ts';
 import { deadLettersKept } from './dead-letters-kept.ts';
 import { reportChecks } from './report-checks.ts';
@@ -78,6 +79,8 @@ export async function startControlRole(
     ...foundation,
     readModels: backend.readModels,
     inbox: backend.inbox,
+    erasures: backend.erasures,
+    erasing: erasingOf(foundation),
     auditSeals: backend.auditSeals,
     leases: backend.leases,
     sources: backend.sources,

@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { ErasureBody, ErasureListBody, ErasureLookBody, JobBody } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { connect, seg, type CommonOptions, type Page } from '../client.ts';
+import { clean, say, sayJson, shortTime } from '../output.ts';
+import { runnable } from '../runnable.ts';
+import { agree } from './agree.ts';
+import { answer, command, needs, pageText } from './api-command.ts';
+import { followJob } from './bulk.ts';
+
+type EraseOptions = CommonOptions & {
+  readonly reason: string;
+  readonly confirm?: string;
+  /** `--no-wait` */
+  readonly wait?: boolean;
+};
+
+/** `carillon erase` and `carillon erasures`. */
+export function erasureCommands(program: Command): void {
+  eraseCommand(program);
+  const erasures = program.command('erasures').description('erased people: certificates, and the list for backups');
+  command(erasures, 'list', 'list erasures with what each emptied, the newest first')
+    .option('--limit <n>', 'at most so many', '50')
+    .option('--cursor <cursor>', 'the page after')
+    .action(async ({ limit, cursor, ...options }: CommonOptions & { limit: string; cursor?: string }) => {
+      await answer(
+        options,
+        (client) => client.get<Page<ErasureBody>>(`/v1/workspaces/${seg(client.reach)}/erasures`, { limit, cursor }),
+        (page) => pageText(page, 'nobody was erased', erasureRow, ['id', 'workspace', 'erased', 'emptied', 'reason']),
+      );
+    });
+  command(erasures, 'export <file>', 'write the list of erasures for carillon restore; it names nobody').action(
+    async (file: string, options: CommonOptions) => {
+      const list = await connect(options).get<ErasureListBody>('/v1/erasures');
+      writeFileSync(resolve(file), `${JSON.stringify(list, null, 2)}\n`, { mode: 0o600 });
+      if (options.json) sayJson({ file: resolve(file), erasures: list.erasures.length });
+      else say(`${clean(resolve(file))}, ${list.erasures.length} erasures; keep it beside your backups`);
+    },
+  );
+}
+
+function eraseCommand(program: Command): void {
+  needs(
+    command(program, 'erase <person>', 'erase what is held of a person; shows it and asks first; it cannot be undone'),
+    '--reason <text>',
+    'why, for audit and certificate; it must not name the person',
+  )
+    .option('--confirm <checksum>', 'the checksum of a look, instead of a question')
+    .option('--no-wait', 'do not wait for the end')
+    .action(async (person: string, options: EraseOptions) => {
+      const client = connect(options);
+      const path = `/v1/workspaces/${seg(options.workspace === '-' ? '-' : await client.workspace())}/erasures`;
+      const body = { person, reason: options.reason };
+      let confirm = options.confirm;
+      if (confirm === undefined) {
+        const look = await client.post<ErasureLookBody>(path, body);
+        if (options.json) return sayJson(look);
+        say(lookText(look));
+        await agree('everything above is erased for good', 'nothing was erased', `--confirm ${look.checksum}`);
+        confirm = look.checksum;
+      }
+      const { erasure } = await client.post<ErasureLookBody>(path, { ...body, confirm });
+      if (!erasure) return;
+      if (options.wait === false) {
+        if (options.json) sayJson(erasure);
+        else say(runnable(`${erasure.job} has begun: npx carillon jobs show ${erasure.job} --follow`, options));
+        return;
+      }
+      const job = await client.get<JobBody>(`/v1/workspaces/${seg(erasure.workspace ?? '-')}/jobs/${seg(erasure.job)}`);
+      await followJob(client, job, options);
+    });
+}
+
+const countsText = (counts: ErasureBody['erased']): string =>
+  Object.entries(counts)
+    .map(([place, count]) => `${place.replaceAll('_', ' ')}: ${count}`)
+    .join(', ');
+
+function lookText({ found, checksum, shared_addresses: shared, undecided }: ErasureLookBody): string {
+  const lines = [`found: ${countsText(found)}`];
+  if (shared > 0) lines.push(`${shared} of the addresses belong to other people too and are kept`);
+  if (undecided.length > 0) lines.push(`decide about these first: ${undecided.join(', ')}`);
+  lines.push(`checksum: ${checksum}`);
+  return lines.join('\n');
+}
+
+const erasureRow = ({ id, workspace, erased_at: at, erased, reason }: ErasureBody): readonly string[] => [
+  id,
+  workspace ?? 'all',
+  at === null ? 'not ended' : shortTime(at),
+  countsText(erased),
+  clean(reason),
+];
