@@ -1,0 +1,394 @@
+import {
+  compileRule,
+  emptyMemory,
+  formatMemory,
+  isApplied,
+  nextDueOf,
+  passDeadlines,
+  readMemory,
+  startTurn,
+} from '@carillon/domain/rules';
+import type { EntityMemory, KeyedEvent } from '@carillon/domain/rules';
+import { streamTable, type PlacedRule } from '@carillon/domain/configuration';
+import { runToCompletion, type EventId, type LogId } from '@carillon/kernel';
+import {
+  configurationOf,
+  givenExpressions,
+  givenIds,
+  notification,
+  ORDER_PAID,
+  ORDERS,
+  stream,
+} from '@carillon/testing/given';
+import { evaluateOutcomesCoroutine, type BookRule } from '../../../src/index.ts';
+
+/*
+ * Every order of the steps of two workers that both believe they hold a partition, over the product's own evaluation: a
+ * batch, its outputs, each state and the checkpoint, with a crash at any step. At all times what was appended is part of
+ * what the log alone says. Once the log is handled to its end it is all of it.
+ */
+
+/** Seconds after a match at which the rule fires. */
+const AFTER = 3;
+
+export type ModelRecord = {
+  readonly kind: 'arm' | 'end' | 'tick' | 'on' | 'off';
+  readonly entity?: 'a' | 'b';
+  /** Seconds. */
+  readonly at: number;
+};
+
+/** Mistakes that the design rules out. Each of them breaks the model. */
+export const MODEL_FAULTS = {
+  deadline_keeps_offset: 'a deadline leaves the number that saves are compared by',
+  deadline_moves_applied: 'a deadline counts as an applied event, so that the record itself is skipped',
+  states_before_outputs: 'states are saved before outputs are appended',
+  position_before_states: 'the checkpoint is saved before the states',
+  no_fence: 'the last save of a state wins',
+  deadline_fires_first: 'a wait ends at a record of its very deadline',
+  part_moves_position: 'a commit that leaves waits of a record for the next one moves the checkpoint past that record',
+  fires_on_start: 'what is overdue fires when a worker starts',
+  cache_survives: 'what a worker knows of entities outlives its assignment',
+  configuration_of_end: 'waits of a batch end by the configuration at the end of the batch',
+} as const;
+export type ModelFault = keyof typeof MODEL_FAULTS;
+
+/** What the log alone says, by entity and offset of the event. */
+export function owedOf(log: readonly ModelRecord[]): ReadonlySet<string> {
+  const owed = new Set<string>();
+  for (const entity of ['a', 'b'] as const) {
+    let wait = null as { readonly deadline: number; readonly from: number } | null;
+    let on = true;
+    for (const [offset, record] of log.entries()) {
+      if (wait && wait.deadline < record.at) {
+        if (on) owed.add(`${entity}${wait.from}`);
+        wait = null;
+      }
+      if (record.kind === 'on' || record.kind === 'off') on = record.kind === 'on';
+      if (record.entity !== entity || !on) continue;
+      if (record.kind === 'end') wait = null;
+      if (record.kind === 'arm') wait = { deadline: wait?.deadline ?? record.at + AFTER, from: offset };
+    }
+  }
+  return owed;
+}
+
+const placedWith = (enabled: boolean): PlacedRule => {
+  const rule = {
+    stream: 'orders',
+    enabled,
+    when: 'event.kind == "arm"',
+    after: `${AFTER}s`,
+    unless: 'event.kind == "end"',
+    recipients: { from: 'event', to: { email: '"a@example.com"' }, unique_id: 'event_id' },
+  } as const;
+  const configuration = configurationOf([
+    stream('orders', { ...ORDERS, key: 'event.id' }),
+    notification('n', { ...ORDER_PAID, rules: { r: rule } }),
+  ]);
+  const placed = streamTable(configuration).rules.get('shop/orders')?.[0];
+  if (!placed) throw new Error('the rule is not in its stream');
+  return placed;
+};
+const entryOf = (enabled: boolean): BookRule => {
+  const placed = placedWith(enabled);
+  const compiled = compileRule(placed, givenExpressions);
+  if (!compiled.ok) throw new Error('the rule cannot be compiled');
+  return { ok: true, placed, rule: compiled.value };
+};
+const ENTRIES = { on: [entryOf(true)], off: [entryOf(false)] } as const;
+
+/** A memory as a store keeps it. */
+type Stored = readonly [offset: number, text: string];
+type States = Readonly<Record<string, Stored>>;
+type Place = readonly [next: number, watermark: number, on: boolean];
+type Worker = {
+  readonly phase: 'down' | 'idle' | 'writes';
+  readonly at: Place;
+  readonly cache: States;
+  readonly outputs: readonly string[];
+  readonly saves: readonly (readonly [entity: string, state: Stored])[];
+  readonly goal: Place | null;
+};
+type World = {
+  readonly stored: States;
+  readonly checkpoint: Place;
+  readonly told: readonly string[];
+  readonly workers: readonly Worker[];
+  readonly crashes: number;
+};
+
+const DOWN: Worker = { phase: 'down', at: [0, 0, true], cache: {}, outputs: [], saves: [], goal: null };
+const LOG = 'log_1' as LogId;
+const keyed = (record: ModelRecord, offset: number): KeyedEvent => ({
+  id: `evt_${String(offset).padStart(26, '0')}` as EventId,
+  workspace: 'shop',
+  stream: 'shop/orders',
+  key: record.entity ?? '',
+  body: { id: record.entity ?? '', kind: record.kind },
+  change: null,
+  position: { logId: LOG, topic: 'carillon.events', partition: 0, offset },
+  appendedAt: record.at * 1_000,
+  time: record.at * 1_000,
+  traceparent: null,
+});
+
+export type Bounds = { readonly batches: readonly number[]; readonly most: number };
+type Batch = Pick<Worker, 'cache' | 'outputs' | 'saves' | 'goal'>;
+
+/** One batch of a worker, as the evaluate stage does it: outputs, states to save and the checkpoint. */
+function evaluateBatch(
+  log: readonly ModelRecord[],
+  { at: [next, before, wasOn], cache }: Worker,
+  stored: States,
+  { size, most, fault }: { readonly size: number; readonly most: number; readonly fault: ModelFault | null },
+): Batch {
+  const memories = new Map<string, EntityMemory>();
+  const changed = new Set<string>();
+  const outputs: string[] = [];
+  const memoryOf = (entity: string): EntityMemory => {
+    const known = cache[entity] ?? stored[entity];
+    const memory =
+      memories.get(entity) ??
+      (known ? readMemory(known[1], known[0]) : emptyMemory({ workspace: 'shop', stream: 'shop/orders', key: entity }));
+    memories.set(entity, memory);
+    return memory;
+  };
+  const put = (entity: string, memory: EntityMemory): void => {
+    memories.set(entity, memory);
+    changed.add(entity);
+  };
+  const end = Math.min(log.length, next + size);
+  const newest = log.slice(next, end).findLast(({ kind }) => kind === 'on' || kind === 'off');
+  let [watermark, on] = [before, wasOn];
+  let passed = 0;
+  let at = next;
+  for (; at < end; at += 1) {
+    const record = log[at];
+    if (!record) break;
+    const now = Math.max(watermark, record.at);
+    const limit = now * 1_000 + (fault === 'deadline_fires_first' ? 1 : 0);
+    const isOn = fault === 'configuration_of_end' && newest ? newest.kind === 'on' : on;
+    let isLeft = false;
+    for (const entity of ['a', 'b']) {
+      const memory = memoryOf(entity);
+      if ((nextDueOf(memory) ?? limit) >= limit) continue;
+      isLeft = passed >= most;
+      if (isLeft) break;
+      passed += 1;
+      const position = { logId: LOG, topic: 'carillon.events', partition: 0, offset: at };
+      const entries = ENTRIES[isOn ? 'on' : 'off'];
+      const step = runToCompletion(passDeadlines(memory, { position, watermark: limit }, entries, () => 'trg_1'));
+      for (const { event, outcome } of step.passed)
+        if (outcome.kind === 'fired') outputs.push(`${entity}${Number(event.id.slice(4))}`);
+      put(entity, {
+        ...step.memory,
+        ...(fault === 'deadline_keeps_offset' && { offset: memory.offset }),
+        ...(fault === 'deadline_moves_applied' && { appliedOffset: at }),
+      });
+    }
+    if (isLeft && fault !== 'part_moves_position') break;
+    watermark = now;
+    if (record.kind === 'on' || record.kind === 'off') on = record.kind === 'on';
+    if (isLeft) {
+      at += 1;
+      break;
+    }
+    if (record.entity === undefined) continue;
+    const states = {
+      turn: (event: KeyedEvent) => {
+        const memory = memoryOf(event.key);
+        return isApplied(memory, event) ? null : startTurn(memory, event, now * 1_000);
+      },
+      put: (event: KeyedEvent, memory: EntityMemory) => put(event.key, memory),
+    };
+    runToCompletion(
+      evaluateOutcomesCoroutine(keyed(record, at), ENTRIES[on ? 'on' : 'off'], givenIds.derive, states, now * 1_000),
+    );
+  }
+  const textOf = (entity: string): Stored => [memoryOf(entity).offset, formatMemory(memoryOf(entity))];
+  return {
+    cache: { ...cache, ...Object.fromEntries([...memories.keys()].map((entity) => [entity, textOf(entity)])) },
+    outputs,
+    saves: [...changed].map((entity) => [entity, textOf(entity)]),
+    goal: [at, watermark, on],
+  };
+}
+
+const ORDER = ['outputs', 'saves', 'goal'] as const;
+const orderWith = (fault: ModelFault | null): readonly (typeof ORDER)[number][] =>
+  fault === 'states_before_outputs'
+    ? ['saves', 'outputs', 'goal']
+    : fault === 'position_before_states'
+      ? ['outputs', 'goal', 'saves']
+      : ORDER;
+
+/** Returns every world that one step of one worker leads to. */
+function* stepsOf(world: World, log: readonly ModelRecord[], { batches, most }: Bounds, fault: ModelFault | null) {
+  for (const [index, worker] of world.workers.entries()) {
+    const become = (next: Worker, more: Partial<World> = {}): World => ({
+      ...world,
+      ...more,
+      workers: world.workers.map((each, at) => (at === index ? next : each)),
+    });
+    const lost: Worker = fault === 'cache_survives' ? { ...DOWN, cache: worker.cache } : DOWN;
+    if (worker.phase === 'down') {
+      const overdue = Object.entries(world.stored).flatMap(([entity, [offset, text]]) =>
+        Object.values(readMemory(text, offset).rules).flatMap(({ wait }) => (wait ? [`${entity}${wait.event}`] : [])),
+      );
+      const told = fault === 'fires_on_start' ? toldWith(world.told, overdue) : world.told;
+      yield become({ ...DOWN, phase: 'idle', at: world.checkpoint, cache: lost.cache }, { told });
+      continue;
+    }
+    if (world.crashes > 0) yield become(lost, { crashes: world.crashes - 1 });
+    if (worker.phase === 'idle') {
+      const left = log.length - worker.at[0];
+      for (const size of left > 0 ? batches : []) {
+        if (size > 1 && size > left) continue;
+        yield become({
+          ...worker,
+          phase: 'writes',
+          ...evaluateBatch(log, worker, world.stored, { size, most, fault }),
+        });
+      }
+      continue;
+    }
+    yield save(world, worker, become, lost, fault);
+  }
+}
+
+const toldWith = (told: readonly string[], more: readonly string[]): readonly string[] =>
+  [...new Set([...told, ...more])].toSorted();
+
+/** The next write of a worker. */
+function save(
+  world: World,
+  worker: Worker,
+  become: (next: Worker, more?: Partial<World>) => World,
+  lost: Worker,
+  fault: ModelFault | null,
+): World {
+  const isLeft = (part: (typeof ORDER)[number]): boolean =>
+    part === 'goal' ? worker.goal !== null : worker[part].length > 0;
+  const part = orderWith(fault).find(isLeft);
+  if (part === undefined) return become({ ...worker, phase: 'idle' });
+  if (part === 'outputs') {
+    return become(
+      { ...worker, outputs: worker.outputs.slice(1) },
+      { told: toldWith(world.told, worker.outputs.slice(0, 1)) },
+    );
+  }
+  if (part === 'goal') {
+    const goal = worker.goal ?? worker.at;
+    if (world.checkpoint[0] > goal[0]) return become(lost);
+    return become({ ...worker, at: goal, goal: null }, { checkpoint: goal });
+  }
+  const [[entity, state]] = worker.saves as readonly [Worker['saves'][number]];
+  const saves = worker.saves.slice(1);
+  const there = world.stored[entity]?.[0] ?? -1;
+  if (fault === 'no_fence' || there < state[0])
+    return become({ ...worker, saves }, { stored: { ...world.stored, [entity]: state } });
+  return there === state[0] ? become({ ...worker, saves }) : become(lost);
+}
+
+export type Explored = { readonly worlds: number; readonly isCut: boolean; readonly wrong: string | null };
+
+/** Goes through every order of steps over a log, up to a number of worlds. */
+export function explore(
+  log: readonly ModelRecord[],
+  bounds: Bounds & { readonly crashes: number; readonly cap: number },
+  fault: ModelFault | null = null,
+): Explored {
+  const owed = owedOf(log);
+  const first: World = {
+    stored: {},
+    checkpoint: [0, 0, true],
+    told: [],
+    workers: [DOWN, DOWN],
+    crashes: bounds.crashes,
+  };
+  const seen = new Set([JSON.stringify(first)]);
+  const stack = [first];
+  for (let world = stack.pop(); world; world = stack.pop()) {
+    const wrong = world.told.find((each) => !owed.has(each));
+    if (wrong !== undefined) return { worlds: seen.size, isCut: false, wrong: `told ${wrong}, which is not owed` };
+    const isAtEnd = world.checkpoint[0] >= log.length && world.workers.every(({ phase }) => phase !== 'writes');
+    if (isAtEnd && world.told.length !== owed.size) return { worlds: seen.size, isCut: false, wrong: 'lost a message' };
+    for (const next of stepsOf(world, log, bounds, fault)) {
+      const key = JSON.stringify(next);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      stack.push(next);
+    }
+    if (seen.size > bounds.cap) return { worlds: seen.size, isCut: true, wrong: null };
+  }
+  return { worlds: seen.size, isCut: false, wrong: null };
+}
+
+const KINDS: readonly Omit<ModelRecord, 'at'>[] = [
+  { kind: 'arm', entity: 'a' },
+  { kind: 'arm', entity: 'b' },
+  { kind: 'end', entity: 'a' },
+  { kind: 'tick' },
+  { kind: 'off' },
+  { kind: 'on' },
+];
+
+/** All logs of a length, with gaps before, at and after the deadline, and a tick that passes every deadline. */
+export function* logsOf(length: number): Generator<readonly ModelRecord[]> {
+  const choices = KINDS.length * 3;
+  for (let number = 0; number < choices ** length; number += 1) {
+    const records: ModelRecord[] = [];
+    let left = number;
+    let at = 1;
+    for (let index = 0; index < length; index += 1) {
+      const choice = left % choices;
+      left = Math.floor(left / choices);
+      // The first gap makes no difference.
+      if (index === 0 && choice >= KINDS.length) break;
+      at += index === 0 ? 0 : ([0, AFTER, AFTER + 1][Math.floor(choice / KINDS.length)] ?? 0);
+      records.push({ ...(KINDS[choice % KINDS.length] ?? { kind: 'tick' }), at });
+    }
+    if (records.length < length || !records.some(({ kind }) => kind === 'arm')) continue;
+    yield [...records, { kind: 'tick', at: at + 9 }];
+  }
+}
+
+/** Logs that some fault needs: a rule off while a deadline passes, an event right after its own deadline, two due at once. */
+export const TELLING_LOGS: readonly (readonly ModelRecord[])[] = [
+  [
+    { kind: 'arm', entity: 'a', at: 1 },
+    { kind: 'off', at: 5 },
+    { kind: 'on', at: 6 },
+    { kind: 'tick', at: 15 },
+  ],
+  [
+    { kind: 'arm', entity: 'b', at: 1 },
+    { kind: 'off', at: 2 },
+    { kind: 'tick', at: 5 },
+    { kind: 'on', at: 6 },
+    { kind: 'tick', at: 15 },
+  ],
+  [
+    { kind: 'arm', entity: 'b', at: 1 },
+    { kind: 'on', at: 1 },
+    { kind: 'arm', entity: 'b', at: 5 },
+    { kind: 'tick', at: 14 },
+  ],
+  [
+    { kind: 'arm', entity: 'b', at: 1 },
+    { kind: 'arm', entity: 'a', at: 4 },
+    { kind: 'arm', entity: 'a', at: 4 },
+    { kind: 'tick', at: 13 },
+  ],
+  [
+    { kind: 'arm', entity: 'a', at: 1 },
+    { kind: 'end', entity: 'a', at: 4 },
+    { kind: 'tick', at: 13 },
+  ],
+  [
+    { kind: 'arm', entity: 'a', at: 1 },
+    { kind: 'end', entity: 'a', at: 1 },
+    { kind: 'tick', at: 13 },
+  ],
+];
