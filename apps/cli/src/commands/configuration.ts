@@ -134,7 +134,8 @@ async function confirmPrune(asked: Promise<PlanBody>): Promise<number> {
   const plan = await asked;
   const gone = plan.changes.filter((change) => change.action === 'delete');
   if (gone.length === 0) return plan.number;
-  const names = gone.map((change) => `  ${clean(change.resource)}${toldWords(change)}`).join('\n');
+  const noteOf = ({ note }: PlanBody['changes'][number]): string => (note === null ? '' : `: ${clean(note)}`);
+  const names = gone.map((change) => `  ${clean(change.resource)}${toldWords(change)}${noteOf(change)}`).join('\n');
   if (!process.stdin.isTTY) throw new UsageError(`--prune would remove:\n${names}\nTo do that, repeat with --yes`);
   const { createInterface } = await import('node:readline/promises');
   const prompt = createInterface({ input: process.stdin, output: process.stderr });

@@ -16,13 +16,15 @@ export function faultLines({ faults, warnings }: Faulty): readonly string[] {
 
 const SIGNS = { create: '+', update: '~', delete: '-', missing: '?' } as const;
 
-/** What changes, with the fields of what is changed and the people under what goes. */
+/** Changes with their notes, the fields of updates, and the people under deletions. */
 export function changeLines(changes: PlanBody['changes']): readonly string[] {
   return changes.flatMap((change) => {
     const head = `${SIGNS[change.action]} ${paint('bold', clean(change.resource))}${paint('red', toldWords(change))}`;
-    if (change.action !== 'update') return [head];
+    const note = change.note === null ? [] : [`    ${clean(change.note)}`];
+    if (change.action !== 'update') return [head, ...note];
     return [
       head,
+      ...note,
       ...change.fields.flatMap(({ path, before, after }) => [
         `    ${clean(path)}`,
         ...(before === null ? [] : [`      ${paint('red', `- ${clean(before)}`)}`]),

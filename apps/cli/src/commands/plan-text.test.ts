@@ -1,5 +1,6 @@
 import type { PlanBody } from '@carillon/contracts';
 import { describe, expect, it } from 'vitest';
+import { changeLines } from './draft-text.ts';
 import { showApplied, showDiff } from './plan-text.ts';
 
 const place = { file: 'workspaces/shop/notifications/paid.yaml', line: 4, column: 3, path: 'rules.paid' };
@@ -64,5 +65,26 @@ describe('what apply and diff say of a folder', () => {
   it('one line where there is nothing else to say', () => {
     expect(showDiff(plan, 'shop')).toBe('nothing would change (configuration 7)');
     expect(showApplied(applied({}, null), 'shop')).toBe('nothing to change (configuration 7)');
+  });
+});
+
+describe('a note of a change', () => {
+  const note = '2 entities wait by rule unpaid, which is removed: their waits end without a message';
+  const change: PlanBody['changes'][number] = {
+    action: 'delete',
+    resource: 'notification shop/order-paid',
+    note,
+    formers: [],
+    told: 3,
+    waiting: 0,
+    fields: [],
+  };
+
+  it('is in diff and in the review of drafts, also beside the people under a deletion', () => {
+    const head = '- notification shop/order-paid';
+    expect(showDiff({ ...plan, changes: [change] }, 'shop')).toBe(`${head}  (3 people were told under it)  ${note}`);
+    expect(changeLines([change])).toEqual([`${head} (3 people were told under it)`, `    ${note}`]);
+    const update = { ...change, action: 'update', told: null, waiting: null } as const;
+    expect(changeLines([update])).toEqual(['~ notification shop/order-paid', `    ${note}`]);
   });
 });
