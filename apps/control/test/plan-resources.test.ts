@@ -76,7 +76,7 @@ describe('the plan of resources', () => {
     const { faults, changes } = await plan([renamed], [of('notification', 'order-paid')]);
     expect(faults).toEqual([]);
     expect(changes.map(({ action, ref, notes }) => [action, ref.name, notes])).toEqual([
-      ['delete', 'order-paid', ['renamed to paid-at-last: who was told stays told']],
+      ['delete', 'order-paid', ['renamed to paid-at-last: its history stays, so nobody is notified twice']],
       ['create', 'paid-at-last', []],
     ]);
   });

@@ -229,11 +229,11 @@ describe('a notification under another name', () => {
     expect(bodyOf(after, 'old')).toBeUndefined();
   });
 
-  test('without an id is new, and the plan says that nobody counts as told', () => {
+  test('without an id is new, and the plan says that nobody has had it', () => {
     const current = before();
     const next = plan(current, [template, resource('notification', 'new', notification({ r: rule() }))]);
     const change = changeOf(next, 'notification', 'new');
-    expect(change?.notes[0]).toMatch(/^new: nobody counts as told; if this is another name for old \(id: ntf_/);
+    expect(change?.notes[0]).toMatch(/^new: nobody has had it yet\. If it was called old \(id: ntf_/);
     expect(changeOf(next, 'notification', 'old')?.action).toBe('missing');
   });
 

@@ -260,7 +260,7 @@ describe('export', () => {
     const renamed = { ...others, 'workspaces/shop/notifications/order-settled.yaml': text };
     const { body } = await shop.api<AppliedBody>('POST', '/v1/configuration/apply', { files: renamed, prune: true });
     expect(body).toMatchObject({ applied: true, faults: [] });
-    expect(body.changes.some((change) => /nobody counts as told/.test(change.note ?? ''))).toBe(false);
+    expect(body.changes.some((change) => /nobody has had it yet/.test(change.note ?? ''))).toBe(false);
     const again = await shop.delivered(await shop.send(told));
     expect(again).toMatchObject({ state: 'SUPPRESSED', reason: 'duplicate', duplicate_of: first.id });
 
@@ -269,6 +269,6 @@ describe('export', () => {
       files: { ...others, 'workspaces/shop/notifications/order-done.yaml': plain },
       prune: true,
     });
-    expect(replaced.body.changes.map((change) => change.note).join()).toContain('nobody counts as told');
+    expect(replaced.body.changes.map((change) => change.note).join()).toContain('nobody has had it yet');
   });
 });

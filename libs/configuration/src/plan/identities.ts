@@ -79,5 +79,5 @@ const formerOf = ({ ref: { name }, body }: Resource<'notification'>): readonly F
 function notesOf(replaced: readonly Resource<'notification'>[]): readonly string[] {
   if (replaced.length === 0) return [];
   const names = replaced.map(({ ref, body }) => (body.id === undefined ? ref.name : `${ref.name} (id: ${body.id})`));
-  return [`new: nobody counts as told; if this is another name for ${names.join(' or ')}, write that id into the file`];
+  return [`new: nobody has had it yet. If it was called ${names.join(' or ')} before, write that id into the file`];
 }

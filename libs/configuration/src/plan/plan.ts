@@ -52,7 +52,8 @@ export function* planChangesCoroutine(
     const key = resourceKey(resource.ref);
     if (wanted.has(key) || !isMeant(resource.ref)) continue;
     const newName = renamed.get(key);
-    const notes = newName === undefined ? [] : [`renamed to ${newName}: who was told stays told`];
+    const notes =
+      newName === undefined ? [] : [`renamed to ${newName}: its history stays, so nobody is notified twice`];
     changes.push(leaving(resource, options.prune || newName !== undefined || options.remove?.has(key) === true, notes));
   }
   const sorted = changes.toSorted((a, b) => (resourceKey(a.ref) < resourceKey(b.ref) ? -1 : 1));

@@ -109,7 +109,7 @@ export function DeadLetters(): ReactNode {
           <Empty title="No dead letters">Records that Carillon cannot process appear here, each with its reason.</Empty>
         ) : (
           <Empty
-            title="None of these"
+            title="No dead letter matches"
             action={<Button onPress={() => void navigate({ search: {}, replace: true })}>Show all of them</Button>}
           >
             The filter shows records that are {shown === 'true' ? 'redriven' : 'not redriven'}.

@@ -95,7 +95,7 @@ export function Receipts(): ReactNode {
           </Empty>
         ) : (
           <Empty
-            title="None of these"
+            title="No receipt matches"
             action={<Button onPress={() => void navigate({ search: {}, replace: true })}>Show open receipts</Button>}
           >
             {shown === 'false' ? 'No receipt was dismissed yet.' : 'Every receipt matched a delivery so far.'}

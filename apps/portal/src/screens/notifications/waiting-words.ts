@@ -92,5 +92,7 @@ export function waitWords(rule: Loose, match: string = matchWords(rule)): string
 export function cooldownWords(rule: Loose): string[] {
   const cooldown = textOf(rule['cooldown']);
   if (cooldown === '') return [];
-  return [cooldown === 'until_false' ? 'not again until that has ended' : `not again within ${spanWords(cooldown)}`];
+  return [
+    cooldown === 'until_false' ? 'not again until the condition was false' : `not again within ${spanWords(cooldown)}`,
+  ];
 }

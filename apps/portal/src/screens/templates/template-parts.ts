@@ -166,8 +166,8 @@ export const NEW_PARTIALS: readonly NewKind<'partials'>[] = [
 
 /** What helps at the caret after two braces. */
 export const HELPERS: readonly (readonly [name: string, help: string])[] = [
-  ['date', 'A date in the reader’s form: {{date paid_at time="short"}}'],
-  ['number', 'A number in the reader’s form'],
+  ['date', 'A date, formatted for the reader: {{date paid_at time="short"}}'],
+  ['number', 'A number, formatted for the reader'],
   ['currency', 'An amount: {{currency total "EUR"}}'],
   ['plural', 'The word that fits a number: {{plural count one="item" other="items"}}'],
   ['default', 'The first value, or the second if the first is missing'],
