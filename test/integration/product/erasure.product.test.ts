@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ErasureLookBody, ErasureBody } from '@carillon/contracts';
 import { cli, startProduct, untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openShop, order, shopFiles, shopOf, type Files, type Shop } from './shop.ts';
+import { caller, openShop, order, shopFiles, shopOf, type Files, type Shop } from './shop.ts';
 
 /* One of two people is erased from a running product, with a kill in the midst. Every personal field of the first carries a mark. */
 
@@ -134,6 +134,11 @@ describe('An erased person', () => {
       dataDir: file('restored'),
     });
     expect(restored, restored.stderr).toMatchObject({ code: 0 });
+    expect(placesWith(file('restored'))).toEqual([]);
+    const over = await startProduct({ dataDir: file('restored') });
+    const listed = await caller(over)<{ items: ErasureBody[] }>('GET', PATH);
+    await over.kill('SIGTERM');
+    expect(listed.body.items).toMatchObject([{ id: certificate.id, erased_at: certificate.erased_at }]);
     expect(placesWith(file('restored'))).toEqual([]);
     writeFileSync(file('cut.json'), readFileSync(file('erasures.json'), 'utf8').slice(0, -20));
     const cut = await cli(['restore', file('before.backup'), '--erasures', file('cut.json')], { dataDir: file('cut') });
