@@ -55,6 +55,8 @@ export type OrderClients = {
   readonly done: Promise<void>;
 };
 
+/** Statuses after which a client repeats. A process that was stopped answers 408 to a body it could not read in time. */
+const REPEATED: ReadonlySet<number> = new Set([408, 429]);
 /** Requests that are under way at once. */
 const CONCURRENCY = 24;
 /** The first events of two orders, in milliseconds. */
@@ -88,7 +90,7 @@ export function startOrderClients(
       const status = await postTo(await gateway(), body).catch(() => 0);
       leave();
       if (status === 202) break;
-      if (status >= 400 && status < 500 && status !== 429) throw new Error(`refused with ${status}`);
+      if (status >= 400 && status < 500 && !REPEATED.has(status)) throw new Error(`refused with ${status}`);
       await pause(100);
     }
     taken += 1;
