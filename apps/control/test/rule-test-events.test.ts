@@ -41,13 +41,13 @@ const UNPAID = {
   recipients: { from: 'event', to: { email: 'event.email' }, unique_id: 'event.order_id' },
 } as const;
 
-async function publish(keys: Partial<RuleBody>): Promise<void> {
+async function publish(keys: Partial<RuleBody>, others: Readonly<Record<string, RuleBody>> = {}): Promise<void> {
   if (!PAID) throw new Error('there is a rule');
   await topology.publish(
     workspaceSettings({}),
     stream('orders', { ...ORDERS, key: 'event.order_id' }),
     template('order-paid', { email: { subject: 'Order {{order_id}} at {{deadline}}', text: 'x' } }),
-    notification('order-paid', { ...ORDER_PAID, rules: { paid: { ...PAID, ...keys } } }),
+    notification('order-paid', { ...ORDER_PAID, rules: { paid: { ...PAID, ...keys }, ...others } }),
   );
 }
 
@@ -162,12 +162,14 @@ describe('a test of a rule with several events', () => {
   });
 
   it('begins with what is remembered of an entity, for a person who may see bodies', async () => {
+    // The entity also waits by another rule, which is no part of the test.
+    await publish(UNPAID, { other: { stream: 'orders', ...UNPAID, after: '2h' } });
     const id = await topology.event({ type: 'placed', order_id: 'A-9', email: 'a-9@example.com' });
     await evaluateAll(topology);
     const request = { entity: 'A-9', events: [{ at: '+30m', event: order('viewed', 'A-9') }] };
     const { body } = await ask(request);
     expect(body.timeline).toMatchObject([
-      { kind: 'event', event: 0, fired: false },
+      { kind: 'event', event: 0, fired: false, decisions: [] },
       { kind: 'deadline', event: null, event_id: id, fired: true, recipients: [{ to: { email: 'a-9@example.com' } }] },
     ]);
     expect((await ask({ entity: 'A-9', events: [{ at: '+30m', event: order('paid', 'A-9') }] })).body).toMatchObject({

@@ -69,3 +69,10 @@ it('a folder that is itself a link is read, and a new one is written', () => {
   writeFolder(join(place, 'new/one'), { 'workspaces/shop/workspace.yaml': 'name: X\n' });
   expect(Object.keys(readFolder(join(place, 'new/one')))).toEqual(['workspaces/shop/workspace.yaml']);
 });
+
+it('writing a folder keeps files that it does not write, such as cases', () => {
+  const kept = join(place, 'with-cases');
+  writeFolder(kept, { 'workspaces/shop/tests/paid.yaml': 'rule: n.paid\n' });
+  writeFolder(kept, { 'workspaces/shop/workspace.yaml': 'name: X\n' });
+  expect(Object.keys(readFolder(kept))).toEqual(['workspaces/shop/tests/paid.yaml', 'workspaces/shop/workspace.yaml']);
+});
