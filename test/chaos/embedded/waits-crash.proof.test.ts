@@ -11,7 +11,7 @@ it(`Rules that wait for ${orders} orders, killed while events come, notify once 
   console.log(`waits, seed ${seed}:`, { ...counts, ...figures });
   expect(findings, stderr).toEqual([]);
   // A run in which little waited, or nothing was interrupted, would show nothing.
-  expect(figures.kills).toBeGreaterThan(stops.size + 2);
+  expect(figures.kills).toBeGreaterThan(4);
   expect(figures.stops).toBe(stops.size);
   expect(counts.owed).toBeGreaterThan(orders / 3);
   expect(counts.inDoubt).toBeLessThan(counts.owed / 10);

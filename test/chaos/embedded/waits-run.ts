@@ -91,11 +91,12 @@ export async function runWaits({ seed, orders, stops, env = {} }: WaitsOptions) 
     const done = clients.done.then(() => {
       isDone = true;
     });
-    while (!isDone) {
+    const lastStop = Math.max(0, ...stops);
+    while (!isDone || lives.length <= lastStop) {
       const isStopped = stops.has(lives.length);
       if (isStopped) await rm(join(folder, 'orders'), { force: true });
       else await armFailpoint(folder, failpointOf(chance));
-      await Promise.race([done, life.exited, pause(between(chance, 500, 8_000))]);
+      await Promise.race([...(isDone ? [] : [done]), life.exited, pause(between(chance, 500, 8_000))]);
       if (isStopped) {
         figures.stops += Number(await stopFor(life, STOPPED_MS));
         await pause(between(chance, 0, 2_000));
