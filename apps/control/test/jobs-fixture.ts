@@ -78,6 +78,7 @@ export async function openJobsFixture() {
     readModels: stores.readModels.connect(wire),
     suppressions: stores.suppressions.connect(wire),
     consents: stores.documents.connect(wire).consents,
+    erasures: stores.documents.connect(wire).erasures,
     log: stores.log.connect(wire),
   });
   const people = createMemoryStores().connect().people;

@@ -1,0 +1,78 @@
+import type { ErasureWork } from '@carillon/ports';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deploymentOwner } from '../src/access/principal.ts';
+import type { ErasingPorts } from '../src/ports.ts';
+import { personWith } from './control-fixture.ts';
+import { openJobsFixture, type JobsFixture } from './jobs-fixture.ts';
+
+/** An eraser that finds one delivery, in the workspaces that it is asked about. */
+const erasing = (asked: ErasureWork[] = []): ErasingPorts => ({
+  eraser: {
+    async find(work) {
+      asked.push(work);
+      return { counts: { deliveries: 1 }, checksum: 'c1', undecided: [] };
+    },
+    erase: async () => ({ counts: {}, checksum: '', undecided: [] }),
+    pauseConsumers: async () => () => undefined,
+    rewrite: async () => undefined,
+  },
+  unreadOffsets: async () => () => Number.POSITIVE_INFINITY,
+  readTopics: [],
+  alone: (work) => work(),
+  requireRoom: async () => undefined,
+});
+
+const BODY = { person: 'bob@example.com', reason: 'Letter' };
+
+let fixture: JobsFixture;
+beforeEach(async () => {
+  fixture = await openJobsFixture();
+});
+afterEach(() => fixture.close());
+
+const as = async (...given: Parameters<JobsFixture['as']>) => {
+  const control = await fixture.as(...given);
+  await fixture.publishShop(control);
+  return control;
+};
+
+describe('The route that erases a person', () => {
+  it('is refused by name on a cluster', async () => {
+    const owner = await as(deploymentOwner('session'), { erasing: null });
+    const { status, body } = await owner.ask('POST', 'erasures', BODY);
+    expect(status).toBe(409);
+    expect(body).toMatchObject({ code: 'wrong_state' });
+    expect(body['detail']).toContain('cluster');
+  });
+
+  it('takes owners alone, and all workspaces from owners of the deployment', async () => {
+    const [editor, ofShop, owner] = await Promise.all([
+      as(personWith('per_ed', ['read', 'configure', 'operate']), { erasing: erasing() }),
+      as(personWith('per_own', ['read', 'people'], 'shop'), { erasing: erasing() }),
+      as(deploymentOwner('session'), { erasing: erasing() }),
+    ]);
+    expect((await editor.ask('POST', 'erasures', BODY)).status).toBe(403);
+    expect((await ofShop.ask('POST', '/v1/workspaces/-/erasures', BODY)).status).toBe(403);
+    expect((await ofShop.ask('POST', 'erasures', BODY)).status).toBe(200);
+    expect((await owner.ask('POST', '/v1/workspaces/-/erasures', BODY)).status).toBe(200);
+  });
+
+  it('looks for keyed hashes in one workspace, or in all', async () => {
+    const asked: ErasureWork[] = [];
+    const owner = await as(deploymentOwner('session'), { erasing: erasing(asked) });
+    await owner.ask('POST', 'erasures', BODY);
+    await owner.ask('POST', '/v1/workspaces/-/erasures', BODY);
+    expect(asked.map(({ matcher }) => matcher.covers('club'))).toEqual([false, true]);
+    expect(asked.every(({ matcher }) => matcher.isPerson('BOB@example.com'))).toBe(true);
+  });
+
+  it('starts one job with the checksum of the look, and no second one of the same person meanwhile', async () => {
+    const owner = await as(deploymentOwner('session'), { erasing: erasing() });
+    expect(await owner.ask('POST', 'erasures', { ...BODY, confirm: 'c0' })).toMatchObject({ status: 409 });
+    const begun = await owner.ask('POST', 'erasures', { ...BODY, confirm: 'c1' });
+    expect(begun, JSON.stringify(begun.body)).toMatchObject({ status: 202 });
+    expect(begun.body['erasure']).toMatchObject({ workspace: 'shop', erased_at: null, erased: { deliveries: 1 } });
+    const second = await owner.ask('POST', 'erasures', { ...BODY, confirm: 'c1' });
+    expect(second).toMatchObject({ status: 409, body: { code: 'conflict' } });
+  });
+});
