@@ -8,6 +8,7 @@ const CHECK = 'POST /v1/workspaces/{workspace}/expressions/check';
 const NOTIFICATION = 'GET /v1/workspaces/{workspace}/notifications/{name}';
 const SAVE = 'PUT /v1/workspaces/{workspace}/{kind}/{name}/draft';
 const STREAMS = 'GET /v1/workspaces/{workspace}/streams';
+const EVENTS = 'GET /v1/workspaces/{workspace}/events';
 const DRAFTS = 'GET /v1/workspaces/{workspace}/drafts';
 const TEST = 'POST /v1/workspaces/{workspace}/rules/{name}/test';
 const RULE = '/workspaces/shop/notifications/order-paid/rules/paid';
@@ -118,9 +119,49 @@ testScreens('A rule that waits', ({ api, open }) => {
     ];
     expect(events.map(({ at }) => Date.parse(at) - Date.parse(events[0]?.at ?? ''))).toEqual([0, 20 * 60_000]);
     // The axis is for a pointer: a dot opens the same.
-    await bench.locator('button[title="Smallest event that fits"]').click();
+    await bench.locator('button[title="Smallest matching event"]').click();
     await bench.getByRole('list', { name: 'Values of when' }).waitFor();
     await expectAccessible(page, 'a timeline');
     await expectToFit(page, 390);
+  });
+
+  it('takes the newest events of one entity, at the times at which they came', async () => {
+    serveRule({ stream: 'orders', after: '1h' });
+    const [row] = api.example(EVENTS)['items'] as readonly object[];
+    const items = [3, 2, 1].map((hour) => ({
+      ...row,
+      id: `evt_${hour}`,
+      at: `2026-11-22T0${hour}:00:00.000Z`,
+      label: `A-${hour}`,
+    }));
+    api.answer(EVENTS, { items, next: null });
+    api.answer(TEST, ({ body }: Call) => {
+      const { events } = body as { readonly events: readonly { readonly event_id?: string }[] };
+      const [step] = api.example(TEST)['timeline'] as readonly object[];
+      const timeline = events.map(({ event_id: id = 'evt_0' }, event) => ({
+        ...step,
+        event,
+        event_id: id,
+        entity: id === 'evt_2' ? 'other' : 'A-1001',
+      }));
+      return { ...api.example(TEST), timeline };
+    });
+    const page = await open(RULE);
+    const bench = card(page, 'Test bench');
+    const rows = bench.getByRole('list', { name: 'Timeline' }).getByRole('listitem');
+    await bench.getByRole('button', { name: /^Remove the event/ }).click();
+    await expect.poll(() => rows.count()).toBe(0);
+    await bench.getByRole('button', { name: 'Add an event' }).click();
+    await page.getByRole('menuitem', { name: 'Newest events of one order' }).click();
+    await bench.getByRole('button', { name: 'Add its newest events' }).click();
+    await rows.nth(1).waitFor();
+    expect(await rows.count()).toBe(2);
+    await bench.getByRole('button', { name: /^Run/ }).click();
+    await expect
+      .poll(() => (api.calls(TEST).at(-1)?.body as { events: object[] } | undefined)?.events)
+      .toEqual([
+        { at: '2026-11-22T01:00:00.000Z', event_id: 'evt_1' },
+        { at: '2026-11-22T03:00:00.000Z', event_id: 'evt_3' },
+      ]);
   });
 });
