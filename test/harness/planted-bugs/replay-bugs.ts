@@ -3,8 +3,9 @@ import type { TestedBug } from './planted-bug.ts';
 const COMPARISON = 'libs/stages/test/replay/comparison.test.ts';
 const SENDING = 'apps/control/test/send-missing.test.ts';
 const QUESTIONS = 'apps/control/test/sending-questions.test.ts';
+const SEARCH = 'apps/control/test/why-not-search.test.ts';
 
-/** Bugs of comparisons and of sending missing messages. */
+/** Bugs of comparisons, of sending missing messages, and of searches. */
 export const REPLAY_BUGS: Readonly<Record<string, TestedBug>> = {
   'the job is left out of the id of a trigger': {
     changes: [
@@ -122,6 +123,87 @@ export const REPLAY_BUGS: Readonly<Record<string, TestedBug>> = {
         file: 'apps/control/src/runs/sending-checks.ts',
         from: "if (state === 'open') {",
         to: "if (state === ('asked' as string)) {",
+      },
+    ],
+    tests: [QUESTIONS],
+  },
+  'a search reads escaped text as it is written': {
+    changes: [
+      {
+        file: 'libs/stages/src/replay/find-text.ts',
+        from: "(bytes.includes('\\\\') ? escaped : plain).test(bytes)",
+        to: "(bytes.includes('\\\\') ? plain : plain).test(bytes)",
+      },
+    ],
+    tests: ['libs/stages/test/replay/find-text.test.ts'],
+  },
+  'a search knows one letter case': {
+    changes: [
+      {
+        file: 'libs/stages/src/replay/find-text.ts',
+        from: 'return [point, ...(capitals.get(String.fromCodePoint(point)) ?? [])];',
+        to: 'return [point];',
+      },
+    ],
+    tests: ['libs/stages/test/replay/find-text.test.ts'],
+  },
+  'a search finds events of other workspaces': {
+    changes: [
+      {
+        file: 'apps/cli/src/replay/find-text.ts',
+        from: "headers['workspace'] !== workspace ||",
+        to: "headers['workspace'] === (void workspace, '') ||",
+      },
+    ],
+    tests: ['apps/cli/src/replay/find-text.server.test.ts'],
+    lane: 'server',
+  },
+  'the text of a search outlives it': {
+    changes: [
+      {
+        file: 'apps/control/src/runs/remove-texts.ts',
+        from: 'return job ? hasEnded(job) : !isStarting(run, clock.now());',
+        to: 'return job ? false && hasEnded(job) : !isStarting(run, clock.now());',
+      },
+    ],
+    tests: [SEARCH],
+  },
+  'a search answers a question about another text': {
+    changes: [
+      {
+        file: 'apps/control/src/routes/deliveries/why-not-question.ts',
+        from: 'if (run.textHash === textHashOf({ workspace, text: who }, ports)) return run;',
+        to: "if (textHashOf({ workspace, text: who }, ports) !== '') return run;",
+      },
+    ],
+    tests: [SEARCH],
+  },
+  'a search hides the events that it did not keep': {
+    changes: [
+      {
+        file: 'apps/control/src/routes/deliveries/why-not.ts',
+        from: '(counts?.found ?? 0) - MAX_FOUND_EVENTS',
+        to: '0 * (counts?.found ?? 0) - MAX_FOUND_EVENTS',
+      },
+    ],
+    tests: [SEARCH],
+  },
+  'a redrive ignores sending jobs that have not ended': {
+    changes: [
+      {
+        file: 'apps/control/src/redriving.ts',
+        from: 'others.find((job) => !hasEnded(job))',
+        to: 'others.find((job) => !hasEnded(job) && job.endedAt !== null)',
+      },
+    ],
+    tests: ['apps/control/test/redriving.test.ts'],
+  },
+  'a sending job begins while a letter is being redriven': {
+    changes: [
+      {
+        file: 'apps/control/src/jobs/kinds/send-missing.ts',
+        from: "await withRedriveLease(job.workspace ?? '', stop, ports, async () => undefined);",
+        to: 'void withRedriveLease;',
       },
     ],
     tests: [QUESTIONS],
