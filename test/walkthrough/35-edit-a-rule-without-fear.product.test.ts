@@ -74,6 +74,17 @@ chapter('35. Edit a rule without fear', (newHome, place) => {
       expect(out.match(/run_\w+ +compare +done +order-paid +1 +0 /g)).toHaveLength(2);
     });
 
+    it('verifies that the log still gives the messages that it gave', async () => {
+      const { code, out } = await carillon.command(['replay', 'verify']);
+      expect([code, out]).toEqual([
+        0,
+        expect.stringContaining('2 events evaluated again give what the log has: 1 output.'),
+      ]);
+      const id = /run_\w+/.exec((await carillon.command(['replay', 'list'])).out)?.[0] ?? '';
+      expect((await carillon.command(['replay', 'findings', id])).out).toContain('no findings');
+      expect(await carillon.inbox()).toHaveLength(1);
+    });
+
     it('warns before all numbers if unique_id changes', async () => {
       await carillon.edit(ORDER_PAID, 'event.total > 80', 'event.total > 100');
       await carillon.edit(ORDER_PAID, 'unique_id: event_id', 'unique_id: event.order_id');
