@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import { ensureTopics, openKafkaLog } from '@carillon/adapter-kafka';
 import { createSchemaRegistry } from '@carillon/adapter-schema-registry';
-import { TOPIC_DEFINITIONS } from '@carillon/contracts';
+import { createRecordCodecs, TOPIC_DEFINITIONS } from '@carillon/contracts';
 import type { ResourceChange } from '@carillon/domain/configuration';
-import type { CompareRun } from '@carillon/domain/runs';
+import type { CompareRun, Finding, FindRun } from '@carillon/domain/runs';
 import type { LogId } from '@carillon/kernel';
-import type { ComparedSlot } from '@carillon/stages';
+import type { Checkpoint, CheckpointStore, EventLog, SchemaRegistry } from '@carillon/ports';
+import { planVerification, type ComparedSlot } from '@carillon/stages';
 import { untilFound } from '@carillon/testing';
-import { changesOf, ORDERS, stream } from '@carillon/testing/given';
+import { changesOf, givenIntent, ORDERS, stream } from '@carillon/testing/given';
 import { forgetTopics } from '@carillon/testing/services';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
@@ -20,14 +21,30 @@ import {
   children,
   EDITED,
   EVENTS,
+  factsAt,
   scratchFileOf,
   startComparison,
   type ComparisonPlace,
   type LogWithOrders,
 } from '../../test/comparison-fixture.ts';
+import { createRunChild } from './run-child.ts';
 
 const REGISTRY_PASSWORD = 'registry-password-of-the-test';
 const clock = { now: () => Date.now() };
+
+/** The engine has read all records. */
+const ALL_EVALUATED: Pick<CheckpointStore, 'load'> = {
+  load: async () => ({ next: Number.MAX_SAFE_INTEGER }) as Checkpoint,
+};
+
+/** Appends a message of a refunded order, which no rule gives. The last event of the partition cannot be read. */
+async function appendOddIntent(log: EventLog, registry: SchemaRegistry): Promise<void> {
+  const codecs = await createRecordCodecs(registry, clock.now);
+  const { end } = await log.bounds('carillon.events', 0);
+  const intent = { ...givenIntent('odd'), eventPosition: `carillon.events/0@${end - 2}` };
+  const value = codecs.intent.encode(intent);
+  await log.append([{ topic: 'carillon.intents', partition: 0, key: 'k', headers: {}, value }]);
+}
 
 describeWith(['kafka', 'registry'], 'A comparison of a log on Kafka', () => {
   const ends: (() => Promise<void> | void)[] = [];
@@ -37,6 +54,9 @@ describeWith(['kafka', 'registry'], 'A comparison of a log on Kafka', () => {
   let edit: readonly ResourceChange[];
   /** The same history on the embedded backend. */
   let embedded: { readonly orders: LogWithOrders; readonly place: ComparisonPlace };
+
+  let ports: Parameters<typeof planVerification>[2];
+  let embeddedPorts: typeof ports;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'carillon-comparison-'));
@@ -63,6 +83,9 @@ describeWith(['kafka', 'registry'], 'A comparison of a log on Kafka', () => {
     ends.push(() => schemas.close());
     orders = await appendOrders({ log, registry: schemas });
     edit = changesOf(orders.configuration, [EDITED]);
+    embeddedPorts = { log: data.log, checkpoints: ALL_EVALUATED };
+    ports = { log, checkpoints: ALL_EVALUATED };
+    await Promise.all([appendOddIntent(data.log, data.registry), appendOddIntent(log, schemas)]);
     place = { source: { kind: 'kafka', connection, registry }, folder: join(folder, 'temporary') };
   });
   afterAll(async () => {
@@ -76,7 +99,8 @@ describeWith(['kafka', 'registry'], 'A comparison of a log on Kafka', () => {
       return (wal?.size ?? 0) > 100_000 ? (await children())[0] : undefined;
     });
   /** Without the positions, because the logs begin with other records. */
-  const alike = (slots: readonly ComparedSlot[]) => slots.map(({ position: _position, at: _at, ...slot }) => slot);
+  const withoutPlace = (slots: readonly ComparedSlot[]) =>
+    slots.map(({ position: _position, at: _at, ...slot }) => slot);
 
   it('comes to the rows and the checksum of the same history on the embedded backend', async () => {
     const run = await orders.newRun();
@@ -87,7 +111,70 @@ describeWith(['kafka', 'registry'], 'A comparison of a log on Kafka', () => {
     expect(heard.recordsRead).toBe(run.progress.total);
     const other = startComparison(embedded.place, await embedded.orders.newRun(), { edit });
     expect(await other.comparing).toEqual(result);
-    expect(alike(heard.slots)).toEqual(alike(other.heard.slots));
+    expect(withoutPlace(heard.slots)).toEqual(withoutPlace(other.heard.slots));
+  });
+
+  const PLACES = ['embedded', 'kafka'] as const;
+  const at = (name: (typeof PLACES)[number]) =>
+    name === 'kafka' ? { place, orders, ports } : { ...embedded, ports: embeddedPorts };
+  /** Kills the child of a run at its first report. */
+  function killOnce() {
+    let kills = 0;
+    return {
+      kills: () => kills,
+      report: async () => {
+        const [pid] = kills === 0 ? await children() : [];
+        if (pid === undefined) return;
+        kills += 1;
+        process.kill(pid, 'SIGKILL');
+      },
+    };
+  }
+
+  it('is verified as the same history on the embedded backend is, also after a kill', async () => {
+    const verifyAt = async (name: (typeof PLACES)[number]) => {
+      const { place: where, orders: history, ports: own } = at(name);
+      const { before: _before, changes: _changes, notifications: _names, ...run } = await history.newRun();
+      const plan = await planVerification(run.offsets, run, own);
+      const { report, kills } = killOnce();
+      const findings: Finding[] = [];
+      const verified = await createRunChild({ ...factsAt(where), pageRecords: 5 }).execute<'verify'>(
+        { ...run, ...plan, kind: 'verify', counts: null },
+        null,
+        {
+          async begin() {
+            findings.length = 0;
+          },
+          progress: name === 'kafka' ? report : async () => undefined,
+          findings: async (batch) => void findings.push(...batch),
+        },
+        new AbortController().signal,
+      );
+      const kinds = Map.groupBy(findings, ({ problem, output }) => `${problem} ${output}`);
+      return { ...verified, kills: kills(), found: [...kinds].map(([kind, { length }]) => `${length} ${kind}`) };
+    };
+    // One after the other, so that the child is the only one.
+    const [alike, onKafka] = [await verifyAt('embedded'), await verifyAt('kafka')];
+    expect(onKafka).toMatchObject({ kills: 1, counts: { problems: { missing: EVENTS / 3, no_cause: 1 } } });
+    expect({ ...onKafka, kills: 0 }).toEqual(alike);
+  });
+
+  it('is searched as the same history on the embedded backend is', async () => {
+    const found = await Promise.all(
+      PLACES.map(async (name) => {
+        const { place: where, orders: history } = at(name);
+        const run = { ...(await history.newRun()), kind: 'find', textHash: 'h' } as unknown as FindRun;
+        const { counts, events } = await createRunChild({ ...factsAt(where), pageRecords: 5 }).execute<'find'>(
+          run,
+          { texts: ['ada7@example.com', 'ada208@example.com'] },
+          { begin: async () => undefined, progress: async () => undefined },
+          new AbortController().signal,
+        );
+        return { counts, events: events.map(({ eventId }) => eventId).toSorted() };
+      }),
+    );
+    const expected = { counts: { events: EVENTS + 1, found: 2 }, events: ['evt_208', 'evt_7'] };
+    expect(found).toEqual([expected, expected]);
   });
 
   it('continues after its child was killed, starts over without its scratch file, and shows no secret of the cluster', async () => {
