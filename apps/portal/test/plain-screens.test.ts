@@ -30,7 +30,7 @@ describe('The buttons of a form or dialog', () => {
   it('stand in one order: the way back first, then the action', () => {
     const found = sources.flatMap(({ name, text }) =>
       [...text.matchAll(/<Actions>[\s\S]*?<\/Actions>|foot=\{[\s\S]*?\n\s+\}\n/g)].flatMap(([block]) => {
-        const back = block.search(/>\s*(?:Cancel|Leave it|Close)\b/);
+        const back = block.search(/>\s*(?:Cancel|Close)\s*[<{]/);
         const action = block.search(/kind=(?:"(?:main|danger)"|\{)/);
         return back !== -1 && action !== -1 && action < back ? [name] : [];
       }),
