@@ -31,14 +31,16 @@ export class DueQueue {
     this.#entries.splice(at, 0, { id, nextDue });
   }
 
-  hasDue(watermark: Instant): boolean {
-    const [first] = this.#entries;
+  /** Returns true if an entity other than `except` is due. */
+  hasDue(watermark: Instant, except?: string): boolean {
+    const first = this.#entries.find(({ id }) => id !== except);
     return first !== undefined && first.nextDue < watermark;
   }
 
-  /** Removes the first entity. */
-  take(): string | undefined {
-    return this.#entries.shift()?.id;
+  /** Removes the first entity other than `except`. */
+  take(except?: string): string | undefined {
+    const at = this.#entries.findIndex(({ id }) => id !== except);
+    return at === -1 ? undefined : this.#entries.splice(at, 1)[0]?.id;
   }
 
   /** Returns true if the store may have more entities that are due, which are not in the queue. */

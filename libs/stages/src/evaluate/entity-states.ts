@@ -94,6 +94,12 @@ export class EntityStates {
     }
   }
 
+  /** Returns the name of the state of the event's entity. Undefined: the event is about no entity. */
+  idOf(event: SourceEvent): string | undefined {
+    const { derive, runId } = this.#ports;
+    return isKeyed(event) ? stateIdOf(derive, event, runId) : undefined;
+  }
+
   /** Starts the turn of an event with what is remembered of its entity. Null: this event has been applied already. */
   turn(event: KeyedEvent, watermark: Instant): EntityTurn | null {
     const { derive, runId } = this.#ports;

@@ -172,21 +172,28 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
     },
     /**
      * Ends the waits that are due at a record, by the configuration before it. Returns false if the commit is full. Then the
-     * record is left to the next one.
+     * record is left to the next one. The record's own entity is passed last, in the commit that takes the record: the store
+     * compares states by record, so it would keep a state that was saved between the two.
      */
-    async passDue({ record }: ReadRecord, isOver: () => boolean): Promise<boolean> {
+    async passDue({ record, source }: ReadRecord, isOver: () => boolean): Promise<boolean> {
       const newWatermark = watermarkAt(record);
+      const own = source.ok && source.value.kind === 'event' ? states.idOf(source.value.event) : undefined;
       const position: Position = { logId: log.logId, topic: record.topic, partition, offset: record.offset };
       const configuration = await ports.configuration.at(configNumber);
       const passing = { position, watermark: newWatermark, configuration, configNumber };
-      while (queue.hasDue(newWatermark)) {
+      const pass = async (id = ''): Promise<void> => {
+        const work = passDue(id, passing, { states, outputs, book, derive: ids.derive });
+        if (await runYielding(work, slice)) passedEntities += 1;
+      };
+      while (queue.hasDue(newWatermark, own)) {
         hasMore = passedEntities > 0 && (passedEntities >= MAX_PASSED || isOver());
         if (hasMore) return false;
-        const work = passDue(queue.take() ?? '', passing, { states, outputs, book, derive: ids.derive });
-        if (await runYielding(work, slice)) passedEntities += 1;
+        await pass(queue.take(own));
       }
       hasMore = queue.mayHaveMore(newWatermark);
-      return !hasMore;
+      if (hasMore) return false;
+      while (queue.hasDue(newWatermark)) await pass(queue.take());
+      return true;
     },
     /** Done when it returns, unless it gives a promise. */
     take({ record, source, marked, configuration }: ReadRecord): Promise<void> | void {

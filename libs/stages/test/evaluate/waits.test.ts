@@ -1,7 +1,7 @@
 import type { Evaluation } from '@carillon/domain/events';
 import type { Intent } from '@carillon/domain/deliveries';
 import type { BatchResult, EvaluationOutput, LogRecord, PartitionState } from '@carillon/ports';
-import { notification, ORDER_PAID, ORDERS, orderShop, neverYield, stream } from '@carillon/testing/given';
+import { alwaysYield, notification, ORDER_PAID, ORDERS, orderShop, neverYield, stream } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEvaluateStage, tickRecord, type EvaluatePorts } from '../../src/index.ts';
@@ -65,6 +65,14 @@ async function read(
     left = left.slice(result.fates.length);
   }
   return results;
+}
+
+/** Lets minutes pass, and returns the orders of the waits that then end. It knows only what the store has. */
+async function passedLater(results: readonly Result[], minutes: number): Promise<readonly string[]> {
+  pass(minutes);
+  await tick();
+  const { configNumber, watermark } = results.at(-1)?.state ?? START;
+  return ordersOf(await read((await events()).slice(-1), { partition: 0, configNumber, watermark }));
 }
 
 describe('a wait', () => {
@@ -156,7 +164,8 @@ describe('a wait', () => {
     const orders = Array.from({ length: 1_050 }, (_, at) => `A-${at}`);
     for (const order of orders) await happens('placed', order);
     pass(61);
-    await tick();
+    // The record's own entity is the first that waits, and the last that is passed.
+    await happens('placed', 'A-0');
     const records = await events();
     const before = await read(records.slice(0, -1));
     const { state } = before.at(-1) ?? { state: START };
@@ -165,14 +174,32 @@ describe('a wait', () => {
       [0, true],
       [1, false],
     ]);
-    expect(results.map((result) => intentsOf([result]).length)).toEqual([1_000, 50]);
+    expect(results.map((result) => intentsOf([result]).length)).toEqual([999, 51]);
     expect(new Set(ordersOf(results))).toEqual(new Set(orders));
     expect(results[0]?.state.watermark).toBe(state.watermark);
     const offset = records.at(-1)?.offset ?? 0;
     expect(evaluationsOf(results)).toMatchObject([
-      { from: offset, to: offset, intents: 1_000 },
-      { from: offset, to: offset + 1, intents: 50 },
+      { from: offset, to: offset, intents: 999 },
+      { from: offset, to: offset + 1, intents: 51 },
     ]);
+    expect(await passedLater(results, 61)).toEqual(['A-0']);
+  });
+
+  it('ends in the commit of the event that starts or cancels a wait of its entity, if turns of the loop end commits', async () => {
+    const unpaid = UNPAID.rules['unpaid'];
+    const rules = { unpaid, reminder: { ...unpaid, after: '3h' } };
+    await topology.publish(notification('order-paid', { ...UNPAID, rules } as typeof ORDER_PAID));
+    const orders = Array.from({ length: 80 }, (_, at) => `A-${at}`);
+    for (const order of orders) await happens('placed', order);
+    pass(61);
+    await happens('paid', 'A-0');
+    const records = await events();
+    const { state } = (await read(records.slice(0, -1))).at(-1) ?? { state: START };
+    const results = await read(records.slice(-1), state, { more: { slice: alwaysYield() } });
+    expect(results.length).toBeGreaterThan(1);
+    expect(results.slice(0, -1).flatMap(({ fates }) => fates)).toEqual([]);
+    expect(ordersOf(results).toSorted()).toEqual(orders.toSorted());
+    expect((await passedLater(results, 180)).toSorted()).toEqual(orders.slice(1).toSorted());
   });
 });
 
