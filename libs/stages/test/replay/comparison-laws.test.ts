@@ -4,7 +4,7 @@ import type { SourceEvent } from '@carillon/domain/events';
 import { anyHistory, checksum, compareOne, OPTIONS, shopOf } from './comparison-fixture.ts';
 import { declareComparisonLaws } from './declare-comparison-laws.ts';
 
-declareComparisonLaws(50);
+declareComparisonLaws(100);
 
 describe('the checksum', () => {
   const sides = { before: shopOf(OPTIONS), after: shopOf({ ...OPTIONS, threshold: 80 }) };
