@@ -173,6 +173,7 @@ describe('The doctor', () => {
         'dead letters',
         'parked receipts',
         'intake',
+        'waits',
       ].map((step) => ({ step, ok: true, detail: 'none' })),
     );
   });

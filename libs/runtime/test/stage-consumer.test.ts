@@ -140,7 +140,7 @@ describe('the interpreter of stages', () => {
     expect(await outputs()).toEqual(['out a', 'out b']);
     // Who watches is told a moment after the position is saved.
     await consumption?.stop();
-    expect(ended).toEqual([{ fates: { done: 2 }, ruleErrors: 0, dropped: [], lag: 0 }]);
+    expect(ended).toEqual([{ fates: { done: 2 }, ruleErrors: 0, dropped: [], decided: [], lag: 0 }]);
     expect(left).toEqual([0]);
   });
 
@@ -181,7 +181,7 @@ describe('the interpreter of stages', () => {
     await reached(3);
     await consumption?.stop();
     expect(handed).toEqual([1, 1, 1]);
-    expect(ended).toEqual([{ fates: { done: 3 }, ruleErrors: 0, dropped: [], lag: 0 }]);
+    expect(ended).toEqual([{ fates: { done: 3 }, ruleErrors: 0, dropped: [], decided: [], lag: 0 }]);
   });
 
   it('hands on again what a stage left out of a batch, after the first part is saved', async () => {
@@ -203,7 +203,7 @@ describe('the interpreter of stages', () => {
     expect(handed).toEqual(['abc', 'bc', 'c']);
     expect(saved).toEqual([undefined, 1, 2]);
     expect(await outputs()).toEqual(['out a', 'out b', 'out c']);
-    expect(ended).toEqual([{ fates: { done: 3 }, ruleErrors: 0, dropped: [], lag: 0 }]);
+    expect(ended).toEqual([{ fates: { done: 3 }, ruleErrors: 0, dropped: [], decided: [], lag: 0 }]);
   });
 
   it('refuses a stage that takes nothing: it would hand on the same for ever', async () => {

@@ -59,6 +59,7 @@ const PARTS: Readonly<Record<string, readonly [reads: Needed, changes: Needed]>>
   backups: [['people'], ['people']],
   'master-key': [['people'], ['people']],
   people: [['people'], ['people']],
+  erasures: [['people'], ['people']],
   members: [['people'], ['people']],
   tokens: [['people'], ['people']],
   invitations: [['people'], ['people']],

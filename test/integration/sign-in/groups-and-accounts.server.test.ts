@@ -208,7 +208,7 @@ describe('An account of the provider', () => {
     const begun = await connect(bob, { current_password: PASSWORD });
     const back = await provider.visit(begun.json<{ location: string }>().location, 'ada');
     const page = await bob.comeBack(back);
-    expect([page.statusCode, page.body]).toEqual([409, expect.stringContaining('belongs to somebody else')]);
+    expect([page.statusCode, page.body]).toEqual([409, expect.stringContaining('belongs to another person')]);
   });
 
   it('is connected to nobody whose session has ended meanwhile', async () => {

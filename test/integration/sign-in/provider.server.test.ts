@@ -55,7 +55,7 @@ describe('Somebody who comes from the provider', () => {
     const page = await eve.signIn('eve');
     expect([page.statusCode, page.body]).toEqual([
       409,
-      expect.stringContaining('connect this account in your profile'),
+      expect.stringContaining('connect this provider account in your profile'),
     ]);
     expect([...eve.jar.keys()]).toEqual([]);
     const bob = await withPassword('bob@example.com');
