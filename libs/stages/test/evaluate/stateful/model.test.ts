@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { explore, MODEL_FAULTS, TELLING_LOGS, type Bounds, type ModelFault } from './model.ts';
+import { explore, MODEL_FAULTS, type Bounds, type ModelFault } from './model.ts';
+import { TELLING_LOGS } from './telling-logs.ts';
 
 const BOUNDS: readonly Bounds[] = [
   { batches: [1, 2], most: 1 },
