@@ -2,9 +2,8 @@ import { TOPIC_DEFINITIONS } from '@carillon/contracts';
 import { findResource, type Configuration } from '@carillon/domain/configuration';
 import type { Delivery } from '@carillon/domain/deliveries';
 import { formatPosition, type DeadLetter } from '@carillon/domain/events';
-import { hasEnded } from '@carillon/domain/jobs';
 import type { Trigger } from '@carillon/domain/lookups';
-import { CarillonError, durationOr, type EventId, type JobId } from '@carillon/kernel';
+import { CarillonError, durationOr, type EventId } from '@carillon/kernel';
 import type { DeadLetterRow, NewRecord } from '@carillon/ports';
 import {
   decodeRecord,
@@ -16,9 +15,7 @@ import {
 } from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';
 import { withRedriveLease } from './runs/redrive-lease.ts';
-import { givesAway } from './runs/sending-checks.ts';
-import { sendingJobs } from './runs/sending-jobs.ts';
-import { CUSTODY, waitForReaders } from './runs/wait-for-readers.ts';
+import { sentByJobs, type SentByJobsPorts } from './runs/sent-by-jobs.ts';
 
 /** Topics whose records are appended again as they are. */
 const REDRIVEN = [
@@ -167,10 +164,10 @@ async function resolveAgain(letter: DeadLetter, redrive: Redrive, ports: Redrive
 async function refuseSentSince(
   { workspace, eventId, notification, sentBy }: Trigger,
   redrive: Redrive,
-  ports: SentPorts,
+  ports: SentByJobsPorts,
 ): Promise<void> {
   const about = { workspace, eventId, job: sentBy?.job };
-  const sent = await sentByJobs(about, redrive, ports);
+  const sent = await sentByJobs(about, redrive.stop, ports);
   refuseFirst(
     sent.filter(({ intent }) => intent.notification === notification),
     'its answer may notify the same person again',
@@ -182,7 +179,7 @@ async function refuseSentIntent(value: Uint8Array, redrive: Redrive, ports: Redr
   const decoded = await decodeRecord(ports.codecs.intent, value);
   if (!decoded.ok) return;
   const { eventId, person, sentBy, slot } = decoded.value;
-  const sent = await sentByJobs({ workspace: slot.workspace, eventId, job: sentBy?.job }, redrive, ports);
+  const sent = await sentByJobs({ workspace: slot.workspace, eventId, job: sentBy?.job }, redrive.stop, ports);
   const isSecond = ({ slot: other, intent }: Delivery): boolean =>
     intent.person === person &&
     other.notificationId === slot.notificationId &&
@@ -199,7 +196,7 @@ async function refuseSentEvent(
 ): Promise<void> {
   const eventId = headers['event_id'];
   if (workspace === null || eventId === undefined) return;
-  const sent = await sentByJobs({ workspace, eventId: eventId as EventId, job: undefined }, redrive, ports);
+  const sent = await sentByJobs({ workspace, eventId: eventId as EventId, job: undefined }, redrive.stop, ports);
   const rulesOf = (configuration: Configuration, name: string): string =>
     JSON.stringify(findResource(configuration, 'notification', workspace, name)?.body.rules ?? null);
   const present = await ports.configuration.refresh();
@@ -210,41 +207,6 @@ async function refuseSentEvent(
     if (rulesOf(past, notification) !== rulesOf(present, notification)) changed.push(delivery);
   }
   refuseFirst(changed, 'its rules were changed, so the event may notify the same person again');
-}
-
-type SentPorts = Pick<RedrivePorts, 'checkpoints' | 'jobs' | 'ledger' | 'log'>;
-type SentAbout = {
-  readonly workspace: string;
-  readonly eventId: EventId;
-  /** The job that made the record itself. */
-  readonly job: JobId | undefined;
-};
-
-/**
- * Returns deliveries of an event that other sending jobs of the workspace have sent or may still send. Throws CarillonError `conflict` while
- * such a job has not ended. Where the workspace has sending jobs, it waits until delivery has their messages in the ledger.
- */
-async function sentByJobs(
-  { workspace, eventId, job: own }: SentAbout,
-  { stop }: Redrive,
-  ports: SentPorts,
-): Promise<readonly Delivery[]> {
-  const { ledger } = ports;
-  const others = (await sendingJobs(workspace, ports)).filter(({ id }) => id !== own);
-  const unfinished = others.find((job) => !hasEnded(job));
-  if (unfinished) {
-    const why = `${unfinished.id} is sending missing messages of the workspace, maybe about its event`;
-    throw new CarillonError('conflict', `${why}: redrive it when ${unfinished.id} has ended`);
-  }
-  if (others.length > 0) await waitForReaders(CUSTODY, ports, stop);
-  const sent: Delivery[] = [];
-  for (const delivery of await ledger.byEvent(eventId)) {
-    const job = delivery.intent.sentBy?.job;
-    // Workspaces share events, and a notification of another workspace may have the same name.
-    if (job === undefined || job === own || delivery.slot.workspace !== workspace) continue;
-    if (!(await givesAway(delivery, { ledger }))) sent.push(delivery);
-  }
-  return sent;
 }
 
 function refuseFirst([first]: readonly Delivery[], why: string): void {

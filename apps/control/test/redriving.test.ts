@@ -1,17 +1,27 @@
 import type { DeadLetter } from '@carillon/domain/events';
 import { newJob } from '@carillon/domain/jobs';
+import { newAsking, triggerIdOf } from '@carillon/domain/lookups';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { Receipt } from '@carillon/domain/receipts';
 import { openDelivery, type Intent } from '@carillon/domain/deliveries';
 import type { DeliveryId, EventId, JobId, RunId } from '@carillon/kernel';
 import type { DeadLetterRow } from '@carillon/ports';
-import { deadLetterOf, deadLetterRecord, UNKNOWN_RECEIPT } from '@carillon/stages';
-import { givenIntent, givenReceipt, givenTrigger, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
+import { deadLetterOf, deadLetterRecord, newTask, UNKNOWN_RECEIPT } from '@carillon/stages';
+import {
+  givenIntent,
+  givenLookup,
+  givenReceipt,
+  givenTrigger,
+  integration,
+  notification,
+  ORDER_PAID,
+  orderShop,
+} from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { redriveLetter, redrivenRecord } from '../src/redriving.ts';
 import { redriveLease } from '../src/runs/redrive-lease.ts';
-import { takeCustody } from './custody.ts';
+import { markEvaluated, takeCustody } from './custody.ts';
 
 let topology: Topology;
 beforeEach(async () => {
@@ -31,8 +41,10 @@ const written = (wish: 'stop' | 'start'): Receipt => ({
   inbound: { address: '+4915112345678', wish },
 });
 const bytesOf = (receipt: Receipt): Uint8Array => topology.ports.codecs.receipt.encode(receipt);
-const redriven = (letter: DeadLetter) =>
-  redrivenRecord(letter, { asking: 'req_again', stop: new AbortController().signal }, topology.ports);
+const redriven = (letter: DeadLetter, more: Partial<Topology['ports']> = {}) => {
+  const redrive = { asking: 'req_again', stop: new AbortController().signal };
+  return redrivenRecord(letter, redrive, { ...topology.ports, ...more });
+};
 
 describe('What was parked because it could not be read, or because nobody could carry it out', () => {
   it('an opt-out goes on its topic once more as it was: the newest word of a person wins', async () => {
@@ -157,11 +169,11 @@ describe('The redrive of a dead letter', () => {
 });
 
 describe('A question that was given up', () => {
-  const redrive = async () => {
+  const redrive = async (more: Partial<Topology['ports']> = {}) => {
     const trigger = givenTrigger({ causedAt: topology.clock.now() });
     const value = topology.ports.codecs.trigger.encode(trigger);
     const record = { ...PLACE, topic: 'carillon.triggers', value } as const;
-    return redriven(deadLetterOf('ask', record, 'partner_refused', 'why', topology.ports));
+    return redriven(deadLetterOf('ask', record, 'partner_refused', 'why', topology.ports), more);
   };
 
   it.each([
@@ -204,5 +216,69 @@ describe('A question that was given up', () => {
     const value = topology.ports.codecs.intent.encode(sentIntent());
     await topology.ports.log.append([{ topic: 'carillon.intents', partition: 0, key: 'k', headers: {}, value }]);
     await Promise.all([expect(redrive()).rejects.toThrow('job_1 has sent'), takeCustody(topology)]);
+  });
+
+  describe('about whose event a sending job that has ended asked a partner', () => {
+    const publishLookup = () => {
+      const url = 'https://crm.example.com';
+      const crm = integration('crm', { kind: 'lookup', url, authorization: { key: { secret: 'K' } } });
+      const unique = { user_ids: 'event.user_ids', unique_id: 'event.order_id' };
+      const recipients = { from: 'lookup', integration: 'crm', ...unique } as const;
+      const paid = { stream: 'orders', when: 'true', recipients } as const;
+      return topology.publish(...orderShop(), crm, notification('order-paid', { ...ORDER_PAID, rules: { paid } }));
+    };
+    const asked = () => {
+      const live = givenTrigger({ causedAt: topology.clock.now() });
+      const id = triggerIdOf(topology.ids.derive, live.ruleId, live.eventId, { part: 0, runId: sent.job });
+      return { ...live, id, sentBy: sent };
+    };
+    const openQuestion = async () => {
+      const task = newTask(asked(), newAsking(asked(), { partition: 0, offset: 0, key: 'k' }), topology.clock.now());
+      await topology.ports.tasks.insert([task]);
+      return task;
+    };
+    /** Checkpoints whose readers come to the end of the log at the third poll, when `work` is done. */
+    const catchingUp = (work: () => Promise<unknown>) => {
+      const { checkpoints } = topology.ports;
+      let polls = 0;
+      const load: typeof checkpoints.load = async (...place) => {
+        polls += 1;
+        if (polls === 3) {
+          await work();
+          await markEvaluated(topology);
+        }
+        return checkpoints.load(...place);
+      };
+      return { checkpoints: { ...checkpoints, load } };
+    };
+    beforeEach(async () => {
+      await publishLookup();
+      await startJob('shop', topology.clock.now());
+    });
+
+    it('is not asked again until that partner has answered', async () => {
+      const task = await openQuestion();
+      await expect(redrive()).rejects.toMatchObject({ code: 'conflict' });
+      await expect(redrive()).rejects.toThrow('redrive it when the partner has answered or the question was given up');
+      const ended = { kind: 'parked', reason: 'partner_refused', deadLetterId: null };
+      const data = JSON.stringify({ ...(JSON.parse(task.data) as object), trigger: null, ended });
+      await topology.ports.tasks.replace(task.version, { ...task, done: true, data, version: task.version + 1 });
+      expect(await redrive()).toMatchObject({ topic: 'carillon.triggers' });
+    });
+
+    it('is not asked again until the engine has read the questions on the log', async () => {
+      const { log, codecs } = topology.ports;
+      const value = codecs.trigger.encode(asked());
+      await log.append([{ topic: 'carillon.triggers', partition: 0, key: 'k', headers: {}, value }]);
+      await expect(redrive(catchingUp(openQuestion))).rejects.toThrow('redrive it when the partner has answered');
+    });
+
+    it('is not asked again if the message of the answer is not in custody yet', async () => {
+      const { log, codecs, claims } = topology.ports;
+      const value = codecs.lookup.encode(givenLookup({ trigger: asked() }));
+      await log.append([{ topic: 'carillon.lookups', partition: 0, key: 'k', headers: {}, value }]);
+      await claims.claim([{ triggerId: asked().id, position: 'carillon.lookups/0@0', at: topology.clock.now() }]);
+      await expect(redrive(catchingUp(() => deliver(sentIntent())))).rejects.toThrow('job_1 has sent dlv_1');
+    });
   });
 });

@@ -191,7 +191,7 @@ export const REPLAY_BUGS: Readonly<Record<string, TestedBug>> = {
   'a redrive ignores sending jobs that have not ended': {
     changes: [
       {
-        file: 'apps/control/src/redriving.ts',
+        file: 'apps/control/src/runs/sent-by-jobs.ts',
         from: 'others.find((job) => !hasEnded(job))',
         to: 'others.find((job) => !hasEnded(job) && job.endedAt !== null)',
       },
@@ -207,5 +207,15 @@ export const REPLAY_BUGS: Readonly<Record<string, TestedBug>> = {
       },
     ],
     tests: [QUESTIONS],
+  },
+  'a redrive ignores questions of sending jobs': {
+    changes: [
+      {
+        file: 'apps/control/src/runs/sent-by-jobs.ts',
+        from: "if (state === 'open') {",
+        to: "if (state === ('asked' as string)) {",
+      },
+    ],
+    tests: ['apps/control/test/redriving.test.ts'],
   },
 };

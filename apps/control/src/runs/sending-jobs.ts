@@ -20,7 +20,10 @@ export async function sendingJobs(workspace: string, { jobs }: Pick<ControlPorts
   return found;
 }
 
-/** Returns the sending jobs of a workspace that may have asked a partner. A job of an earlier release does not say whether it has. */
+/** Returns true if a sending job may have asked a partner. A job of an earlier release does not say whether it has. */
+export const mayHaveAsked = ({ work }: Job): boolean => work['questions'] !== '0';
+
+/** Returns the sending jobs of a workspace that may have asked a partner. */
 export async function askingJobs(workspace: string, ports: Pick<ControlPorts, 'jobs'>): Promise<readonly JobId[]> {
-  return (await sendingJobs(workspace, ports)).filter(({ work }) => work['questions'] !== '0').map(({ id }) => id);
+  return (await sendingJobs(workspace, ports)).filter(mayHaveAsked).map(({ id }) => id);
 }

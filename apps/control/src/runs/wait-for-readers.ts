@@ -8,14 +8,12 @@ export type Reader = readonly [group: string, topic: TopicName];
 
 /** Delivery has all intents in custody. */
 export const CUSTODY: readonly Reader[] = [['delivery', 'carillon.intents']];
+/** All questions are with their partners. */
+export const QUESTIONS: readonly Reader[] = [['engine', 'carillon.triggers']];
 /** All recorded answers have their messages in the ledger. */
 export const ANSWERS: readonly Reader[] = [['engine', 'carillon.lookups'], ...CUSTODY];
 /** All events are evaluated, all questions are with their partners, and all messages that came of either are in the ledger. */
-export const EVALUATION: readonly Reader[] = [
-  ['engine', 'carillon.events'],
-  ['engine', 'carillon.triggers'],
-  ...ANSWERS,
-];
+export const EVALUATION: readonly Reader[] = [['engine', 'carillon.events'], ...QUESTIONS, ...ANSWERS];
 
 const POLL: Duration = 50;
 const MAX_POLLS = 200;
