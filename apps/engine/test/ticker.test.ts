@@ -36,12 +36,19 @@ afterEach(async () => {
   await topology.close();
 });
 
-/** Starts what evaluates, as another process would. */
-async function start(): Promise<void> {
+/** Starts what evaluates, as another process would. `before`: waited for before each batch. */
+async function start(before: () => Promise<void> = async () => undefined): Promise<void> {
   await consumption?.stop();
   progress = new Progress();
   const { log, checkpoints } = topology.data;
-  const stage = createEvaluateStage(topology.ports);
+  const evaluate = createEvaluateStage(topology.ports);
+  const stage: typeof evaluate = {
+    ...evaluate,
+    async handle(records, state) {
+      await before();
+      return evaluate.handle(records, state);
+    },
+  };
   const watch = topology.witness;
   const common = { group: 'engine', topic: 'carillon.events', log, checkpoints, watch, progress } as const;
   consumption = await startStageConsumer({ ...common, stage, sink: topology.liveSink });
@@ -108,6 +115,26 @@ describe('the ticker', () => {
     await start();
     await caughtUp();
     await ticker()();
+    expect(await ticks()).toHaveLength(1);
+    await untilFound('the intent', async () => (await intents())[0]);
+  });
+  it('appends none to a partition whose newest record is being evaluated', async () => {
+    await happens('placed', 'A-1');
+    await caughtUp();
+    const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await start(() => (begun.resolve(), held.promise));
+    await caughtUp();
+    await happens('viewed', 'A-1');
+    await begun.promise;
+    topology.clock.pass(2 * MINUTE);
+    const round = ticker();
+    await round();
+    await round();
+    const early = await ticks();
+    held.resolve();
+    expect(early).toEqual([]);
+    await caughtUp();
+    await round();
     expect(await ticks()).toHaveLength(1);
     await untilFound('the intent', async () => (await intents())[0]);
   });

@@ -157,6 +157,7 @@ async function beginPartition<Output>(
     async handle(records, end) {
       const last = records.at(-1);
       if (!last) return;
+      if (assigned) options.progress?.sawEnd(partition, end());
       let lag: number;
       const ended = watch.begun({ stage: options.stage.name, group, topic, partition, records });
       try {
