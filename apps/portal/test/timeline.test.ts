@@ -211,7 +211,7 @@ cases:
       steps: [asks],
       answer: '[{"to":{"email":"x"}}]',
     });
-    expect(text).toContain('op: update, event: {"a":1}, previous: {"a":0} }');
+    expect(text).toContain('op: "update", event: {"a":1}, previous: {"a":0} }');
     expect(text).toContain('lookups:\n  crm:\n    "7": {"to":{"email":"x"}}\n');
   });
 

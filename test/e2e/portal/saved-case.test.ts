@@ -1,3 +1,5 @@
+import { readCases } from '@carillon/configuration';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isFailed, resultsText } from '../../../apps/cli/src/cases/case-text.ts';
 import { runFolder } from '../../../apps/cli/src/cases/run-folder.ts';
@@ -42,6 +44,15 @@ async function run(
   };
 }
 
+/** A step with one message, in the fields that a case names. */
+const stepWith = (
+  at: string,
+  { address, subject, title }: Readonly<Record<'address' | 'subject' | 'title', string>>,
+): Step => {
+  const message = { ok: true, error: null, channel: 'email', subject, push: { title } };
+  return { at, asks: null, recipients: [{ to: { email: address }, unique_id: 'A-1', messages: [message] }] } as never;
+};
+
 describe('a test that the portal saves as a case', () => {
   it.each([
     ['an order that is not paid', [event(0, 'placed', 'A-1'), event(20, 'viewed', 'A-1')], null, 1],
@@ -70,5 +81,37 @@ describe('a test that the portal saves as a case', () => {
     const text = caseYaml({ ...given, until: null, steps });
     const { failed } = await run(text.replace('+1h', '+59m'));
     expect(failed).toBe(true);
+  });
+
+  it('reads back as it was, whatever text stands in it', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.stringMatching(/^[,:#{}[\]"'?&*!|>%@`~ \n\\a1-]*$/),
+      fc.constantFrom('yes', 'null', '1e3', 'Your order, and what is next', 'a: b', '- a', '<<', '__proto__'),
+    );
+    // The reader knows no key of this name.
+    const key = text.filter((name) => name !== '__proto__');
+    const body = fc.dictionary(key, fc.oneof(text, fc.jsonValue()), { noNullPrototype: true });
+    const all = fc.record({ name: key, subject: text, title: text, address: text, body });
+    const law = fc.property(all, ({ name, subject, title, address, body: sent }) => {
+      const at = new Date(TEN).toISOString();
+      const given = { rule: RULE, name, until: null, hasChanges: false, answer: '' };
+      const steps = [stepWith(at, { address, subject, title })];
+      const written = caseYaml({ ...given, events: [{ at: TEN, text: JSON.stringify(sent) }], steps });
+      const { files, faults } = readCases(new Map([['workspaces/shop/tests/c.yaml', written]]));
+      expect(faults).toEqual([]);
+      const read = files[0]?.cases.map((each) => [
+        each.name,
+        each.steps.map((step) => ({ ...step, place: undefined })),
+      ]);
+      const message = { email: address, subject, title };
+      const expected = [
+        { at, event: sent },
+        { at, message },
+      ];
+      expect(JSON.stringify(read)).toBe(JSON.stringify([[name, expected]]));
+    });
+    const comma = { name: 'a, b', subject: 'Paid, thanks', title: 'A, b', address: 'a@b', body: { note: 'a, b' } };
+    fc.assert(law, { examples: [[comma]] });
   });
 });

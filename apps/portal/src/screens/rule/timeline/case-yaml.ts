@@ -24,7 +24,7 @@ const RESERVED = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 const key = (text: string): string => (PLAIN.test(text) && !RESERVED.test(text) ? text : JSON.stringify(text));
 const flow = (keys: Readonly<Record<string, unknown>>): string =>
   Object.entries(keys)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? key(value) : JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     .join(', ');
 
 /** Throws SyntaxError if the text is no JSON. */
