@@ -32,7 +32,8 @@ function differenceLines(difference: Difference, timeline: readonly Step[]): rea
   const { expected, actual } = difference;
   const isMoved = expected !== null && actual !== null && expected.at !== actual.at;
   const time = cellsOf(isMoved ? '≠ at' : 'at', expected?.at, actual?.at);
-  const rows = [time, ...fieldsOf(difference).map((name) => row(name, difference))];
+  const error = actual?.error === undefined ? [] : [cellsOf('≠ error', null, actual.error)];
+  const rows = [time, ...fieldsOf(difference).map((name) => row(name, difference)), ...error];
   const steps = stepsBehind(difference, timeline);
   return [
     '',
@@ -45,6 +46,7 @@ function differenceLines(difference: Difference, timeline: readonly Step[]): rea
 }
 
 function headOf({ expected, actual }: Difference): string {
+  if (actual?.error !== undefined) return 'a message could not be rendered';
   if (expected === null) return 'a message that the case does not list';
   return actual === null ? 'a message is missing' : 'a message is not as expected';
 }

@@ -27,6 +27,12 @@ describe('messages of a case', () => {
     ]);
   });
 
+  it('differ by one that could not be rendered, though all named fields are as expected', () => {
+    const broken = { ...message('a'), error: 'text: it came out empty' };
+    expect(compareMessages([message('a')], [broken])).toEqual([{ expected: message('a'), actual: broken }]);
+    expect(compareMessages([], [broken])).toEqual([{ expected: null, actual: broken }]);
+  });
+
   it('take each actual message once', () => {
     expect(compareMessages([message('a'), message('a')], [message('a')])).toEqual([
       { expected: message('a'), actual: null },

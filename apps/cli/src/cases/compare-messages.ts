@@ -4,7 +4,12 @@ import type { RuleTestBody } from '@carillon/contracts';
 export type MessageFields = Readonly<Record<string, string | null>>;
 
 /** A message of a case, at the instant at which the rule decides it. */
-export type TimedMessage = { readonly at: string; readonly fields: MessageFields };
+export type TimedMessage = {
+  readonly at: string;
+  readonly fields: MessageFields;
+  /** Why an actual message could not be rendered. It is like no expected message, so that its case fails. */
+  readonly error?: string;
+};
 
 /** An expected message without its like, an actual one without its like, or both side by side. */
 export type Difference = { readonly expected: TimedMessage | null; readonly actual: TimedMessage | null };
@@ -17,17 +22,23 @@ const addressKeyOf = (channel: string): string => (ADDRESSES as Readonly<Record<
 export const messagesOf = ({ timeline }: Pick<RuleTestBody, 'timeline'>): readonly TimedMessage[] =>
   timeline.flatMap(({ at, recipients }) =>
     recipients.flatMap(({ to, unique_id, person, messages, notified_already: isRepeat }) =>
-      messages.flatMap(({ ok, channel, from, subject, text, html, push }): TimedMessage[] => {
+      messages.flatMap(({ error, channel, from, subject, text, html, push }): TimedMessage[] => {
         const address = addressKeyOf(channel);
-        if (!ok || isRepeat || (to[address] ?? null) === null) return [];
+        if (isRepeat || (to[address] ?? null) === null) return [];
         const parts = { from, subject, text, html, title: push?.title ?? null, body: push?.body ?? null };
-        return [{ at, fields: { channel, [address]: to[address] ?? null, person, unique_id, ...parts } }];
+        return [
+          {
+            at,
+            fields: { channel, [address]: to[address] ?? null, person, unique_id, ...parts },
+            ...(error !== null && { error }),
+          },
+        ];
       }),
     ),
   );
 
 const isLike = (expected: TimedMessage, actual: TimedMessage): boolean =>
-  expected.at === actual.at && wrongFields(expected, actual).length === 0;
+  actual.error === undefined && expected.at === actual.at && wrongFields(expected, actual).length === 0;
 
 /** Names of the fields that an expected message names and in which the actual one is otherwise. */
 export const wrongFields = ({ fields }: TimedMessage, actual: TimedMessage): readonly string[] =>

@@ -97,6 +97,21 @@ a message is not as expected
     expect(unlisted).toContain('email    –         ada@example.com');
   });
 
+  it('fail by a message whose template fails, whether they list it or not', async () => {
+    const broken = { 'workspaces/shop/templates/mail/email.yaml': 'subject: Hi\nfrom: "{{sender}}"\n' };
+    const fail = async (...steps: readonly string[]): Promise<string> => {
+      const cases = `rule: n.paid\ncases:\n  one:\n${lines(`{ at: 10:00, event: ${paid()} }`, ...steps)}`;
+      const { faults, results } = await runFolder(new Map(Object.entries({ ...FOLDER, ...broken, [CASES]: cases })));
+      expect(faults).toEqual([]);
+      expect(results.map(isFailed)).toEqual([true]);
+      return resultsText(results, '0 s');
+    };
+    for (const text of [await fail(), await fail('{ message: { email: ada@example.com } }')]) {
+      expect(text).toContain('a message could not be rendered');
+      expect(text).toMatch(/≠ error +– +from: expected `Name <address>`/);
+    }
+  });
+
   it('take changes with op and previous', async () => {
     const row = (status: string): string => `{ id: 1, status: ${status}, email: ada@example.com }`;
     const text = await printed(

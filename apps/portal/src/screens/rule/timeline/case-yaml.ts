@@ -35,14 +35,17 @@ function eventKeys(text: string, hasChanges: boolean): Readonly<Record<string, u
   return { op, event, ...(previous !== undefined && { previous }) };
 }
 
-/** Messages of a step. A slot that an earlier step took sends nothing; a delivery of the workspace is not there when the case runs. */
+/**
+ * Messages of a step. One that could not be rendered is expected too, so that the case fails until its template is mended.
+ * A slot that an earlier step took sends nothing; a delivery of the workspace is not there when the case runs.
+ */
 function messagesOf({ recipients }: Step, taken: Set<string>): readonly Readonly<Record<string, string>>[] {
   return recipients.flatMap(({ to, unique_id: uniqueId, messages }) =>
-    messages.flatMap(({ ok, channel, subject, push }) => {
+    messages.flatMap(({ channel, subject, push }) => {
       const name = ADDRESSES[channel as keyof typeof ADDRESSES];
       const address = to[name] ?? null;
       const slot = JSON.stringify([channel, uniqueId]);
-      if (!ok || address === null || taken.has(slot)) return [];
+      if (address === null || taken.has(slot)) return [];
       taken.add(slot);
       const title = push?.title ?? null;
       return [{ [name]: address, ...(subject !== null && { subject }), ...(title !== null && { title }) }];
