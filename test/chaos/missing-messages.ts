@@ -41,19 +41,38 @@ const isLive = (at: number): boolean => at % PEOPLE_PER_LIVE_EVENT === 0;
 export const liveOrders = (orders: readonly MissingOrder[]): readonly MissingOrder[] =>
   orders.filter((_, at) => isLive(at));
 
+/** Deliveries by address. A duplicate is a row of the list, and no delivery. */
+export type Ends = ReadonlyMap<string, readonly DeliveryBody[]>;
+
 /** Returns the deliveries of the orders by address, or undefined while one of them may still change. */
-export function endedDeliveries(
-  orders: readonly MissingOrder[],
-  deliveries: readonly DeliveryBody[],
-): ReadonlyMap<string, DeliveryBody> | undefined {
-  const found = new Map(deliveries.map((delivery) => [delivery.to ?? '', delivery]));
-  return orders.every(({ email }) => ENDS.has(found.get(email)?.state ?? '')) ? found : undefined;
+export function endedDeliveries(orders: readonly MissingOrder[], listed: readonly DeliveryBody[]): Ends | undefined {
+  const deliveries = listed.filter(({ duplicate_of: holder }) => holder === null);
+  const found = Map.groupBy(deliveries, ({ to }) => to ?? '');
+  const hasEnded = ({ email }: MissingOrder): boolean =>
+    found.get(email)?.every(({ state }) => ENDS.has(state)) ?? false;
+  return orders.every(hasEnded) ? found : undefined;
+}
+
+export type DeliveryPage = { readonly items: readonly DeliveryBody[]; readonly next: string | null };
+
+/** Reads all deliveries of the shop, newest first. */
+export async function readDeliveries(get: (path: string) => Promise<DeliveryPage>): Promise<readonly DeliveryBody[]> {
+  const found: DeliveryBody[] = [];
+  let cursor = '';
+  for (;;) {
+    const page = await get(`/v1/workspaces/shop/deliveries?limit=200${cursor}`);
+    found.push(...page.items);
+    if (page.next === null) return found;
+    cursor = `&cursor=${encodeURIComponent(page.next)}`;
+  }
 }
 
 /** What the mail server and the ledger say of some orders. */
 export type Reached = {
   /** Addresses that got two messages or more. */
   readonly twice: readonly string[];
+  /** Addresses of which not exactly one delivery was sent or is in doubt. */
+  readonly notOne: readonly string[];
   /** Addresses without a message whose delivery is not in doubt. */
   readonly lost: readonly string[];
   /** Addresses whose call to the mail server was under way at a kill. */
@@ -64,21 +83,52 @@ export type Reached = {
 
 export function readReached(
   orders: readonly MissingOrder[],
-  ends: ReadonlyMap<string, DeliveryBody>,
+  ends: Ends,
   accepted: readonly AcceptedMail[],
   jobs: readonly string[],
 ): Reached {
   const addresses = orders.map(({ email }) => email);
   const countOf = (address: string): number => accepted.filter(({ to }) => to.includes(address)).length;
-  const isInDoubt = (address: string): boolean => ends.get(address)?.state === 'IN_DOUBT';
-  const isByJobs = (address: string): boolean => jobs.includes(ends.get(address)?.sent_by?.job ?? '');
+  const deliveriesTo = (address: string): readonly DeliveryBody[] => ends.get(address) ?? [];
+  const isInDoubt = (address: string): boolean => deliveriesTo(address).some(({ state }) => state === 'IN_DOUBT');
+  const isByJobs = (address: string): boolean =>
+    deliveriesTo(address).some(({ sent_by: sentBy }) => jobs.includes(sentBy?.job ?? ''));
+  const mayHaveReached = ({ state }: DeliveryBody): boolean => state === 'SENT' || state === 'IN_DOUBT';
   return {
     twice: addresses.filter((address) => countOf(address) > 1),
+    notOne: addresses.filter((address) => deliveriesTo(address).filter(mayHaveReached).length !== 1),
     lost: addresses.filter((address) => countOf(address) === 0 && !isInDoubt(address)),
     inDoubt: addresses.filter(isInDoubt).length,
     notByJobs: addresses.filter((address, at) => !isLive(at) && !isByJobs(address)),
   };
 }
+
+/** A round of sending whose messages are not counted yet. */
+export type Uncounted = {
+  readonly orders: readonly MissingOrder[];
+  /** Ids of the sending jobs. */
+  readonly sending: readonly string[];
+};
+
+/** Counts the messages of all rounds, so that a late message counts too. Returns undefined while a delivery may still change. */
+export function countReached<Round extends Uncounted>(
+  rounds: readonly Round[],
+  listed: readonly DeliveryBody[],
+  accepted: readonly AcceptedMail[],
+): readonly (Round & Reached)[] | undefined {
+  const ends = endedDeliveries(
+    rounds.flatMap(({ orders }) => orders),
+    listed,
+  );
+  return ends && rounds.map((round) => ({ ...round, ...readReached(round.orders, ends, accepted, round.sending) }));
+}
+
+/** Calls to the mail server that a kill may cut off. */
+const MAX_CALLS_AT_A_KILL = 6;
+
+/** Returns how many of some messages may be in doubt after some kills. More than half of them would prove nothing. */
+export const maxInDoubt = (kills: number, messages: number): number =>
+  Math.min(kills * MAX_CALLS_AT_A_KILL, Math.floor(messages / 2));
 
 /** Steps from an item of the job to the mail. */
 const PLACES = [

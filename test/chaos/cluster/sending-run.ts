@@ -10,14 +10,17 @@ import { caller, request, scratch, smtpDeployment, type Answered } from '../../i
 import { armFailpoint } from '../failpoints/arming.ts';
 import { FAILPOINTS_IN_THE_PRODUCT } from '../failpoints/planted-failpoints.ts';
 import {
+  countReached,
   endedDeliveries,
   GAP_MS,
   liveOrders,
   missingOrders,
-  readReached,
+  readDeliveries,
   rulesOf,
+  type DeliveryPage,
   type MissingOrder,
   type Reached,
+  type Uncounted,
 } from '../missing-messages.ts';
 import { untilAnswered } from './reading-cluster.ts';
 
@@ -57,12 +60,15 @@ export type ClusterSendingOptions = {
 };
 
 /** A round of sending. */
-export type ClusterSendingRound = Reached & {
-  /** Messages that the look found. */
-  readonly missing: number;
-  readonly jobs: readonly Pick<JobBody, 'state' | 'done' | 'failed'>[];
-  readonly seconds: number;
-};
+export type ClusterSendingRound = Uncounted &
+  Reached & {
+    /** Messages that the look found. */
+    readonly missing: number;
+    readonly jobs: readonly Pick<JobBody, 'state' | 'done' | 'failed'>[];
+    readonly seconds: number;
+  };
+
+type RoundFacts = Omit<ClusterSendingRound, keyof Reached>;
 
 export type ClusterSending = {
   readonly rounds: readonly ClusterSendingRound[];
@@ -193,13 +199,9 @@ export async function sendOnCluster(options: ClusterSendingOptions): Promise<Clu
   });
   const supervisor = superviseFailing(cluster.members);
   const killer = createKiller(folder, failpoints);
-  const rounds: ClusterSendingRound[] = [];
+  const rounds: RoundFacts[] = [];
 
-  async function round(
-    shop: ShopOnCluster,
-    runs: readonly string[],
-    { orders, since }: Wave,
-  ): Promise<ClusterSendingRound> {
+  async function round(shop: ShopOnCluster, runs: readonly string[], { orders, since }: Wave): Promise<RoundFacts> {
     const began = Date.now();
     const looks = await Promise.all(
       runs.map(async (run) => (await shop.ask<RunMissingBody>('GET', `${RUNS}/${run}/missing?since=${since}`)).body),
@@ -217,14 +219,15 @@ export async function sendOnCluster(options: ClusterSendingOptions): Promise<Clu
     over.abort();
     await killing;
     for (const id of await live) await shop.judged(id);
-    const ends = await untilAnswered('each message has ended', async () => {
+    await untilAnswered('each message has ended', async () => {
       const newest = `/v1/workspaces/shop/deliveries?limit=${2 * messages}`;
       const { body } = await shop.ask<{ items: readonly DeliveryBody[] }>('GET', newest);
       return endedDeliveries(orders, body.items);
     });
     return {
       missing: looks[0]?.count ?? 0,
-      ...readReached(orders, ends, smtp.accepted, sending),
+      orders,
+      sending,
       jobs: jobs.map(({ state, done, failed }) => ({ state, done, failed })),
       seconds: (Date.now() - began) / 1_000,
     };
@@ -252,8 +255,12 @@ export async function sendOnCluster(options: ClusterSendingOptions): Promise<Clu
       rounds.push(await round(shop, runs, wave));
       if (killer.isDone()) break;
     }
+    const counted = await untilAnswered('all messages have ended', async () => {
+      const listed = await readDeliveries(async (path) => (await shop.ask<DeliveryPage>('GET', path)).body);
+      return countReached(rounds, listed, smtp.accepted);
+    });
     await supervisor.end();
-    return { rounds, reached: killer.reached, deaths: supervisor.deaths };
+    return { rounds: counted, reached: killer.reached, deaths: supervisor.deaths };
   } finally {
     await supervisor.end();
     await cluster.stop();

@@ -6,14 +6,17 @@ import { openShop, scratch, shopOf, smtpDeployment, type Shop } from '../../inte
 import { armFailpoint } from '../failpoints/arming.ts';
 import { FAILPOINTS_IN_THE_PRODUCT } from '../failpoints/planted-failpoints.ts';
 import {
+  countReached,
   endedDeliveries,
   GAP_MS,
   liveOrders,
   missingOrders,
-  readReached,
+  readDeliveries,
   rulesOf,
+  type DeliveryPage,
   type MissingOrder,
   type Reached,
+  type Uncounted,
 } from '../missing-messages.ts';
 
 const RUNS = '/v1/workspaces/shop/runs';
@@ -34,14 +37,17 @@ export type SendingOptions = {
 };
 
 /** A round of sending. */
-export type SendingRound = Reached & {
-  /** Messages that the look found. */
-  readonly missing: number;
-  readonly jobs: readonly Pick<JobBody, 'state' | 'done' | 'failed'>[];
-  /** True if the product died as the round asked. */
-  readonly died: boolean;
-  readonly seconds: number;
-};
+export type SendingRound = Uncounted &
+  Reached & {
+    /** Messages that the look found. */
+    readonly missing: number;
+    readonly jobs: readonly Pick<JobBody, 'state' | 'done' | 'failed'>[];
+    /** True if the product died as the round asked. */
+    readonly died: boolean;
+    readonly seconds: number;
+  };
+
+type RoundFacts = Omit<SendingRound, keyof Reached>;
 
 /** Events of a round. */
 type Wave = {
@@ -65,7 +71,7 @@ async function postWave(shop: Shop, number: number, messages: number): Promise<W
 
 /**
  * Sends missing messages of two comparisons at once, while the live rule fires for some of the same people and the product is killed. Counts
- * messages at the mail server. All rounds have the two comparisons in common, and each sends the newest events that no round has sent, so
+ * messages at the mail server after the last round. All rounds have the two comparisons in common, and each sends the newest events that no round has sent, so
  * that a round costs one start of the product and not two comparisons.
  */
 export async function sendUnderKills({ rounds: planned, messages, rate }: SendingOptions) {
@@ -79,7 +85,7 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
   const opened = await openShop({ files: rules.live, env });
   const { folder, dataDir, key } = opened;
   let shop: Shop = opened;
-  const rounds: SendingRound[] = [];
+  const rounds: RoundFacts[] = [];
 
   async function restart(): Promise<void> {
     await shop.product.kill('SIGKILL');
@@ -102,7 +108,7 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
       return body.ended_at === null ? undefined : body;
     });
 
-  async function round(runs: readonly RunBody[], { orders, since }: Wave, deaths: Deaths): Promise<SendingRound> {
+  async function round(runs: readonly RunBody[], { orders, since }: Wave, deaths: Deaths): Promise<RoundFacts> {
     const began = Date.now();
     const looks = await Promise.all(
       runs.map(async ({ id }) => (await shop.api<RunMissingBody>('GET', `${RUNS}/${id}/missing?since=${since}`)).body),
@@ -129,14 +135,15 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
     }
     const jobs = await Promise.all(sending.map(ended));
     for (const id of await live) await shop.judged(id);
-    const ends = await persistently('each message has ended', async () => {
+    await persistently('each message has ended', async () => {
       const newest = `/v1/workspaces/shop/deliveries?limit=${2 * messages}`;
       const { body } = await shop.api<{ items: readonly DeliveryBody[] }>('GET', newest);
       return endedDeliveries(orders, body.items);
     });
     return {
       missing: looks[0]?.count ?? 0,
-      ...readReached(orders, ends, smtp.accepted, sending),
+      orders,
+      sending,
       jobs: jobs.map(({ state, done, failed }) => ({ state, done, failed })),
       died,
       seconds: (Date.now() - began) / 1_000,
@@ -152,7 +159,11 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
       const newest = waves.pop();
       if (newest) rounds.push(await round(runs, newest, deaths));
     }
-    return { rounds, stderr: shop.product.stderr() };
+    const counted = await persistently('all messages have ended', async () => {
+      const listed = await readDeliveries(async (path) => (await shop.api<DeliveryPage>('GET', path)).body);
+      return countReached(rounds, listed, smtp.accepted);
+    });
+    return { rounds: counted, stderr: shop.product.stderr() };
   } finally {
     await shop.product.kill('SIGKILL');
     await opened.close();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sendingFailpoints } from '../missing-messages.ts';
+import { maxInDoubt, sendingFailpoints } from '../missing-messages.ts';
 import { sendUnderKills } from './sending-run.ts';
 
 const ROUNDS = Number(process.env['SENDING_ROUNDS'] ?? 100);
@@ -16,14 +16,19 @@ it(`Missing messages of two comparisons, sent at once with a kill at ${ROUNDS} f
     expect(round, `${FAILPOINTS[index]}: ${stderr}`).toMatchObject({
       missing: MESSAGES,
       twice: [],
+      notOne: [],
       lost: [],
       notByJobs: [],
     });
     for (const { done, failed } of round.jobs) expect(done + failed, FAILPOINTS[index]).toBe(MESSAGES);
     expect(Math.max(...round.jobs.map(({ done }) => done)), FAILPOINTS[index]).toBeGreaterThan(0);
   }
+  const inDoubt = rounds.reduce((sum, round) => sum + round.inDoubt, 0);
+  expect(inDoubt).toBeLessThanOrEqual(maxInDoubt(ROUNDS, ROUNDS * MESSAGES));
   const deaths = rounds.filter(({ died }) => died).length;
   const seconds = rounds.map((round) => round.seconds).toSorted((a, b) => a - b);
-  console.log(`sending: ${deaths} of ${ROUNDS} rounds died at their failpoint; seconds a round: ${seconds.join(' ')}`);
+  console.log(
+    `sending: ${deaths} of ${ROUNDS} rounds died at their failpoint, ${inDoubt} in doubt; seconds a round: ${seconds.join(' ')}`,
+  );
   expect(deaths).toBeGreaterThan(ROUNDS * 0.8);
 }, 1_200_000);
