@@ -25,7 +25,8 @@ export async function withRedriveLease<Value>(
   const [name, holder] = [redriveLease(workspace), ids.random('request')];
   for (let polls = 0; !(await leases.acquire(name, holder, clock.now(), clock.now() + LEASE)); polls += 1) {
     if (stop.aborted || polls === MAX_POLLS) {
-      throw new CarillonError('store_unavailable', 'a dead letter of the workspace is being redriven: try again');
+      const why = 'another redrive of the workspace has not ended, or its process was killed';
+      throw new CarillonError('store_unavailable', `${why}: try again in a minute`);
     }
     await pause(POLL, stop);
   }
