@@ -15,7 +15,7 @@ import {
 } from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';
 import { withRedriveLease } from './runs/redrive-lease.ts';
-import { sentByJobs, type SentByJobsPorts } from './runs/sent-by-jobs.ts';
+import { createSentByJobs, type SentByJobs } from './runs/sent-by-jobs.ts';
 
 /** Topics whose records are appended again as they are. */
 const REDRIVEN = [
@@ -50,6 +50,11 @@ export type RedrivePorts = Pick<
 export type Redrive = {
   /** Names a repetition of a question to a partner. Redrives of the same name ask once. */
   readonly asking: string;
+  readonly sentByJobs: SentByJobs;
+};
+
+export type RedriveRequest = Pick<Redrive, 'asking'> & {
+  readonly by: string;
   /** Ends the wait for delivery. */
   readonly stop: AbortSignal;
 };
@@ -57,18 +62,20 @@ export type Redrive = {
 /** Appends the record of a dead letter to its topic again, with the person who asked for it. */
 export async function redriveLetter(
   row: DeadLetterRow,
-  { by, ...redrive }: Redrive & { readonly by: string },
+  { by, asking, stop }: RedriveRequest,
   ports: RedrivePorts & Pick<ControlPorts, 'readModels'>,
 ): Promise<DeadLetterRow> {
   const { log, codecs, clock, readModels } = ports;
   const [record] = await log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
   const letter = record?.offset === row.ownOffset ? codecs.deadLetter.decode(record.value) : undefined;
   if (!letter?.ok) throw new CarillonError('wrong_state', 'retention has removed the report from the log');
-  const append = async (): Promise<void> =>
-    void (await log.append([await redrivenRecord(letter.value, redrive, ports)]));
+  const sentByJobs = createSentByJobs(stop, ports);
+  const makeRecord = () => redrivenRecord(letter.value, { asking, sentByJobs }, ports);
+  // Waits for delivery, so that the lease is not held meanwhile.
+  const made = await makeRecord();
   const { topic, workspace } = letter.value;
-  if (workspace === null || !mayNotify(topic)) await append();
-  else await withRedriveLease(workspace, redrive.stop, ports, append);
+  if (workspace === null || !mayNotify(topic)) await log.append([made]);
+  else await withRedriveLease(workspace, stop, ports, async () => log.append([await makeRecord()]));
   const redriven = { redrivenAt: clock.now(), redrivenBy: by };
   await readModels.markRedriven(row.id, redriven.redrivenAt, redriven.redrivenBy);
   return { ...row, ...redriven };
@@ -127,7 +134,7 @@ async function mustFitBetter({ id, reason, value }: DeadLetter, { codecs }: Redr
 async function askAgain(value: Uint8Array, redrive: Redrive, ports: RedrivePorts): Promise<NewRecord['headers']> {
   const { codecs, tasks } = ports;
   const trigger = codecs.trigger.decode(value);
-  if (trigger.ok) await refuseSentSince(trigger.value, redrive, ports);
+  if (trigger.ok) await refuseSentSince(trigger.value, redrive);
   const task = trigger.ok ? await tasks.get(trigger.value.id) : null;
   if (trigger.ok && !task) mustBeRemembered(trigger.value, 'carillon.triggers', ports);
   const asking = task && readAsking(task);
@@ -147,7 +154,7 @@ async function resolveAgain(letter: DeadLetter, redrive: Redrive, ports: Redrive
   const { topic, partition, offset, headers, value } = letter;
   const from = headers[REDRIVEN_FROM_HEADER] ?? formatPosition({ logId: log.logId, topic, partition, offset });
   const lookup = codecs.lookup.decode(value);
-  if (lookup.ok) await refuseSentSince(lookup.value.trigger, redrive, ports);
+  if (lookup.ok) await refuseSentSince(lookup.value.trigger, redrive);
   const claim = lookup.ok ? await claims.get(lookup.value.trigger.id) : null;
   if (lookup.ok && !claim) mustBeRemembered(lookup.value.trigger, 'carillon.lookups', ports);
   if (claim && claim.position !== from) {
@@ -163,11 +170,9 @@ async function resolveAgain(letter: DeadLetter, redrive: Redrive, ports: Redrive
  */
 async function refuseSentSince(
   { workspace, eventId, notification, sentBy }: Trigger,
-  redrive: Redrive,
-  ports: SentByJobsPorts,
+  { sentByJobs }: Redrive,
 ): Promise<void> {
-  const about = { workspace, eventId, job: sentBy?.job };
-  const sent = await sentByJobs(about, redrive.stop, ports);
+  const sent = await sentByJobs({ workspace, eventId, job: sentBy?.job });
   refuseFirst(
     sent.filter(({ intent }) => intent.notification === notification),
     'its answer may notify the same person again',
@@ -179,7 +184,7 @@ async function refuseSentIntent(value: Uint8Array, redrive: Redrive, ports: Redr
   const decoded = await decodeRecord(ports.codecs.intent, value);
   if (!decoded.ok) return;
   const { eventId, person, sentBy, slot } = decoded.value;
-  const sent = await sentByJobs({ workspace: slot.workspace, eventId, job: sentBy?.job }, redrive.stop, ports);
+  const sent = await redrive.sentByJobs({ workspace: slot.workspace, eventId, job: sentBy?.job });
   const isSecond = ({ slot: other, intent }: Delivery): boolean =>
     intent.person === person &&
     other.notificationId === slot.notificationId &&
@@ -196,7 +201,7 @@ async function refuseSentEvent(
 ): Promise<void> {
   const eventId = headers['event_id'];
   if (workspace === null || eventId === undefined) return;
-  const sent = await sentByJobs({ workspace, eventId: eventId as EventId, job: undefined }, redrive.stop, ports);
+  const sent = await redrive.sentByJobs({ workspace, eventId: eventId as EventId, job: undefined });
   const rulesOf = (configuration: Configuration, name: string): string =>
     JSON.stringify(findResource(configuration, 'notification', workspace, name)?.body.rules ?? null);
   const present = await ports.configuration.refresh();

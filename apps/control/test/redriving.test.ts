@@ -21,6 +21,7 @@ import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { redriveLetter, redrivenRecord } from '../src/redriving.ts';
 import { redriveLease } from '../src/runs/redrive-lease.ts';
+import { createSentByJobs } from '../src/runs/sent-by-jobs.ts';
 import { markEvaluated, takeCustody } from './custody.ts';
 
 let topology: Topology;
@@ -42,8 +43,9 @@ const written = (wish: 'stop' | 'start'): Receipt => ({
 });
 const bytesOf = (receipt: Receipt): Uint8Array => topology.ports.codecs.receipt.encode(receipt);
 const redriven = (letter: DeadLetter, more: Partial<Topology['ports']> = {}) => {
-  const redrive = { asking: 'req_again', stop: new AbortController().signal };
-  return redrivenRecord(letter, redrive, { ...topology.ports, ...more });
+  const ports = { ...topology.ports, ...more };
+  const sentByJobs = createSentByJobs(new AbortController().signal, ports);
+  return redrivenRecord(letter, { asking: 'req_again', sentByJobs }, ports);
 };
 
 describe('What was parked because it could not be read, or because nobody could carry it out', () => {
@@ -104,8 +106,8 @@ async function deliver(intent: Intent): Promise<void> {
   await topology.ports.ledger.insert([{ ...delivery, state: 'SENT', nextAt: null }]);
 }
 
-async function startJob(workspace: string, endedAt: number | null): Promise<void> {
-  const facts = { id: 'job_1' as JobId, workspace, work: { action: 'send_missing' }, of: 1 };
+async function startJob(workspace: string, endedAt: number | null, id = 'job_1'): Promise<void> {
+  const facts = { id: id as JobId, workspace, work: { action: 'send_missing' }, of: 1 };
   const by = { by: OWNER_ACTOR, byName: 'ada', from: { address: '127.0.0.1', userAgent: null }, requestId: 'req_1' };
   const job = newJob({ ...facts, ...by }, topology.clock.now());
   await topology.ports.jobs.insert({ ...job, endedAt, state: endedAt === null ? 'running' : 'done' }, ['item']);
@@ -149,22 +151,68 @@ describe('An event that became a dead letter', () => {
 });
 
 describe('The redrive of a dead letter', () => {
-  it('keeps sending jobs of its workspace from beginning until its record is on the log', async () => {
-    const { log, clock, leases } = topology.ports;
-    const value = topology.ports.codecs.trigger.encode(givenTrigger({ causedAt: clock.now() }));
-    const record = { ...PLACE, topic: 'carillon.triggers', value } as const;
-    const letter = deadLetterOf('ask', record, 'partner_refused', 'why', topology.ports);
+  const isLeaseFree = async (): Promise<boolean> => {
+    const { leases, clock } = topology.ports;
+    const isFree = await leases.acquire(redriveLease('shop'), 'a job', clock.now(), clock.now() + 1);
+    if (isFree) await leases.release(redriveLease('shop'), 'a job');
+    return isFree;
+  };
+  const redriveQuestion = async (more: Partial<Topology['ports']>): Promise<void> => {
+    const { log, clock, codecs } = topology.ports;
+    const record = { ...PLACE, topic: 'carillon.triggers' } as const;
+    const value = codecs.trigger.encode(givenTrigger({ causedAt: clock.now() }));
+    const letter = deadLetterOf('ask', { ...record, value }, 'partner_refused', 'why', topology.ports);
     await log.append([deadLetterRecord(letter, topology.ports)]);
-    const isFree = () => leases.acquire(redriveLease('shop'), 'a job', clock.now(), clock.now() + 1);
-    const seen: boolean[] = [];
-    const append: typeof log.append = async (records) => {
-      seen.push(await isFree());
-      return log.append(records);
-    };
     const row = { id: letter.id, ownPartition: 0, ownOffset: 0 } as DeadLetterRow;
     const asked = { by: 'ada', asking: 'req_again', stop: new AbortController().signal };
-    await redriveLetter(row, asked, { ...topology.ports, log: { ...log, append } });
-    expect([...seen, await isFree()]).toEqual([false, true]);
+    await redriveLetter(row, asked, { ...topology.ports, ...more });
+  };
+
+  it('keeps sending jobs of its workspace from beginning until its record is on the log', async () => {
+    const { log } = topology.ports;
+    const seen: boolean[] = [];
+    const append: typeof log.append = async (records) => {
+      seen.push(await isLeaseFree());
+      return log.append(records);
+    };
+    await redriveQuestion({ log: { ...log, append } });
+    expect([...seen, await isLeaseFree()]).toEqual([false, true]);
+  });
+
+  describe('while delivery has not read all messages of a sending job', () => {
+    /** Checkpoints that do `work` at each poll of them. Delivery takes custody at the third. */
+    const polling = (work: (polls: number) => Promise<unknown>) => {
+      const { checkpoints } = topology.ports;
+      let polls = 0;
+      const load: typeof checkpoints.load = async (group, topic, partition) => {
+        if (group === 'delivery') {
+          polls += 1;
+          await work(polls);
+          if (polls === 3) await takeCustody(topology);
+        }
+        return checkpoints.load(group, topic, partition);
+      };
+      return { checkpoints: { ...checkpoints, load } };
+    };
+    beforeEach(async () => {
+      await startJob('shop', topology.clock.now());
+      const { codecs, log } = topology.ports;
+      const value = codecs.intent.encode({ ...sentIntent(), notification: 'welcome' });
+      await log.append([{ topic: 'carillon.intents', partition: 0, key: 'k', headers: {}, value }]);
+    });
+
+    it('lets jobs begin', async () => {
+      const seen: boolean[] = [];
+      await redriveQuestion(polling(async () => seen.push(await isLeaseFree())));
+      expect(seen).toEqual([true, true, true]);
+    });
+
+    it('fails if another job has sent messages meanwhile', async () => {
+      const work = async (polls: number) => {
+        if (polls === 2) await startJob('shop', topology.clock.now(), 'job_2');
+      };
+      await expect(redriveQuestion(polling(work))).rejects.toMatchObject({ code: 'conflict' });
+    });
   });
 });
 
