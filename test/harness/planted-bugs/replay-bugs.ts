@@ -127,16 +127,6 @@ export const REPLAY_BUGS: Readonly<Record<string, TestedBug>> = {
     ],
     tests: [QUESTIONS],
   },
-  'a search reads escaped text as it is written': {
-    changes: [
-      {
-        file: 'libs/stages/src/replay/find-text.ts',
-        from: "(bytes.includes('\\\\') ? escaped : plain).test(bytes)",
-        to: "(bytes.includes('\\\\') ? plain : plain).test(bytes)",
-      },
-    ],
-    tests: ['libs/stages/test/replay/find-text.test.ts'],
-  },
   'a search knows one letter case': {
     changes: [
       {
