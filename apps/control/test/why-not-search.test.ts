@@ -39,8 +39,8 @@ beforeEach(() => {
 });
 
 /** Asks as somebody; returns the text too, to look for what may not be in it. */
-async function asking(who: Principal) {
-  const { control, log, codecs } = await openControl(accessOf(who), ports);
+async function asking(who: Principal, served = ports) {
+  const { control, log, codecs } = await openControl(accessOf(who), served);
   const ask = async (method: 'GET' | 'POST', path: string, payload?: object, workspace = 'shop') => {
     const url = `/v1/workspaces/${workspace}/${path}`;
     const answer = await control.app.inject({ method, url, ...(payload && { payload }) });
@@ -134,6 +134,32 @@ describe('A search for a person over the whole log', () => {
       '345 older events hold the text too, and are not kept. Search a span that ends at 20',
     );
     expect(body.sentence).not.toContain('Nothing about them came');
+  });
+
+  it.each([
+    {
+      name: 'the time of the oldest kept event, if a later page is empty',
+      kept: true,
+      fix: 'Search a span that ends at 20',
+    },
+    { name: 'a shorter span, if the search kept no event', kept: false, fix: 'Search a shorter span to see them' },
+  ])('tells the user to search $name', async ({ kept, fix }) => {
+    const who = 'bob@example.com';
+    const run = await started(who);
+    const events = kept ? [await foundEvent()] : [];
+    await work(async () => ({ ...(await result()), counts: { events: 9_000, found: 1_345 }, events }));
+    const paged: typeof ports.runs.events = async (id, limit, cursor) => {
+      if (cursor !== undefined) return { items: [], next: null };
+      const page = await ports.runs.events(id, limit, cursor);
+      return { ...page, next: kept ? 'last' : null };
+    };
+    const control = await asking(deploymentOwner('session'), { ...ports, runs: { ...ports.runs, events: paged } });
+    const question = { ...whyNot, who, search: run.id };
+    const first = await control.ask('POST', 'why-not', question);
+    const { next } = first.body;
+    const { body } = next === null ? first : await control.ask('POST', 'why-not', { ...question, cursor: next });
+    expect(body.sentence).toContain(fix);
+    expect(body.sentence).not.toContain(`ends at ${body.to}`);
   });
 
   it('keeps its text sealed, out of the audit and every answer, and only until it ends', async () => {

@@ -60,7 +60,11 @@ export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts
       const place = JSON.stringify(['why-not', workspace, who, notification, times, ...more]);
       const kept = cursor === undefined ? null : readKept(cursors.open(cursor, place));
       const own = { since: range.since ?? 0, before: range.before ?? now + 1 };
-      const span = kept ?? (run ? { since: run.logStartsAt ?? run.from, before: run.to } : own);
+      const span = kept
+        ? { since: kept.since, before: kept.before }
+        : run
+          ? { since: run.logStartsAt ?? run.from, before: run.to }
+          : own;
       const page = run && (await ports.runs.events(run.id, MAX_EVENTS, kept?.cursor));
       const found = await whyNot(
         {
@@ -77,7 +81,8 @@ export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts
       );
       const next = page ? page.next : found.next;
       const notKept = run ? notKeptOf(run) : 0;
-      const oldestKept = next === null && notKept > 0 ? (page?.items.at(-1)?.at ?? null) : null;
+      const oldest = page?.items.at(-1)?.at ?? kept?.oldest;
+      const oldestKept = next === null && notKept > 0 ? (oldest ?? null) : null;
       // The end of a span is not in it, and several events may have the same millisecond.
       const keptSince = oldestKept === null ? null : oldestKept + 1;
       const maySeeBodies = principal.may('bodies', workspace);
@@ -100,7 +105,7 @@ export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts
           not_kept: notKept,
           since: timeOrNull(found.reached ?? keptSince),
         },
-        next: next === null ? null : cursors.seal(JSON.stringify({ ...span, cursor: next }), place),
+        next: next === null ? null : cursors.seal(JSON.stringify({ ...span, cursor: next, oldest }), place),
       };
       return main
         ? { ...facts, ...showAccount(main, notification, maySeeBodies) }
@@ -112,7 +117,13 @@ export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts
 /** Events that hold the text of a search and that it did not keep. */
 const notKeptOf = ({ counts }: FindRun): number => Math.max(0, (counts?.found ?? 0) - MAX_FOUND_EVENTS);
 
-type Kept = { readonly since: number; readonly before: number; readonly cursor: string };
+type Kept = {
+  readonly since: number;
+  readonly before: number;
+  readonly cursor: string;
+  /** Time of the oldest event that a page of a search had. */
+  readonly oldest?: number;
+};
 const readKept = (text: string): Kept => JSON.parse(text) as Kept;
 
 /** Whoever asks wonders about the one that did not come: the newest of these, and where all came the newest of all. */
@@ -169,7 +180,7 @@ function describeUnseen(
     return `Nothing about them came for ${notification} between ${from} and ${to}: none of ${events} events names them.`;
   if (hasMore || notKept === 0)
     return `None of the newest ${events} events before ${to} names them; older ones of the span were not looked at yet.`;
-  const fix = `Search a span that ends at ${since ?? to} to see them.`;
+  const fix = `Search ${since === null ? 'a shorter span' : `a span that ends at ${since}`} to see them.`;
   return `None of the events that the search kept names them. ${notKept} older events hold the text too, and are not kept. ${fix}`;
 }
 
