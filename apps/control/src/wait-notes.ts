@@ -56,5 +56,6 @@ function effectOn({ body: before, enabled }: PlacedRule, after: RuleAfter | unde
   if (!after) return 'which is removed: their waits end without a message';
   const hasMoved = PLACE.some((key) => stringifyJson(before[key] ?? null) !== stringifyJson(after.body[key] ?? null));
   if (hasMoved) return 'which moves to another stream: their waits end without a message';
-  return enabled && !after.enabled ? 'which is switched off: a deadline that passes meanwhile sends nothing' : null;
+  if (!enabled || after.enabled) return null;
+  return 'which is switched off: a deadline that passes meanwhile sends nothing, and an event cancels nothing';
 }

@@ -81,7 +81,7 @@ describe('entities that wait', () => {
     expect(await notesOf({ plain: PLAIN })).toEqual([`${counted} is removed: their waits end without a message`]);
     const moved = { plain: PLAIN, unpaid: { ...UNPAID, stream: 'baskets' } };
     expect(await notesOf(moved)).toEqual([`${counted} moves to another stream: their waits end without a message`]);
-    const off = `${counted} is switched off: a deadline that passes meanwhile sends nothing`;
+    const off = `${counted} is switched off: a deadline that passes meanwhile sends nothing, and an event cancels nothing`;
     expect(await notesOf({ plain: PLAIN, unpaid: { ...UNPAID, enabled: false } })).toEqual([off]);
     expect(await notesOf({ plain: PLAIN, unpaid: UNPAID }, false)).toEqual([off]);
   });
