@@ -87,7 +87,7 @@ describeWith('curl', 'docs/drafts-and-environments.md', () => {
       expect((await printed('drafts list')).out).toContain('IN CONFLICT');
       const refused = await printed('drafts publish notification/order-paid');
       expect(refused.code).toBe(1);
-      expect(refused.err).toContain('changed since the draft began');
+      expect(refused.err).toContain('changed since the draft was started');
       const review = await printed('drafts review');
       expect(review.out).toMatch(/expires\n +base +24h\n +theirs +12h\n/);
 

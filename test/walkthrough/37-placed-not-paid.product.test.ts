@@ -57,10 +57,7 @@ chapter('37. Placed, not paid', (newHome) => {
   it('notifies nobody about an order that is paid in time, and says what ended the wait', async () => {
     const { placed, paid } = await paidInTime();
     const waited = await carillon.trace(placed);
-    expect(waited).toMatch(
-      /rule +decided by what it keeps of the entity +configuration \d+ +order-unpaid\.not-paid v1/,
-    );
-    expect(waited).toContain('waits until');
+    expect(waited).toMatch(/rule +waits until \S+ +configuration \d+ +order-unpaid\.not-paid v1/);
     for (const event of [placed, paid]) expect(await carillon.trace(event)).toContain('wait cancelled');
   });
 
@@ -70,7 +67,7 @@ chapter('37. Placed, not paid', (newHome) => {
     expect(await subjects()).toContain('Order A-1 is not paid');
     const story = await carillon.trace(placed);
     const [, received = '', deadline = ''] =
-      /^(\S+) +event [^]+ fired by its deadline \d{4}-\d\d-\d\dT(\S+)Z$/m.exec(story) ?? [];
+      /^(\S+) +event [^]+ fired by its deadline \d{4}-\d\d-\d\dT(\S+)Z /m.exec(story) ?? [];
     expect(Date.parse(`2026-01-01T${deadline}Z`) - Date.parse(`2026-01-01T${received}Z`)).toBeOneOf([
       WAIT_MS,
       WAIT_MS - 86_400_000,

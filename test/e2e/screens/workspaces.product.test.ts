@@ -38,6 +38,6 @@ testScreens('the workspaces of a deployment', ({ open }) => {
     const environment = page.locator('main').getByRole('region', { name: 'Environment', exact: true });
     await environment.getByText('Only owners of the workspace shop can do this.').waitFor();
     expect(await environment.getByRole('radio', { name: /^Test environment/ }).isDisabled()).toBe(true);
-    expect(await page.getByLabel('Time zone').isEnabled()).toBe(true);
+    expect(await page.getByLabel('Time zone', { exact: true }).isEnabled()).toBe(true);
   });
 });
