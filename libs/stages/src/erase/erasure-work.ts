@@ -27,11 +27,12 @@ export type ErasurePorts = {
 /**
  * Returns what says of each record whether it is of the person. An address matches anywhere in a record. A user id matches only where rules
  * name people, by the newest configuration or the one by which the event was evaluated, because the same text may be an amount elsewhere.
+ * Rejects if a configuration cannot be read, because events of the person could be missed without it.
  */
 export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts): ErasureWork {
   const { book, codecs, configuration, log } = ports;
   const current = configuration.current();
-  /** By partition of `carillon.events`: the configuration of the newest marker that was read. */
+  /** Configuration of the newest marker read, by partition of `carillon.events`. */
   const marked = new Map<number, Configuration>();
   const remembered = new WeakMap<Configuration, Map<string, PersonPaths>>();
 
@@ -57,8 +58,7 @@ export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts):
     if (!read.ok) return judgeBytes(record.value, matcher);
     const source = read.value;
     if (source.kind === 'marker') {
-      const newest = await configuration.at(source.configNumber).catch(() => null);
-      if (newest) marked.set(record.partition, newest);
+      marked.set(record.partition, await configuration.at(source.configNumber));
     }
     if (source.kind !== 'event' || !matcher.covers(source.event.workspace)) return null;
     const { body, change, key, stream } = source.event;
