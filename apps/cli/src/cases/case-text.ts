@@ -21,7 +21,7 @@ export const caseJson = ({ file, ruleCase, differences, fault }: CaseResult) => 
 
 export const caseTitle = ({ file, ruleCase }: CaseResult): string => `${file.file}: ${ruleCase.name}`;
 
-/** What is wrong with a case: expected and actual messages side by side, and the decisions behind the difference. */
+/** Formats the fault of a case: expected and actual messages side by side, then the decisions behind the difference. */
 export function failureText({ file, ruleCase, differences, timeline, fault }: CaseResult): string {
   if (fault !== null) return `${file.file}:${fault.line}:${fault.column}  ${clean(fault.message)}`;
   const place = `${file.file}:${ruleCase.place.line}:${ruleCase.place.column}`;
@@ -51,7 +51,7 @@ function headOf({ expected, actual }: Difference): string {
   return actual === null ? 'a message is missing' : 'a message is not as expected';
 }
 
-/** Fields of the expected message. A message that nothing expects shows to whom it goes and what it says. */
+/** Fields of the expected message. An unexpected message shows its recipient and text. */
 const fieldsOf = ({ expected, actual }: Difference): readonly string[] =>
   expected === null
     ? Object.keys(actual?.fields ?? {}).filter((name) => SHOWN.has(name) && actual?.fields[name] !== null)

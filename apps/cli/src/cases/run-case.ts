@@ -25,7 +25,7 @@ import {
   type TimedMessage,
 } from './compare-messages.ts';
 
-/** What a case came to. A case with a fault did not run. */
+/** Result of a case. A case with a fault did not run. */
 export type CaseResult = {
   readonly file: CaseFile;
   readonly ruleCase: RuleCase;

@@ -16,7 +16,7 @@ import { similarTo } from '@carillon/kernel';
 import { createRuleBook } from '@carillon/stages';
 import { runCase, type CaseResult } from './run-case.ts';
 
-/** What the cases of a folder came to, or the mistakes that keep all of them from running. */
+/** Results of the cases of a folder, or the mistakes that prevent a run. */
 export type FolderRun = {
   readonly faults: readonly FileFault[];
   readonly results: readonly CaseResult[];

@@ -5,7 +5,7 @@ import { CarillonError, type Json } from '@carillon/kernel';
 import type { RoutePorts } from '../ports.ts';
 import { answerWords, askPartner, readPartnerSecrets } from '../partner-calls.ts';
 
-/** Where the answer of a partner comes from: the partner, a person who tests the rule, or a file. */
+/** Source of a partner's answer: the partner, the person who tests the rule, or a file. */
 export type PartnerSays =
   | { readonly from: 'partner' }
   /** Undefined: there is no answer. */
@@ -23,7 +23,7 @@ const ANSWER_LIMITS = { depth: 32, keys: MAX_ANSWER_VALUES };
 /** User ids in one test call. The bound keeps a test from reading all people of a partner. */
 const MAX_ASKED = 100;
 
-/** What a partner says of these ids, as it was pasted or as it answers now; null: nothing says. */
+/** Returns the items of a pasted answer, or asks the partner now. Null if there is neither. */
 export async function partnerItems(
   says: PartnerSays,
   userIds: readonly string[],

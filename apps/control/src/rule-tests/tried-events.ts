@@ -134,7 +134,7 @@ function untilOf(until: string | undefined, events: readonly SourceEvent[], last
 const refused = (field: string, detail: string): CarillonError =>
   new CarillonError('invalid_request', `${field}: ${detail}`, { pointer: `/${field.replaceAll('.', '/')}` });
 
-/** One event is about one entity, whatever its key is. Of several each has to say about which. */
+/** A single event needs no key, because it is about one entity. Each of several events needs its key. */
 function entityEvent(
   event: SourceEvent,
   placed: PlacedRule,

@@ -7,7 +7,7 @@ import { readYaml } from './yaml-source.ts';
 /** A line of a case with its place in the file. */
 export type PlacedStep = CaseStep & { readonly place: Place };
 
-/** One case: events and expected messages in the order of time. */
+/** A case. Its events and expected messages are in the order of time. */
 export type RuleCase = { readonly name: string; readonly place: Place; readonly steps: readonly PlacedStep[] };
 
 /** The cases of one rule, as a file has them. */

@@ -3,7 +3,7 @@ import { canonicalPhone } from '../channels/sms.ts';
 import { plainAddress } from '../channels/channel.ts';
 import type { KeyedHash } from '../receipts/receipt-token.ts';
 
-/** Whom an erasure removes: one person, in one workspace or in all. */
+/** The person of an erasure, in one workspace or in all. */
 export type ErasureSubject = {
   /** Null: all workspaces. */
   readonly workspace: string | null;

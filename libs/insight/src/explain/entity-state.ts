@@ -4,7 +4,7 @@ import { stringifyJson, type EventId, type Instant } from '@carillon/kernel';
 import type { ConfigurationView } from '@carillon/ports';
 import { loadMemory, type MemoryPorts } from '@carillon/stages';
 
-/** What rules keep of one entity of a stream, for people. */
+/** State of the rules about an entity, described for people. */
 export type EntityState = {
   readonly rules: readonly RuleOfEntity[];
   /** The newest 16, the newest first. */

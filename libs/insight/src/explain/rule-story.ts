@@ -11,7 +11,7 @@ import { listItems, namedPeople, type NamedPerson } from './people.ts';
 import { step, type TraceStep } from './steps.ts';
 import type { TracePorts } from './trace-ports.ts';
 
-/** What a rule made of an event, and the messages that came of it. */
+/** Steps of a rule at an event, with the resulting messages. */
 export type RuleStory = {
   readonly steps: readonly TraceStep[];
   readonly people: readonly NamedPerson[];

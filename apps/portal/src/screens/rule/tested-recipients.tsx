@@ -7,7 +7,7 @@ import styles from './rule.module.css';
 
 type Recipient = Tested['recipients'][number];
 type Message = Recipient['messages'][number];
-/** What a rule that fires comes to. */
+/** Recipients of a rule that fires. */
 type Firing = Pick<Tested, 'recipients' | 'dropped' | 'problems' | 'asks' | 'answered'>;
 
 /** People that are shown with their messages; of the others the number. */
