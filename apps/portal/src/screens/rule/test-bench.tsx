@@ -101,7 +101,7 @@ export function TestBench({
       return { tested, of: JSON.stringify([saved.body?.rules?.[name], now]) };
     },
   });
-  const canRun = source === 'newest' ? chosenId !== null : source === 'minimum' ? sample.data !== undefined : true;
+  const canRun = source !== 'newest' || chosenId !== null;
   const run = (): void => {
     if (canRun && !test.isPending) test.mutate(false);
   };

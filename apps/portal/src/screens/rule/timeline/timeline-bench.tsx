@@ -100,8 +100,7 @@ export function TimelineBench(props: RuleProps & { readonly onRunner: (run: () =
         ),
       ),
   });
-  const canRun =
-    plan.events.length > 0 && (minimum !== '' || plan.events.every(({ source }) => source.kind !== 'minimum'));
+  const canRun = plan.events.length > 0;
   const run = (): void => {
     if (canRun && !test.isPending) test.mutate();
   };
