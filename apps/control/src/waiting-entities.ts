@@ -13,7 +13,7 @@ export type WaitingPorts = { readonly ruleStates: Pick<RuleStateStore, 'waiting'
 export const canWait = ({ body }: Pick<PlacedRule, 'body'>): boolean => gatesOfForms(body).includes('deadline');
 
 export const countWaiting = (placed: PlacedRule, { ruleStates }: WaitingPorts): Promise<WaitingEntities> =>
-  ruleStates.waiting(waitingRule(placed.workspace, ruleIdOf(placed)), MAX_WAITING);
+  ruleStates.waiting(waitingRule(placed.workspace, ruleIdOf(placed), placed.since), MAX_WAITING);
 
 /** Returns such as `12 entities wait, the next until 2026-11-29T11:00:03.000Z`. */
 export function describeWaiting({ count, nextDue }: WaitingEntities): string {

@@ -14,6 +14,7 @@ import type {
   WorkspaceBody,
 } from './resources.ts';
 import { resourceKey } from './resources.ts';
+import { ruleIdFrom, rulePathFrom } from './rule-names.ts';
 
 /** A resource as the configuration of some number holds it. */
 export type Resource<Kind extends ResourceKind = ResourceKind> = {
@@ -35,6 +36,11 @@ export type Configuration = {
   /** Position of the newest record folded in; -1 before the first. */
   readonly number: number;
   readonly resources: ReadonlyMap<string, Resource>;
+  /**
+   * Number of the configuration that put a rule on its stream, by `ruleKey`. A rule that is removed, or that leaves its stream, has
+   * another number when it comes back. Missing: no record was folded in.
+   */
+  readonly rulesSince?: ReadonlyMap<string, number>;
 };
 
 export const EMPTY_CONFIGURATION: Configuration = { number: -1, resources: new Map() };
@@ -61,6 +67,45 @@ function nextRuleVersions(before: Resource | undefined, body: NotificationBody):
     }),
   );
 }
+
+const ruleKey = (workspace: string, ruleId: string): string => `${workspace} ${ruleId}`;
+
+/** The paths that feed the rules of changed notifications, by `ruleKey`. */
+function pathsOfRules(
+  resources: ReadonlyMap<string, Resource>,
+  changes: readonly ResourceChange[],
+): ReadonlyMap<string, string> {
+  const paths = new Map<string, string>();
+  for (const { ref } of changes) {
+    const notification = ref.kind === 'notification' ? resources.get(resourceKey(ref)) : undefined;
+    if (!notification) continue;
+    for (const [name, rule] of Object.entries((notification.body as NotificationBody).rules)) {
+      paths.set(
+        ruleKey(ref.workspace, ruleIdFrom(ref.workspace, ref.name, name, rule)),
+        rulePathFrom(ref.workspace, ref.name, name, rule),
+      );
+    }
+  }
+  return paths;
+}
+
+function nextRulesSince(
+  before: Configuration,
+  after: ReadonlyMap<string, Resource>,
+  changes: readonly ResourceChange[],
+  number: number,
+): ReadonlyMap<string, number> {
+  const next = new Map(before.rulesSince);
+  const old = pathsOfRules(before.resources, changes);
+  const now = pathsOfRules(after, changes);
+  for (const rule of old.keys()) if (!now.has(rule)) next.delete(rule);
+  for (const [rule, path] of now) if (old.get(rule) !== path) next.set(rule, number);
+  return next;
+}
+
+/** Returns the number of the configuration that put a rule on its stream. Null: the configuration does not say. */
+export const ruleSince = ({ rulesSince }: Configuration, workspace: string, ruleId: string): number | null =>
+  rulesSince?.get(ruleKey(workspace, ruleId)) ?? null;
 
 function applyChange(resources: Map<string, Resource>, change: ResourceChange, number: number): void {
   const key = resourceKey(change.ref);
@@ -93,7 +138,9 @@ export function foldConfiguration(
   if (voided.length > 0) return { configuration: { ...before, number }, voided };
   const resources = new Map(before.resources);
   for (const change of record.changes) applyChange(resources, change, number);
-  return { configuration: { number, resources }, voided };
+  const isOfRules = record.changes.some(({ ref }) => ref.kind === 'notification');
+  const since = isOfRules ? nextRulesSince(before, resources, record.changes, number) : before.rulesSince;
+  return { configuration: { number, resources, ...(since && { rulesSince: since }) }, voided };
 }
 
 export function findResource<Kind extends ResourceKind>(

@@ -8,6 +8,7 @@ export * from './locality.ts';
 export * from './public-address.ts';
 export * from './resources.ts';
 export * from './retention.ts';
+export * from './rule-names.ts';
 export * from './secrets.ts';
 export * from './sign-in.ts';
 export * from './sources.ts';

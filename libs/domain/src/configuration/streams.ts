@@ -1,8 +1,8 @@
 import { DEFAULTS, type STREAM_FORMATS } from '@carillon/shapes/values';
-import { cohortStream } from '../cohorts/cohort-message.ts';
 import type { Configuration, Resource } from './configuration.ts';
-import { listResources } from './configuration.ts';
+import { listResources, ruleSince } from './configuration.ts';
 import type { RuleBody, Security, StreamFrom, StreamSettings } from './resources.ts';
+import { hasOwnStream, ruleIdFrom, rulePathFrom } from './rule-names.ts';
 
 /** What the events of a stream are written as. */
 export type StreamFormat = (typeof STREAM_FORMATS)[number];
@@ -51,6 +51,8 @@ export type PlacedRule = {
   readonly version: number;
   /** EVENT_PATH that feeds it. */
   readonly stream: string;
+  /** Number of the configuration that put it on its stream. What is remembered of it under another number has ended. */
+  readonly since: number;
   /** The stream has a key, and its events are no changes: `previous` is the entity's event before, which the engine keeps. */
   readonly keepsPrevious: boolean;
   /** Its own switch and its notification's. */
@@ -67,25 +69,10 @@ export function readRuleTitle(title: string): RuleName | undefined {
   const [notification, rule, ...more] = title.split('.');
   return notification && rule && more.length === 0 ? { notification, rule } : undefined;
 }
-/** The stable identity that ids are derived from: the given id, else the names. */
-export const ruleIdFrom = (workspace: string, notification: string, name: string, body: RuleBody): string =>
-  body.id ?? `${workspace}/${notification}.${name}`;
 export const ruleIdOf = (rule: PlacedRule): string =>
   ruleIdFrom(rule.workspace, rule.notification.ref.name, rule.name, rule.body);
 export const notificationIdOf = (item: Resource<'notification'>): string =>
   item.body.id ?? `${item.ref.workspace}/${item.ref.name}`;
-
-/** Whether a rule has an address of its own: those on shared streams and those of cohorts have none. */
-export const hasOwnStream = ({ stream, cohort }: RuleBody): boolean => stream === undefined && cohort === undefined;
-
-function pathOf(workspace: string, notification: string, name: string, rule: RuleBody): string {
-  const { stream, cohort } = rule;
-  if (cohort) return cohortStream({ workspace, integration: cohort.integration, cohort: cohort.id });
-  return stream === undefined ? ownPath(workspace, notification, name, rule) : `${workspace}/${stream}`;
-}
-
-const ownPath = (workspace: string, notification: string, name: string, rule: RuleBody): string =>
-  rule.path ?? `${workspace}/${notification}.${name}`;
 
 export type StreamTable = {
   readonly streams: ReadonlyMap<string, EventStream>;
@@ -116,7 +103,7 @@ function buildTable(configuration: Configuration): StreamTable {
     const { workspace, name: title } = notification.ref;
     for (const [name, body] of Object.entries(notification.body.rules)) {
       const own = hasOwnStream(body);
-      const path = pathOf(workspace, title, name, body);
+      const path = rulePathFrom(workspace, title, name, body);
       if (own) streams.set(path, ownStream(notification, path));
       const placed: PlacedRule = {
         workspace,
@@ -125,6 +112,7 @@ function buildTable(configuration: Configuration): StreamTable {
         body,
         version: notification.ruleVersions[name] ?? 1,
         stream: path,
+        since: ruleSince(configuration, workspace, ruleIdFrom(workspace, title, name, body)) ?? notification.number,
         keepsPrevious: body.cohort !== undefined || keepsPrevious(streams.get(path)),
         enabled:
           (notification.body.enabled ?? DEFAULTS.notification.enabled) && (body.enabled ?? DEFAULTS.rule.enabled),

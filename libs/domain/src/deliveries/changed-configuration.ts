@@ -1,5 +1,6 @@
 import { canonical, listResources, type Configuration, type Resource } from '../configuration/configuration.ts';
-import { notificationIdOf, ruleIdFrom } from '../configuration/streams.ts';
+import { ruleIdFrom } from '../configuration/rule-names.ts';
+import { notificationIdOf } from '../configuration/streams.ts';
 import { channelsOf } from '../channels/configured.ts';
 import type { Delivery } from './delivery.ts';
 import { channelGone, presend, quietHours, withdrawal, type BeforeSend } from './checks-before-sending.ts';

@@ -9,7 +9,7 @@ import { categoryOf, namesOfCategory } from '../consent/categories.ts';
 import { optOutFor, type Consents, type ConsentWay, type ConsentEntry } from '../consent/consents.ts';
 import { isCollectable } from '../digests/items.ts';
 import { digestSettings } from '../digests/settings.ts';
-import { ruleIdFrom } from '../configuration/streams.ts';
+import { ruleIdFrom } from '../configuration/rule-names.ts';
 import { localityOf } from '../configuration/locality.ts';
 import { invalidAddress } from './custody.ts';
 import type { Delivery, DeliveryReason } from './delivery.ts';

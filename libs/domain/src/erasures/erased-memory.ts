@@ -29,7 +29,7 @@ export function eraseMemory(memory: EntityMemory, matcher: ErasureMatcher, isOfP
   );
   const rules: Record<string, RuleMemory> = {};
   for (const [ruleId, rule] of Object.entries(memory.rules)) {
-    const { wait, kept } = rule;
+    const { since, wait, kept } = rule;
     const isGone = wait !== undefined && erased.has(wait.event);
     if (isGone) {
       const event = memory.events[wait.event];
@@ -42,6 +42,7 @@ export function eraseMemory(memory: EntityMemory, matcher: ErasureMatcher, isOfP
     const left = wait && { ...wait, previous: previous !== null && erased.has(previous) ? null : previous };
     const holdsPerson = kept !== undefined && keepsPerson(kept, matcher);
     rules[ruleId] = {
+      since,
       ...(left !== undefined && !isGone && { wait: left }),
       ...(kept !== undefined && !holdsPerson && { kept }),
     };

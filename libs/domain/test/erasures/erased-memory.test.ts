@@ -24,12 +24,13 @@ const memory: EntityMemory = {
   lastEvent: 3,
   events: { 3: event('evt_bob', 'bob@example.com'), 4: event('evt_ada', 'ada@example.com') },
   rules: {
-    rul_bob: { wait: { event: 3, previous: null, due: 20, deadline: 20 } },
+    rul_bob: { since: 1, wait: { event: 3, previous: null, due: 20, deadline: 20 } },
     rul_ada: {
+      since: 1,
       wait: { event: 4, previous: 3, due: 30, deadline: 30 },
       kept: { total: { by: ['bob@example.com'] } },
     },
-    rul_total: { kept: { total: { by: ['ada@example.com'] } } },
+    rul_total: { since: 1, kept: { total: { by: ['ada@example.com'] } } },
   },
   decisions: [
     {
@@ -49,7 +50,7 @@ describe('The memory of an entity', () => {
   it('loses the events of an erased person, and ends the waits that were made from them as erased', () => {
     expect(Object.keys(erased.events)).toEqual(['4']);
     expect(erased.lastEvent).toBeNull();
-    expect(erased.rules['rul_bob']).toEqual({});
+    expect(erased.rules['rul_bob']).toEqual({ since: 1 });
     expect(erased.decisions.at(-1)).toMatchObject({ ruleId: 'rul_bob', eventId: 'evt_bob', saw: { kind: 'erased' } });
   });
 

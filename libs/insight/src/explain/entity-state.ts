@@ -1,5 +1,5 @@
 import { findRuleById, ruleTitle, type PlacedRule } from '@carillon/domain/configuration';
-import { decisionWords, memoryWords, ruleFormsOf, type EntityMemory } from '@carillon/domain/rules';
+import { decisionWords, memoryWords, ruleFormsOf, type EntityMemory, type RuleMemory } from '@carillon/domain/rules';
 import { stringifyJson, type EventId, type Instant } from '@carillon/kernel';
 import type { ConfigurationView } from '@carillon/ports';
 import { loadMemory, type MemoryPorts } from '@carillon/stages';
@@ -67,7 +67,7 @@ function describeMemory(
       rule: titleOf(ruleId),
       ruleId,
       words: memoryWords(kept),
-      sentence: sentenceOf(find(ruleId)),
+      sentence: sentenceOf(find(ruleId), kept),
       waitsUntil: kept.wait?.deadline ?? null,
       eventId: (kept.wait && events[kept.wait.event]?.id) ?? null,
     })),
@@ -90,8 +90,8 @@ function describeMemory(
 const WITHDRAWN =
   'the rule was removed or moved to another stream; what is kept of it ends at the next event of the entity';
 
-function sentenceOf(placed: PlacedRule | undefined): string {
-  if (!placed) return WITHDRAWN;
+function sentenceOf(placed: PlacedRule | undefined, { since }: RuleMemory): string {
+  if (placed?.since !== since) return WITHDRAWN;
   const parts = ruleFormsOf(placed.body).map((form) => form.sentence(placed.body));
   return parts.filter((part) => part !== null).join('; ');
 }

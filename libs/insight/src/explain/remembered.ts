@@ -9,6 +9,7 @@ import {
   isFiring,
   NOT_FIRED,
   outcomeWithoutFiring,
+  ruleMemoryOf,
   StepBudget,
   type CompiledRule,
   type Decision,
@@ -72,7 +73,7 @@ function rememberedOf(rule: CompiledRule, event: SourceEvent, memory: EntityMemo
   const { placed } = rule;
   const ruleId = ruleIdOf(placed);
   const decisions = memory === null ? [] : decisionsAbout(memory, event).filter((each) => each.ruleId === ruleId);
-  const wait = memory?.rules[ruleId]?.wait;
+  const wait = memory === null ? undefined : ruleMemoryOf(memory, placed)?.wait;
   const waitsUntil = wait?.event === event.position.offset ? wait.deadline : null;
   const canEvaluate = readsEventOnly(rule, event);
   const bindings = bindingsOf(event);

@@ -10,6 +10,7 @@ import {
   nextDueOf,
   passDeadlines,
   rememberedBindings,
+  ruleMemoryOf,
   startTurn,
   type Bindings,
   type CompiledRule,
@@ -95,7 +96,7 @@ class Rehearsal {
 
   /** Returns what the memory holds of this rule, because no other rule runs. */
   #ownPart(memory: EntityMemory): EntityMemory {
-    const own = memory.rules[this.#ruleId];
+    const own = ruleMemoryOf(memory, this.#entry.placed);
     return { ...memory, rules: own === undefined ? {} : { [this.#ruleId]: own } };
   }
 

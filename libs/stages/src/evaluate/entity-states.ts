@@ -175,12 +175,13 @@ export class EntityStates {
   }
 }
 
-/** The name of a rule in the waits of states. An `id` of a rule is one of its workspace. */
-export const waitingRule = (workspace: string, ruleId: string): string => `${workspace} ${ruleId}`;
+/** The name of a rule in the waits of states. An `id` of a rule is one of its workspace. `since`: that of the rule. */
+export const waitingRule = (workspace: string, ruleId: string, since: number): string =>
+  `${workspace} ${ruleId} ${since}`;
 
 const waitsOf = ({ entity, rules }: EntityMemory): readonly RuleWait[] =>
-  Object.entries(rules).flatMap(([ruleId, { wait }]) =>
-    wait ? [{ rule: waitingRule(entity.workspace, ruleId), due: wait.due }] : [],
+  Object.entries(rules).flatMap(([ruleId, { since, wait }]) =>
+    wait ? [{ rule: waitingRule(entity.workspace, ruleId, since), due: wait.due }] : [],
   );
 
 const chunksOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>

@@ -11,6 +11,7 @@ import {
   OTHER_CHANGE,
   memoryAfterEvent,
   outcomeWithoutFiring,
+  ruleMemoryOf,
   stepAtEvent,
   type Bindings,
   type CompiledRule,
@@ -190,7 +191,7 @@ export function* evaluateOutcomesCoroutine(
         const triggerId = onceTriggerId(rule.placed, event, derive);
         const step = yield* stepAtEvent(rule, entity.turn, bindings, budget.nextRule(), triggerId);
         entity.steps.set(rule.placed, step);
-        const effect = effectOfEvent(entity.turn.memory.rules[ruleIdOf(rule.placed)], step);
+        const effect = effectOfEvent(ruleMemoryOf(entity.turn.memory, rule.placed), step);
         progress.results.push(withEffect(resultOf(rule, step.outcome, triggerId, step.deadline), effect));
       } else if (states && !isKeyed(event)) {
         progress.results.push(nothingOf(rule.placed, { kind: 'failed', reason: 'rule_error', error: NO_ENTITY }));

@@ -1,5 +1,6 @@
 import { parseJson, stringifyJson, type EventId, type Instant, type JsonObject } from '@carillon/kernel';
 import type { Change } from '../../changes/change.ts';
+import { ruleIdOf, type PlacedRule } from '../../configuration/streams.ts';
 import type { Position } from '../../events/position.ts';
 import type { SourceEvent } from '../../events/source-event.ts';
 import type { Deadline } from '../forms/rule-form.ts';
@@ -28,6 +29,8 @@ export type PendingWait = Deadline & {
 
 /** Memory of one rule about the entity. */
 export type RuleMemory = {
+  /** Number of the configuration that had put the rule on the stream. */
+  readonly since: number;
   readonly wait?: PendingWait;
   /** What its forms keep, by the name of the form. */
   readonly kept?: JsonObject;
@@ -68,6 +71,12 @@ export type EntityMemory = {
   /** The newest 16, the newest last. */
   readonly decisions: readonly Decision[];
 };
+
+/** Returns what is remembered of a rule, unless the rule was removed or moved in the meantime. */
+export function ruleMemoryOf({ rules }: Pick<EntityMemory, 'rules'>, placed: PlacedRule): RuleMemory | undefined {
+  const memory = rules[ruleIdOf(placed)];
+  return memory?.since === placed.since ? memory : undefined;
+}
 
 export const MAX_SEEN_IDS = 32;
 export const MAX_DECISIONS = 16;

@@ -6,7 +6,9 @@ import type { CompiledRule } from '../program.ts';
 import type { RuleOutcome } from '../recipients.ts';
 import {
   MAX_DECISIONS,
+  nextDueOf,
   restoreEvent,
+  ruleMemoryOf,
   withSeenId,
   type Decision,
   type EntityMemory,
@@ -31,7 +33,7 @@ export function memoryAfterEvent(
   const changes = new MemoryChanges(memory, rules, record);
   for (const [placed, { memory: after, decision }] of steps) {
     const ruleId = ruleIdOf(placed);
-    const wait = memory.rules[ruleId]?.wait;
+    const wait = ruleMemoryOf(memory, placed)?.wait;
     const waited = wait === undefined || wait === after?.wait ? undefined : memory.events[wait.event]?.id;
     changes.set(ruleId, after);
     if (decision) changes.decide({ ruleId, eventId: event.id, ...(waited !== undefined && { waited }), ...decision });
@@ -71,16 +73,13 @@ export function* passDeadlines(
   triggerIdOf: (placed: PlacedRule, eventId: EventId) => string,
 ): Coroutine<{ readonly memory: EntityMemory; readonly passed: readonly PassedWait[] }> {
   const record: DecidedAt = { record: position.offset, at: watermark };
-  const due = Object.entries(memory.rules).flatMap(([ruleId, { wait }]) =>
-    wait !== undefined && wait.due < watermark ? [{ ruleId, wait }] : [],
-  );
-  if (due.length === 0) return { memory, passed: [] };
+  if ((nextDueOf(memory) ?? watermark) >= watermark) return { memory, passed: [] };
   const changes = new MemoryChanges(memory, rules, record);
   const passed: PassedWait[] = [];
   for (const { placed, rule } of rules) {
     const ruleId = ruleIdOf(placed);
-    const wait = due.find((entry) => entry.ruleId === ruleId)?.wait;
-    if (!wait) continue;
+    const wait = ruleMemoryOf(memory, placed)?.wait;
+    if (!wait || wait.due >= watermark) continue;
     const kept = memory.events[wait.event];
     // A store that lost the event must not have the wait come back for ever.
     if (!kept) changes.set(ruleId, undefined);
@@ -108,7 +107,7 @@ const uncompiled = ({ deadline }: PendingWait): RuleStep => ({
 
 type DecidedAt = Pick<Decision, 'record' | 'at'>;
 
-/** Collects what a record changes in a memory. It begins with the end of rules that are no rules of the stream any more. */
+/** Collects what a record changes in a memory. It begins with the end of rules that were removed or moved since. */
 class MemoryChanges {
   readonly #memory: EntityMemory;
   readonly #record: DecidedAt;
@@ -120,9 +119,9 @@ class MemoryChanges {
     this.#memory = memory;
     this.#record = record;
     this.#rules = { ...memory.rules };
-    const known = new Set(rules.map(({ placed }) => ruleIdOf(placed)));
-    for (const [ruleId, { wait }] of Object.entries(memory.rules)) {
-      if (known.has(ruleId)) continue;
+    const known = new Map(rules.map(({ placed }) => [ruleIdOf(placed), placed.since]));
+    for (const [ruleId, { since, wait }] of Object.entries(memory.rules)) {
+      if (known.get(ruleId) === since) continue;
       this.set(ruleId, undefined);
       const event = wait && memory.events[wait.event];
       if (event) this.decide({ ruleId, eventId: event.id, form: null, saw: { kind: 'rule_withdrawn' } });

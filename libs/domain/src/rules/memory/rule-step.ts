@@ -1,6 +1,5 @@
 import type { Coroutine, Instant, Json, JsonObject } from '@carillon/kernel';
 import { NO_PREVIOUS } from '../../changes/visible-change.ts';
-import { ruleIdOf } from '../../configuration/streams.ts';
 import type { SourceEvent } from '../../events/source-event.ts';
 import type { StepBudget } from '../budget.ts';
 import type { Bindings } from '../expression.ts';
@@ -19,6 +18,7 @@ import {
   keepEvent,
   MAX_KEPT_BYTES,
   MAX_KEPT_EVENT_BYTES,
+  ruleMemoryOf,
   type EntityMemory,
   type KeptEvent,
   type KeyedEvent,
@@ -83,7 +83,7 @@ export function* stepAtEvent(
 ): Coroutine<RuleStep> {
   const { event, memory, watermark } = turn;
   const { forms, readsPrevious } = rule.memory;
-  const before = memory.rules[ruleIdOf(rule.placed)];
+  const before = ruleMemoryOf(memory, rule.placed);
   const bindings = withPrevious(rule, common, memory);
   const nothing = outcomeWithoutFiring(rule, bindings, budget);
   const isPassedOver = nothing !== null && nothing !== NOT_FIRED && nothing.kind !== 'failed';
@@ -108,14 +108,14 @@ export function* stepAtEvent(
     const error = effect.error === null ? null : failure({ error: effect.error }, budget);
     const outcome = match.holds === null && nothing !== null ? nothing : (error ?? NOT_FIRED);
     const decision = stepped.decision ?? (error === null ? null : failureDecision(error));
-    return { outcome, memory: rememberedOf(before, pending, stepped.kept), decision, deadline: null };
+    return { outcome, memory: rememberedOf(rule, before, pending, stepped.kept), decision, deadline: null };
   }
   const { deadline } = effect;
   const outcome = yield* fireRule(rule, event, triggerId, withDeadline(bindings, deadline), budget);
   const kept = outcome.kind === 'failed' ? stepped.kept : keptAfterFiring(forms, stepped.kept, match.at);
   return {
     outcome,
-    memory: rememberedOf(before, pending, kept),
+    memory: rememberedOf(rule, before, pending, kept),
     decision: firingDecision(outcome, deadline),
     deadline,
   };
@@ -129,27 +129,27 @@ export function* stepAtDeadline(
   budget: StepBudget,
   triggerId: () => string,
 ): Coroutine<RuleStep> {
-  const before = memory.rules[ruleIdOf(rule.placed)];
+  const before = ruleMemoryOf(memory, rule.placed);
   const { wait } = before ?? {};
   if (!wait) return { outcome: NOT_FIRED, memory: before, decision: null, deadline: null };
   const { deadline } = wait;
   if (!rule.placed.enabled) {
     const decision = { form: null, saw: { kind: 'disabled', deadline } };
-    return { outcome: DISABLED, memory: rememberedOf(before, undefined, before?.kept), decision, deadline };
+    return { outcome: DISABLED, memory: rememberedOf(rule, before, undefined, before?.kept), decision, deadline };
   }
   const forms = rule.memory?.forms ?? [];
   const passed = { kind: 'deadline', at: deadline } as const;
   const stepped = stepForms(forms, before?.kept, passed, { fires: true, deadline, wait: null, error: null });
   if (!stepped.effect.fires) {
     const { kept, decision } = stepped;
-    return { outcome: NOT_FIRED, memory: rememberedOf(before, undefined, kept), decision, deadline };
+    return { outcome: NOT_FIRED, memory: rememberedOf(rule, before, undefined, kept), decision, deadline };
   }
   const own = bindingsOf(event);
   const previous = rule.memory?.readsPrevious === true ? { previous: previousOf(memory, wait.previous) } : {};
   const outcome = yield* fireRule(rule, event, triggerId, { ...own, ...previous, deadline }, budget);
   const kept = outcome.kind === 'failed' ? stepped.kept : keptAfterFiring(forms, stepped.kept, deadline);
   const decision = firingDecision(outcome, deadline);
-  return { outcome, memory: rememberedOf(before, undefined, kept), decision, deadline };
+  return { outcome, memory: rememberedOf(rule, before, undefined, kept), decision, deadline };
 }
 
 const failed = (outcome: RuleOutcome, memory: RuleMemory | undefined): RuleStep => ({
@@ -244,6 +244,7 @@ function pendingOf(
 }
 
 function rememberedOf(
+  { placed: { since } }: CompiledRule,
   before: RuleMemory | undefined,
   wait: PendingWait | undefined,
   kept: JsonObject | undefined,
@@ -251,5 +252,5 @@ function rememberedOf(
   if (before?.wait === wait && before?.kept === kept) return before;
   const hasKept = kept !== undefined && Object.keys(kept).length > 0;
   if (wait === undefined && !hasKept) return undefined;
-  return { ...(wait && { wait }), ...(hasKept && { kept }) };
+  return { since, ...(wait && { wait }), ...(hasKept && { kept }) };
 }

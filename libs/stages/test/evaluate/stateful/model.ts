@@ -32,7 +32,8 @@ import { evaluateOutcomesCoroutine, type BookRule } from '../../../src/index.ts'
 const AFTER = 3;
 
 export type ModelRecord = {
-  readonly kind: 'arm' | 'end' | 'tick' | 'on' | 'off';
+  /** `again`: the rule is removed and published again. */
+  readonly kind: 'arm' | 'end' | 'tick' | 'on' | 'off' | 'again';
   readonly entity?: 'a' | 'b';
   /** Seconds. */
   readonly at: number;
@@ -51,8 +52,11 @@ export const MODEL_FAULTS = {
   fires_on_start: 'what is overdue fires when a worker starts',
   cache_survives: 'what a worker knows of entities outlives its assignment',
   configuration_of_end: 'waits of a batch end by the configuration at the end of the batch',
+  revives: 'a rule that was removed and published again takes over its waits',
 } as const;
 export type ModelFault = keyof typeof MODEL_FAULTS;
+
+const isEdit = ({ kind }: ModelRecord): boolean => kind === 'on' || kind === 'off' || kind === 'again';
 
 /** What the log alone says, by entity and offset of the event. */
 export function owedOf(log: readonly ModelRecord[]): ReadonlySet<string> {
@@ -65,7 +69,8 @@ export function owedOf(log: readonly ModelRecord[]): ReadonlySet<string> {
         if (on) owed.add(`${entity}${wait.from}`);
         wait = null;
       }
-      if (record.kind === 'on' || record.kind === 'off') on = record.kind === 'on';
+      if (isEdit(record)) on = record.kind !== 'off';
+      if (record.kind === 'again') wait = null;
       if (record.entity !== entity || !on) continue;
       if (record.kind === 'end') wait = null;
       if (record.kind === 'arm') wait = { deadline: wait?.deadline ?? record.at + AFTER, from: offset };
@@ -97,12 +102,20 @@ const entryOf = (enabled: boolean): BookRule => {
   if (!compiled.ok) throw new Error('the rule cannot be compiled');
   return { ok: true, placed, rule: compiled.value };
 };
-const ENTRIES = { on: [entryOf(true)], off: [entryOf(false)] } as const;
+const ENTRIES = { on: entryOf(true), off: entryOf(false) } as const;
+
+/** The rule after it was removed and published again `times` times. */
+function entriesOf(isOn: boolean, times: number): readonly BookRule[] {
+  const entry = ENTRIES[isOn ? 'on' : 'off'];
+  if (!entry.ok) throw new Error('the rule cannot be compiled');
+  const placed = { ...entry.placed, since: entry.placed.since + times };
+  return [{ ok: true, placed, rule: { ...entry.rule, placed } }];
+}
 
 /** A memory as a store keeps it. */
 type Stored = readonly [offset: number, text: string];
 type States = Readonly<Record<string, Stored>>;
-type Place = readonly [next: number, watermark: number, on: boolean];
+type Place = readonly [next: number, watermark: number, on: boolean, times: number];
 type Worker = {
   readonly phase: 'down' | 'idle' | 'writes';
   readonly at: Place;
@@ -119,7 +132,7 @@ type World = {
   readonly crashes: number;
 };
 
-const DOWN: Worker = { phase: 'down', at: [0, 0, true], cache: {}, outputs: [], saves: [], goal: null };
+const DOWN: Worker = { phase: 'down', at: [0, 0, true, 0], cache: {}, outputs: [], saves: [], goal: null };
 const LOG = 'log_1' as LogId;
 const keyed = (record: ModelRecord, offset: number): KeyedEvent => ({
   id: `evt_${String(offset).padStart(26, '0')}` as EventId,
@@ -140,7 +153,7 @@ type Batch = Pick<Worker, 'cache' | 'outputs' | 'saves' | 'goal'>;
 /** One batch of a worker, as the evaluate stage does it: outputs, states to save and the checkpoint. */
 function evaluateBatch(
   log: readonly ModelRecord[],
-  { at: [next, before, wasOn], cache }: Worker,
+  { at: [next, before, wasOn, timesBefore], cache }: Worker,
   stored: States,
   { size, most, fault }: { readonly size: number; readonly most: number; readonly fault: ModelFault | null },
 ): Batch {
@@ -160,8 +173,8 @@ function evaluateBatch(
     changed.add(entity);
   };
   const end = Math.min(log.length, next + size);
-  const newest = log.slice(next, end).findLast(({ kind }) => kind === 'on' || kind === 'off');
-  let [watermark, on] = [before, wasOn];
+  const newest = log.slice(next, end).findLast(isEdit);
+  let [watermark, on, times] = [before, wasOn, timesBefore];
   let passed = 0;
   let at = next;
   for (; at < end; at += 1) {
@@ -169,7 +182,7 @@ function evaluateBatch(
     if (!record) break;
     const now = Math.max(watermark, record.at);
     const limit = now * 1_000 + (fault === 'deadline_fires_first' ? 1 : 0);
-    const isOn = fault === 'configuration_of_end' && newest ? newest.kind === 'on' : on;
+    const isOn = fault === 'configuration_of_end' && newest ? newest.kind !== 'off' : on;
     let isLeft = false;
     // The record's own entity is passed last, in the commit that takes the record.
     const own = fault === 'own_entity_in_order' ? undefined : record.entity;
@@ -180,7 +193,7 @@ function evaluateBatch(
       if (isLeft) break;
       passed += 1;
       const position = { logId: LOG, topic: 'carillon.events', partition: 0, offset: at };
-      const entries = ENTRIES[isOn ? 'on' : 'off'];
+      const entries = entriesOf(isOn, fault === 'revives' ? 0 : times);
       const step = runToCompletion(passDeadlines(memory, { position, watermark: limit }, entries, () => 'trg_1'));
       for (const { event, outcome } of step.passed)
         if (outcome.kind === 'fired') outputs.push(`${entity}${Number(event.id.slice(4))}`);
@@ -192,7 +205,8 @@ function evaluateBatch(
     }
     if (isLeft && fault !== 'part_moves_position') break;
     watermark = now;
-    if (record.kind === 'on' || record.kind === 'off') on = record.kind === 'on';
+    if (isEdit(record)) on = record.kind !== 'off';
+    if (record.kind === 'again') times += 1;
     if (isLeft) {
       at += 1;
       break;
@@ -205,16 +219,15 @@ function evaluateBatch(
       },
       put: (event: KeyedEvent, memory: EntityMemory) => put(event.key, memory),
     };
-    runToCompletion(
-      evaluateOutcomesCoroutine(keyed(record, at), ENTRIES[on ? 'on' : 'off'], givenIds.derive, states, now * 1_000),
-    );
+    const entries = entriesOf(on, fault === 'revives' ? 0 : times);
+    runToCompletion(evaluateOutcomesCoroutine(keyed(record, at), entries, givenIds.derive, states, now * 1_000));
   }
   const textOf = (entity: string): Stored => [memoryOf(entity).offset, formatMemory(memoryOf(entity))];
   return {
     cache: { ...cache, ...Object.fromEntries([...memories.keys()].map((entity) => [entity, textOf(entity)])) },
     outputs,
     saves: [...changed].map((entity) => [entity, textOf(entity)]),
-    goal: [at, watermark, on],
+    goal: [at, watermark, on, times],
   };
 }
 
@@ -305,7 +318,7 @@ export function explore(
   const owed = owedOf(log);
   const first: World = {
     stored: {},
-    checkpoint: [0, 0, true],
+    checkpoint: [0, 0, true, 0],
     told: [],
     workers: [DOWN, DOWN],
     crashes: bounds.crashes,
@@ -335,6 +348,7 @@ const KINDS: readonly Omit<ModelRecord, 'at'>[] = [
   { kind: 'tick' },
   { kind: 'off' },
   { kind: 'on' },
+  { kind: 'again' },
 ];
 
 /** All logs of a length, with gaps before, at and after the deadline, and a tick that passes every deadline. */

@@ -18,19 +18,24 @@ export type Firing = {
   readonly was: string | null | undefined;
 };
 
-type Placed = RuleSpec & { readonly rule: number; readonly isEnabled: boolean };
+type Placed = RuleSpec & {
+  readonly rule: number;
+  readonly isEnabled: boolean;
+  /** Index of the record that published the rule. What came before it is forgotten. */
+  readonly since: number;
+};
 type EventRecord = Extract<CaseRecord, { readonly holds: 'event' }>;
 
 /** The rules at each record, after its own edit. */
 export function rulesAtEach({ rules, records }: Case): readonly (readonly Placed[])[] {
-  let now: readonly Placed[] = rules.map((spec, rule) => ({ ...spec, rule, isEnabled: true }));
-  return records.map((record) => {
+  let now: readonly Placed[] = rules.map((spec, rule) => ({ ...spec, rule, isEnabled: true, since: -1 }));
+  return records.map((record, index) => {
     if (record.holds !== 'edit') return now;
     const { edit } = record;
     const spec = rules[edit.rule];
     now = now.flatMap((each) => edited(each, edit));
     if (edit.to === 'added' && spec && !now.some(({ rule }) => rule === edit.rule))
-      now = [...now, { ...spec, rule: edit.rule, isEnabled: true }];
+      now = [...now, { ...spec, rule: edit.rule, isEnabled: true, since: index }];
     return now;
   });
 }
@@ -73,6 +78,7 @@ function holds(condition: Condition, now: EventBody, before: EventBody | null): 
 
 /** What one rule has with one entity. */
 type Story = {
+  readonly since: number;
   wait: { deadline: number; from: number; setAt: number; was: string | null } | null;
   matched: boolean;
   firedAt: number | null;
@@ -96,19 +102,19 @@ function firingsOfEntity(
 ): readonly Firing[] {
   const firings: Firing[] = [];
   const stories = new Map<number, Story>();
-  const storyOf = (rule: number): Story => {
-    const story = stories.get(rule) ?? { wait: null, matched: false, firedAt: null, decided: null };
+  const storyOf = ({ rule, since }: Placed): Story => {
+    const story = stories.get(rule) ?? { since, wait: null, matched: false, firedAt: null, decided: null };
     stories.set(rule, story);
     return story;
   };
   const counted: string[] = [];
   let before: EventBody | null = null;
 
-  /** Forgets rules that are gone. Returns true if there was something to forget. */
+  /** Forgets rules that were removed, also if they are there again. Returns true if there was something to forget. */
   const forgetRemoved = (at: number): boolean => {
     let forgot = false;
     for (const [rule, story] of stories) {
-      if (rules[at]?.some((each) => each.rule === rule)) continue;
+      if (rules[at]?.some((each) => each.rule === rule && each.since === story.since)) continue;
       forgot ||= story.wait !== null || story.matched || story.firedAt !== null || story.decided !== null;
       stories.delete(rule);
     }
@@ -148,7 +154,7 @@ function firingsOfEntity(
     let makesDifference = forgetRemoved(index) || isKept || before !== null;
     for (const placed of present) {
       if (!placed.isEnabled || isStateless(placed)) continue;
-      const taken = takeEvent(placed, storyOf(placed.rule), record, {
+      const taken = takeEvent(placed, storyOf(placed), record, {
         index,
         before,
         watermark: watermarks[index] ?? 0,

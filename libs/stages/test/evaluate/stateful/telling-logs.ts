@@ -1,8 +1,8 @@
 import type { ModelRecord } from './model.ts';
 
 /**
- * Logs that some fault needs: a rule off while a deadline passes, an event right after its own deadline, two due at once, and
- * an event of one of two that are due.
+ * Logs that some fault needs: a rule off while a deadline passes, an event right after its own deadline, two due at once, an
+ * event of one of two that are due, and a rule that was removed while it waited.
  */
 export const TELLING_LOGS: readonly (readonly ModelRecord[])[] = [
   [
@@ -45,5 +45,10 @@ export const TELLING_LOGS: readonly (readonly ModelRecord[])[] = [
     { kind: 'arm', entity: 'b', at: 1 },
     { kind: 'arm', entity: 'a', at: 5 },
     { kind: 'tick', at: 14 },
+  ],
+  [
+    { kind: 'arm', entity: 'a', at: 1 },
+    { kind: 'again', at: 2 },
+    { kind: 'tick', at: 13 },
   ],
 ];
