@@ -1,5 +1,6 @@
 import type { PlannedChange } from '@carillon/configuration';
 import { findResource, type NotificationBody, type RuleBody } from '@carillon/domain/configuration';
+import { editWordsOf } from '@carillon/domain/rules';
 import { ORDER_PAID, ORDERS, orderShop, stream, type Wish } from '@carillon/testing/given';
 import { evaluateAll, openTopology, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,13 +39,17 @@ beforeAll(async () => {
 });
 afterAll(() => topology.close());
 
+const NOTIFICATION = { kind: 'notification', workspace: 'shop', name: 'order-paid' } as const;
+const bodyNow = (): NotificationBody =>
+  findResource(topology.ports.configuration.current(), 'notification', 'shop', 'order-paid')?.body as NotificationBody;
+
 /** What a change of the notification says of waits. */
 function notesOf(rules: Record<string, RuleBody> | null, enabled = true): Promise<readonly string[]> {
   const current = topology.ports.configuration.current();
-  const before = findResource(current, 'notification', 'shop', 'order-paid')?.body as NotificationBody;
+  const before = bodyNow();
   const change: Pick<PlannedChange, 'action' | 'ref' | 'body'> = {
     action: rules === null ? 'delete' : 'update',
-    ref: { kind: 'notification', workspace: 'shop', name: 'order-paid' },
+    ref: NOTIFICATION,
     body: rules === null ? null : { ...before, rules, enabled },
   };
   return waitNotes(change, current, topology.ports);
@@ -86,9 +91,57 @@ describe('entities that wait', () => {
     expect(await notesOf({ plain: PLAIN, unpaid: UNPAID }, false)).toEqual([off]);
   });
 
+  const { after: _, unless: __, ...noWait } = UNPAID;
+  const { unless: ___, ...noUnless } = UNPAID;
+  it.each([
+    ['when', { ...UNPAID, when: 'event.status == "packed"' }, 'existing waits keep their deadline'],
+    ['after', { ...UNPAID, after: '2h' }, 'existing waits keep their deadline'],
+    ['no after', noWait, 'existing waits keep their deadline; nothing cancels them any more'],
+    ['unless', { ...UNPAID, unless: 'event.status == "sent"' }, 'the new `unless` counts for them'],
+    ['no unless', noUnless, 'nothing cancels them any more'],
+    [
+      'after and recipients',
+      { ...UNPAID, after: '2h', recipients: { ...PLAIN.recipients, where: 'true' } },
+      'existing waits keep their deadline; their messages go to the new recipients',
+    ],
+  ] as const)('are named with what an edit of the rule means for them: %s', async (_key, unpaid, words) => {
+    const counted = `2 entities wait, the next until ${deadline} by rule unpaid`;
+    expect(await notesOf({ plain: PLAIN, unpaid })).toEqual([`${counted}: ${words}`]);
+  });
+
+  it.each([
+    [undefined, '1h', 'the cooldown begins at the next firing'],
+    ['1h', '2h', 'the new cooldown counts from the last firing'],
+    ['1h', 'until_false', 'the cooldown begins at the next match, which fires'],
+    ['1h', undefined, 'the cooldown ends'],
+  ] as const)('need not be there for the words of a cooldown: %s to %s', (before, after, words) => {
+    const withCooldown = (cooldown: string | undefined) => ({ ...PLAIN, ...(cooldown && { cooldown }) }) as RuleBody;
+    expect(editWordsOf(withCooldown(before), withCooldown(after))).toEqual({ waits: [], kept: [words] });
+    expect(editWordsOf(withCooldown(after), withCooldown(after))).toEqual({ waits: [], kept: [] });
+  });
+
+  it('are named by an edit of a cooldown, a channel and a template', async () => {
+    expect(await notesOf({ plain: PLAIN, unpaid: { ...UNPAID, cooldown: '1h' } })).toEqual([
+      'rule unpaid: the cooldown begins at the next firing',
+    ]);
+    const counted = `2 entities wait, the next until ${deadline} by rule`;
+    const before = bodyNow();
+    const channels = { email: { template: 'another' } };
+    const edited = { action: 'update', ref: NOTIFICATION, body: { ...before, channels } } as const;
+    const current = topology.ports.configuration.current();
+    expect(await waitNotes(edited, current, topology.ports)).toEqual([
+      `${counted} unpaid: their messages use the new channels`,
+    ]);
+    const { template } = before.channels.email ?? {};
+    const ref = { kind: 'template', workspace: 'shop', name: template ?? '' } as const;
+    expect(await waitNotes({ action: 'update', ref, body: null }, current, topology.ports)).toEqual([
+      `${counted} order-paid.unpaid: their messages use the new template`,
+    ]);
+  });
+
   it('are not named by a change that leaves their waits as they are', async () => {
-    expect(await notesOf({ unpaid: { ...UNPAID, after: '2h' } })).toEqual([]);
     expect(await notesOf({ unpaid: UNPAID })).toEqual([]);
+    expect(await notesOf({ plain: { ...PLAIN, when: 'true' }, unpaid: UNPAID })).toEqual([]);
   });
 
   it('are described up to the number that is counted', () => {

@@ -1,3 +1,5 @@
+import { findRule, ruleIdOf } from '@carillon/domain/configuration';
+import { waitingRule } from '@carillon/stages';
 import { deliveryOf } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Control } from '../src/index.ts';
@@ -75,6 +77,24 @@ describe('a workspace that is removed whole', () => {
       faults: [],
     });
     expect(await ask('GET', 'shop/notifications/order-paid')).toMatchObject({ status: 200 });
+  });
+
+  it('names the waits that it ends, by rule', async () => {
+    expect((await counted())['waits']).toEqual([]);
+    const placed = findRule(fixture.ports.configuration.current(), 'shop', {
+      notification: 'order-paid',
+      rule: 'paid',
+    });
+    if (!placed) throw new Error('the rule is not there');
+    const rule = waitingRule('shop', ruleIdOf(placed), placed.since);
+    const { log } = fixture.ports;
+    const state = { partition: 0, offset: 1, nextDue: 5, forgetAt: null, data: '{}', logId: log.logId };
+    const waits = [{ rule, due: 5 }];
+    await fixture.topology.data.ruleStates.save(['A-1', 'A-2'].map((id) => ({ ...state, id, waits })));
+    expect((await counted())['waits']).toEqual([
+      'notification shop/order-paid: 2 entities wait, the next until 1970-01-01T00:00:00.005Z by rule paid, which is removed: ' +
+        'their waits end without a message',
+    ]);
   });
 
   it('goes with its keys in one record, and nothing of another workspace with it', async () => {

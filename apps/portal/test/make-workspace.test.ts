@@ -80,7 +80,7 @@ describe('a test environment', () => {
 });
 
 describe('what goes with a workspace', () => {
-  const held = { workspace: 'shop', removed: false, number: 4, new_number: null, faults: [], waiting: 0 };
+  const held = { workspace: 'shop', removed: false, number: 4, new_number: null, faults: [], waiting: 0, waits: [] };
 
   it('is told by kind, with secrets, drafts, members and whoever was told', () => {
     const resources = { stream: 1, notification: 2, api_key: 1 };

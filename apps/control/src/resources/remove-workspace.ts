@@ -88,6 +88,7 @@ async function shown(
     drafts,
     told: whole?.told ?? 0,
     waiting: whole?.waiting ?? 0,
+    waits: changes.flatMap(({ resource, note }) => (note === null ? [] : [`${resource}: ${note}`])),
     faults: faults.map((fault) => faultBody(resourceFault(fault))),
   };
 }

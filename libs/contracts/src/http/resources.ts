@@ -86,6 +86,7 @@ export const workspaceRemovalBody = z
     drafts: z.int().describe('What was prepared in it and not published, which is gone with it'),
     told: z.int().describe('People who were told under it: a workspace of the same name does not know of them'),
     waiting: z.int().describe('People for whom a message waits that will not be sent'),
+    waits: z.array(z.string()).describe('Rules by which entities wait: their waits end without a message'),
     faults: z.array(resourceFaultBody).describe('What still needs it elsewhere: as long as there is one, it stays'),
   })
   .meta({ id: 'WorkspaceRemoval' });

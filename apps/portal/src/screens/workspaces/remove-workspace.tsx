@@ -107,7 +107,8 @@ function Sure({
       {counts.waiting > 0 && (
         <b>{counted(counts.waiting, 'person waits', 'people wait')} for a message that will not be sent.</b>
       )}{' '}
-      A later workspace of the same name starts empty: without history, roles or keys.
+      {counts.waits.map((wait) => `${wait}. `)}A later workspace of the same name starts empty: without history, roles
+      or keys.
     </Confirm>
   );
 }

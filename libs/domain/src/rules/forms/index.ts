@@ -1,7 +1,15 @@
 import { err, ok, type JsonObject, type Result } from '@carillon/kernel';
 import type { RuleBody } from '../../configuration/resources.ts';
 import { COOLDOWN } from './cooldown/cooldown.ts';
-import type { CompiledForm, DecisionGate, ExpressionCompiler, RuleFault, RuleForm, TimedEvent } from './rule-form.ts';
+import type {
+  CompiledForm,
+  DecisionGate,
+  EditWords,
+  ExpressionCompiler,
+  RuleFault,
+  RuleForm,
+  TimedEvent,
+} from './rule-form.ts';
 import { WAIT } from './wait/wait.ts';
 
 export { waits } from './wait/wait.ts';
@@ -26,6 +34,12 @@ export const gatesOfForms = (body: RuleBody): readonly DecisionGate[] =>
 export function firingSentence(body: RuleBody): string | null {
   const sentences = ruleFormsOf(body).flatMap((form) => form.sentence(body) ?? []);
   return sentences.length === 0 ? null : sentences.join('; ');
+}
+
+/** Returns what an edit of a rule does to its state. The rule stays on its stream. */
+export function editWordsOf(before: RuleBody, after: RuleBody): EditWords {
+  const words = RULE_FORMS.map((form) => form.editWords(before, after));
+  return { waits: words.flatMap(({ waits: each }) => each), kept: words.flatMap(({ kept }) => kept) };
 }
 
 /** Events that make a rule fire, if `match` is an event for which its `when` is true: those of the form that needs most. */

@@ -71,6 +71,14 @@ export type CompiledForm<Kept = Json> = {
 /** An event of a sample, by the time since the first one. */
 export type TimedEvent = { readonly after: Duration; readonly event: JsonObject };
 
+/** Effects of an edit on the state of a rule, as sentences that are shown before the edit is published. */
+export type EditWords = {
+  /** What happens to existing waits. Empty if they go on as before. */
+  readonly waits: readonly string[];
+  /** What happens to the rest that the form keeps of entities. */
+  readonly kept: readonly string[];
+};
+
 /** Gate of `why-not` at which a decision of a form stops a message. */
 export type DecisionGate = 'condition' | 'unless' | 'deadline';
 
@@ -94,6 +102,8 @@ export type RuleForm<Kept = Json> = {
   gateOf(decision: JsonObject): DecisionGate | null;
   /** When a rule fires that has matched, such as "1h later". Null: the form says nothing of it. */
   sentence(body: RuleBody): string | null;
+  /** What an edit does to the state of the rule, which stays on its stream. One of the two bodies may have no key of the form. */
+  editWords(before: RuleBody, after: RuleBody): EditWords;
   /** Events that make a rule fire, if `match` is an event for which its `when` is true. */
   sampleEvents(body: RuleBody, match: JsonObject): readonly TimedEvent[];
 };

@@ -1,5 +1,6 @@
 import { UNTIL_FALSE } from '@carillon/shapes/values';
 import { formatDuration, formatInstant, ok, parseDuration, type Duration, type Instant } from '@carillon/kernel';
+import type { RuleBody } from '../../../configuration/resources.ts';
 import type { CompiledForm, FormStep, Occasion, RuleEffect, RuleForm } from '../rule-form.ts';
 
 /** What a cooldown keeps of an entity. */
@@ -38,8 +39,23 @@ export const COOLDOWN: RuleForm<KeptCooldown> = {
       : cooldown === UNTIL_FALSE
         ? 'not again until the condition was false'
         : `not again within ${cooldown}`,
+  editWords: ({ cooldown: before }, { cooldown: after }) => ({
+    waits: [],
+    kept: before === after ? [] : [edited(before, after)],
+  }),
   sampleEvents: (_body, match) => [{ after: 0, event: match }],
 };
+
+type Written = RuleBody['cooldown'];
+const isSpan = (cooldown: Written): boolean => cooldown !== undefined && cooldown !== UNTIL_FALSE;
+
+function edited(before: Written, after: Written): string {
+  if (after === undefined) return 'the cooldown ends';
+  if (isSpan(before) && isSpan(after)) return 'the new cooldown counts from the last firing';
+  return isSpan(after)
+    ? 'the cooldown begins at the next firing'
+    : 'the cooldown begins at the next match, which fires';
+}
 
 const MATCHED: KeptCooldown = { matched: true };
 

@@ -80,8 +80,21 @@ export const WAIT: RuleForm<KeptWait> = {
     if (body.after_last !== undefined) return `${body.after_last} after the last such event${unless}`;
     return body.at === undefined ? null : `at ${body.at}${unless}`;
   },
+  editWords: (before, after) => ({ waits: waits(before) ? editedWaits(before, after) : [], kept: [] }),
   sampleEvents: (_body, match) => [{ after: 0, event: match }],
 };
+
+/** What an edit does to existing waits. Empty if they go on as before. */
+function editedWaits(before: RuleBody, after: RuleBody): readonly string[] {
+  if (!waits(after)) return ['existing waits keep their deadline; nothing cancels them any more'];
+  const isDeadlineEdited = (['when', 'after', 'after_last', 'at'] as const).some((key) => before[key] !== after[key]);
+  return [
+    ...(isDeadlineEdited ? ['existing waits keep their deadline'] : []),
+    ...(before.unless === after.unless
+      ? []
+      : [after.unless === undefined ? 'nothing cancels them any more' : 'the new `unless` counts for them']),
+  ];
+}
 
 type WaitParts = {
   readonly at: Expression | null;
