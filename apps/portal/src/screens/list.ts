@@ -3,6 +3,7 @@ import { accountScreens } from './accounts/screens.ts';
 import { cadenceScreens } from './cadence/screens.ts';
 import { deliveryScreens } from './deliveries/screens.ts';
 import { draftScreens } from './drafts/screens.ts';
+import { erasureScreens } from './erasures/screens.ts';
 import { inboxScreens } from './inbox/screens.ts';
 import { integrationScreens } from './integrations/screens.ts';
 import { suppressionAndOptOutScreens } from './suppressions-and-opt-outs/screens.ts';
@@ -27,6 +28,7 @@ export const MAIN_SCREENS = [
   ...deliveryScreens,
   ...inboxScreens,
   ...whyScreens,
+  ...erasureScreens,
   ...templateScreens,
   ...streamScreens,
   ...integrationScreens,

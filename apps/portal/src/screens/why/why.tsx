@@ -13,6 +13,7 @@ import { useZone } from '../../ui/zone.ts';
 import { Id, Unseen } from '../../ui/text.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { draftsQuery } from '../drafts/queries.ts';
+import { ErasePersonCard } from '../erasures/erase-person-card.tsx';
 import { notificationsQuery } from '../notifications/queries.ts';
 import { runQuery } from '../runs/queries.ts';
 import { namesWithDrafts } from '../templates/with-drafts.ts';
@@ -116,6 +117,7 @@ export function Why(): ReactNode {
             onSearch={(id) => ask({ ...keptOf(search), search: id })}
           />
         )}
+        {search.who !== undefined && <ErasePersonCard key={`erase ${search.who}`} workspace={w} person={search.who} />}
       </PageBody>
     </>
   );
