@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ErasureLookBody, ErasureBody } from '@carillon/contracts';
+import type { EntityBody, ErasureLookBody, ErasureBody } from '@carillon/contracts';
 import { cli, startProduct, untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { caller, openShop, order, shopFiles, shopOf, type Files, type Shop } from './shop.ts';
@@ -22,6 +22,16 @@ const files = (): Files => {
       '      unique_id: event.order_id\n',
       '      person: event.user.id\n      unique_id: event.order_id\n',
     ),
+    'workspaces/shop/notifications/order-open.yaml': `channels:
+  email: { template: order-paid }
+rules:
+  open:
+    stream: orders
+    when: event.status == "open"
+    after: 1h
+    unless: event.status == "paid"
+    recipients: { from: event, to: { email: event.email }, person: event.user.id, unique_id: event.order_id }
+`,
   };
 };
 
@@ -74,6 +84,8 @@ describe('An erased person', () => {
   it('is found first, and nothing changes', async () => {
     ids.push(await shop.send(marked('A-1')), await shop.send(marked('A-2', { total: 1 })));
     ids.push(await shop.send(whole('B-1')), await shop.send(whole('B-2', { total: 1 })));
+    ids.push(await shop.send(marked('A-3', { order_id: 'W-1', status: 'open' })));
+    ids.push(await shop.send(whole('W-2', { status: 'open' })));
     await shop.delivered(ids[0] ?? '', 'SENT');
     await shop.delivered(ids[2] ?? '', 'SENT');
     for (const id of ids) await shop.judged(id);
@@ -86,7 +98,7 @@ describe('An erased person', () => {
     expect(status, JSON.stringify(body)).toBe(200);
     look = body;
     expect(look).toMatchObject({ erasure: null, undecided: [], shared_addresses: 0 });
-    expect(look.found).toMatchObject({ deliveries: 1, suppressions: 1, opt_outs: 1, inbox: 1 });
+    expect(look.found).toMatchObject({ deliveries: 1, rule_states: 1, suppressions: 1, opt_outs: 1, inbox: 1 });
     expect(placesWith(shop.dataDir)).not.toEqual([]);
   });
 
@@ -111,6 +123,20 @@ describe('An erased person', () => {
     expect(certificate).toMatchObject({ workspace: 'shop', reason: 'asked by letter', erased: look.found });
     expect(placesWith(dataDir)).toEqual([]);
     expect(await erase()).toMatchObject({ status: 404 });
+  });
+
+  it('loses its wait, which ends as erased, and the wait of the other person goes on', async () => {
+    const stateOf = async (key: string): Promise<EntityBody> =>
+      (await shop.api<EntityBody>('GET', `/v1/workspaces/shop/streams/orders/entities/${key}`)).body;
+    const ended = await stateOf('W-1');
+    expect(ended.rules).toMatchObject([{ rule: 'order-open.open', waits_until: null }]);
+    const [decision] = ended.decisions;
+    expect(decision).toMatchObject({ event: ids[4], words: ['erased: what it saw was erased with a person'] });
+    expect(ended.events).toEqual([]);
+    expect(await shop.story(ids[4] ?? '')).toContain('the event was erased; waits made from it ended as erased');
+    const waiting = await stateOf('W-2');
+    expect(waiting.rules).toMatchObject([{ event: ids[5], waits_until: expect.any(String) as unknown }]);
+    expect(waiting.events).toMatchObject([{ id: ids[5] }]);
   });
 
   it('leaves the other person whole', async () => {

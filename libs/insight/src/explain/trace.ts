@@ -145,6 +145,8 @@ type RowStory = {
   readonly remembered: readonly RememberedRule[];
 };
 
+const ERASED_EVENT = 'the event was erased; waits made from it ended as erased';
+
 export async function traceRow(row: EventRow, index: number, ports: TracePorts): Promise<RowStory> {
   const position = formatPosition({ logId: ports.log.logId, topic: 'carillon.events', ...row });
   const again =
@@ -168,7 +170,7 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
     );
   }
   const read = readSourceRecord(record, ports.log.logId);
-  if (read.ok && read.value.kind === 'erased') return endingIn(step('evaluation', null, 'the event was erased'));
+  if (read.ok && read.value.kind === 'erased') return endingIn(step('evaluation', null, ERASED_EVENT));
   if (!read.ok || read.value.kind !== 'event') {
     const parked = await letterSteps(letterAt('evaluate', 'carillon.events', row, ports), ports);
     const unknown = step('dead_letter', row.at, 'the record cannot be read; see the dead letters');
