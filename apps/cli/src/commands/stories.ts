@@ -141,7 +141,8 @@ type Chosen = { readonly onlyPeople: boolean; readonly isFiltered: boolean };
  */
 function showTrace(trace: TraceBody, { onlyPeople, isFiltered }: Chosen): string {
   const { people } = trace;
-  const steps = onlyPeople ? [] : trace.steps.flatMap(stepLines);
+  const formatTime = stepTimeFormat(trace.steps);
+  const steps = onlyPeople ? [] : trace.steps.flatMap((step) => stepLines(step, formatTime));
   const isTold = trace.steps.some(({ step }) => step === 'intent');
   const hasBlocks = onlyPeople || isFiltered || (!isTold && (people?.items.length ?? 0) > 0);
   if (!people || !hasBlocks) return steps.join('\n');
@@ -152,18 +153,29 @@ function showTrace(trace: TraceBody, { onlyPeople, isFiltered }: Chosen): string
   );
 }
 
-function stepLines(one: TraceBody['steps'][number]): readonly string[] {
+type Step = TraceBody['steps'][number];
+type FormatTime = (at: string | null) => string;
+
+/** Returns the format of step times in UTC, all of one width. It has the day if a step happened on another day than today. */
+export function stepTimeFormat(steps: readonly Pick<Step, 'at'>[], now = new Date()): FormatTime {
+  const today = now.toISOString().slice(0, 10);
+  const isToday = steps.every(({ at }) => at === null || at.startsWith(today));
+  const [from, width] = isToday ? [11, 12] : [0, 23];
+  return (at) => (at ?? '').replace('T', ' ').slice(from, 23).padEnd(width);
+}
+
+function stepLines(one: Step, formatTime: FormatTime): readonly string[] {
   const facts = [
     one.id,
     one.position,
     one.config_number === null ? null : `configuration ${one.config_number}`,
     one.rule === null ? null : `${one.rule} v${one.rule_version}`,
   ].filter((fact) => fact !== null);
-  const time = (one.at ?? '').slice(11, 23).padEnd(12);
+  const time = formatTime(one.at);
   const state = one.state === null ? '' : ` ${paintState(one.state)}${one.reason ? ` (${clean(one.reason)})` : ''}`;
   const head = `${paint('dim', time)}  ${paint('bold', one.step.padEnd(10))}${state} ${clean(one.text)}`;
   const tail = facts.length === 0 ? '' : `  ${paint('dim', facts.map((fact) => clean(fact ?? '')).join('  '))}`;
-  return [head + tail, ...one.lines.map((line) => `${' '.repeat(26)}${clean(line)}`)];
+  return [head + tail, ...one.lines.map((line) => `${' '.repeat(time.length + 14)}${clean(line)}`)];
 }
 
 function personLines(one: PersonBody): readonly string[] {
