@@ -91,7 +91,7 @@ chapter('1. The first event', (newHome, place) => {
     expect(steps.filter((step) => step !== '').slice(0, 4)).toEqual(['event', 'evaluation', 'trigger', 'intent']);
     expect(story).toMatch(/event +received on shop\/orders, \d+ bytes +evt_\w+ +carillon\.events\/\d@\d+/);
     const { demoNumber } = carillon.home;
-    expect(story).toMatch(new RegExp(`evaluation +judged by configuration ${demoNumber}: 1 rule saw it, 1 fired`));
+    expect(story).toMatch(new RegExp(`evaluation +evaluated with configuration ${demoNumber}: 1 rule saw it, 1 fired`));
     expect(story).toMatch(/intent +order-paid by email, template order-paid version 1/);
     expect(story).toMatch(/attempt +accepted call over sandbox/);
     expect(story).toMatch(/delivery +SENT \(accepted\)/);

@@ -45,7 +45,7 @@ chapter('3. Change a rule', (newHome) => {
   it('judges the next event by the new rule as soon as apply has answered', async () => {
     const { out, code } = await carillon.command(['apply', ...CHECK]);
     expect(code).toBe(0);
-    expect(out).toContain(`applied as configuration ${demo + 1}; every event from now on is judged by it`);
+    expect(out).toContain(`applied as configuration ${demo + 1}; it applies to every event from now on`);
 
     const small = await carillon.trace(await carillon.send(ORDER));
     expect(small).toMatch(

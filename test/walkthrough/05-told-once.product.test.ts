@@ -46,7 +46,7 @@ chapter('5. Told once', (newHome) => {
   it('answers before you send, by rule test, whether somebody was told already', async () => {
     const { out } = await carillon.command(['rule', 'test', 'order-paid.paid', '--event', '-'], JSON.stringify(ORDER));
     expect(out).toContain('unique_id  A-1001');
-    expect(out).toMatch(/already told: dlv_\w+ holds this slot/);
+    expect(out).toMatch(/already notified: dlv_\w+ holds this slot/);
   });
 
   it('warns in words when unique_id is left out, because then each address is told once, ever', async () => {

@@ -119,7 +119,7 @@ chapter('9. Operations', (newHome, place) => {
       const second = await run(home, args);
       expect(second.code).toBe(1);
       expect(second.err).toContain(
-        'keys/ledger.key is not the key that this data was written with; copy the keys of the process that came first, or give CARILLON_LEDGER_KEY',
+        'keys/ledger.key is not the key that this data was written with; copy the keys of the process that started first, or set CARILLON_LEDGER_KEY',
       );
     });
 

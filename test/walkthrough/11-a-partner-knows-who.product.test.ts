@@ -99,11 +99,11 @@ chapter('11. A partner knows who', (newHome, place) => {
     expect(trace).toContain('person 2 dropped: where_false');
 
     // Each of them has a block, and the first line says how many were told.
-    expect(trace.split('\n')[0]).toBe('1 told, 2 not: 1 where false, 1 no address');
+    expect(trace.split('\n')[0]).toBe('1 notified, 2 not: 1 where false, 1 no address');
     expect(trace).toMatch(/order-paid\.paid 1 {2}ada@example\.com {2}SENT \(accepted\).*dlv_/);
     expect(trace).toMatch(/order-paid\.paid 2 {2}\(dropped\) {2}not told \(where_false\)/);
     const only = await carillon.command(['trace', id, '--to', 'ADA@']);
-    expect(only.out).toContain('1 told');
+    expect(only.out).toContain('1 notified');
     expect(only.out).not.toContain('where_false)');
     const why = await carillon.command(['why', 'ada@example.com', 'order-paid']);
     expect(why.out).toMatch(new RegExp(`order-paid\\.paid {2}SENT \\(accepted\\).*${id} {2}dlv_`));

@@ -51,7 +51,7 @@ describeWith(['kafka', 'mongodb', 'registry'], '14. Roles of their own', () => {
     ({ key } = JSON.parse(made.stdout) as { key: string });
     const applied = await run(['apply', '-f', DEMO]);
     expect(applied.code, applied.stderr).toBe(0);
-    expect(applied.stdout).toContain('every event from now on is judged by it');
+    expect(applied.stdout).toContain('it applies to every event from now on');
   });
 
   it('takes an event at the gateway, judges it in the engine, sends it in delivery, and tells of it in control', async () => {

@@ -154,7 +154,7 @@ chapter('18. Every fate told', (newHome) => {
       180_000,
     );
     printed.push(story);
-    expect(story.split('\n')[0]).toBe('497 told, 3 not: 1 rule error, 1 invalid address, 1 recipient refused');
+    expect(story.split('\n')[0]).toBe('497 notified, 3 not: 1 rule error, 1 invalid address, 1 recipient refused');
     for (const [who, why] of [
       [`p${UNKNOWN}@example.com`, /FAILED \(refused_recipient\).*550 5\.1\.1/],
       ['not an address', /SUPPRESSED \(invalid_address\)/],
@@ -208,10 +208,10 @@ chapter('18. Every fate told', (newHome) => {
     expect((await look(['dead-letters'])).out).toContain('redriven by owner');
     const story = await untilFound('the redrive is in the story', async () => {
       const { out } = await carillon.command(['trace', id]);
-      return out.includes('put on the log again by owner') ? out : undefined;
+      return out.includes('redriven by owner') ? out : undefined;
     });
     printed.push(story);
-    expect(story).toMatch(/put aside: partner_refused[\s\S]*put on the log again by owner/);
+    expect(story).toMatch(/now a dead letter: partner_refused[\s\S]*redriven by owner/);
   });
 
   it('every command that was printed on the way runs as it stands, and so do those that they print', async () => {

@@ -77,7 +77,7 @@ chapter('21. One click', (newHome) => {
     const { out } = await carillon.command(shown);
     const link = /No more of these: (\S+)/.exec(out)?.[1] ?? '';
     expect(link).toMatch(/^https:\/\/notify\.example\.com\/unsubscribe\//);
-    expect((await visit(link, { method: 'POST' })).page).toContain('This link is of a test message');
+    expect((await visit(link, { method: 'POST' })).page).toContain('This link belongs to a test message');
     const mine = [
       'template',
       'test-send',

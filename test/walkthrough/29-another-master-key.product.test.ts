@@ -72,7 +72,7 @@ chapter('29. Another master key', (newHome) => {
   });
 
   it('encrypts every value anew, and takes a key of your own from a command', async () => {
-    expect((await carillon.command(['secret', 'rotate', '--values'])).out).toContain('2 values are encrypted anew');
+    expect((await carillon.command(['secret', 'rotate', '--values'])).out).toContain('2 values are encrypted again');
     await writeFile(join(carillon.folder, 'own.key'), 'd4'.repeat(32));
     expect((await carillon.command(['secret', 'rotate', '--key-command', 'cat own.key'])).code).toBe(0);
     expect((await carillon.command(['secret', 'rotate', '--finish'])).code).toBe(0);

@@ -226,7 +226,9 @@ export async function startCarillon(
       await untilFound(`${id} was judged`, async () => {
         const answer = await owner(`/v1/workspaces/shop/events/${id}/trace`);
         const { steps = [] } = (await answer.json()) as { steps?: { step: string; text: string }[] };
-        return steps.some(({ step, text }) => step === 'evaluation' && !text.startsWith('not judged yet')) || undefined;
+        return (
+          steps.some(({ step, text }) => step === 'evaluation' && !text.startsWith('not evaluated yet')) || undefined
+        );
       });
       return (await run(home, ['trace', id])).out;
     },

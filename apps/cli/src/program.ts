@@ -37,7 +37,7 @@ export function buildProgram(): Command {
     .exitOverride()
     // Options stand behind the command that they are of.
     .enablePositionalOptions()
-    .showHelpAfterError('(--help says what this command takes)')
+    .showHelpAfterError('(run with --help to see the options)')
     .configureHelp({ showGlobalOptions: true });
   upCommand(program);
   runCommand(program);

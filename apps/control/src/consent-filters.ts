@@ -19,9 +19,9 @@ export const personText = z
 
 /** What people are found by who said something: all of it has to be true of one thing that they said. */
 export const consentFilters = {
-  target: targetWord.optional().describe('What it was said about'),
+  target: targetWord.optional().describe('Channel, category or notification of the choice'),
   name: z.string().min(1).max(200).optional().describe('Of the category or notification; needs `target`'),
-  channel: channelWord.optional().describe('Said about this channel, or about all of them'),
+  channel: channelWord.optional().describe('Choices for this channel or for all channels'),
   opted_out: z.enum(['true', 'false']).optional().describe('Only who wants it no more, or only who wants it again'),
 };
 type Filters = z.infer<z.ZodObject<typeof consentFilters>>;

@@ -93,7 +93,7 @@ function answerSteps(
   const missing = madeUp ? [] : own.problems.filter(({ kind }) => kind === 'missing').map(problemStep);
   const wrong = own.problems.filter(({ kind }) => kind !== 'missing').map(problemStep);
   if (people.length === 0 && wrong.length === 0 && madeUp) {
-    const detail = `nobody is called ${MADE_UP}, as expected; name somebody with --user-id to see more`;
+    const detail = `no user ${MADE_UP}, as expected; pass --user-id with a real user to see more`;
     return [{ step: 'answer', ok: true, detail }];
   }
   return [...people, ...missing, ...wrong];

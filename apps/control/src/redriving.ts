@@ -122,7 +122,7 @@ async function mustFitBetter({ id, reason, value }: DeadLetter, { codecs }: Redr
   }
   const { inbound } = receipt.value;
   if (inbound?.wish === 'start') {
-    const why = 'a START is not carried out late, since a STOP may have come after it';
+    const why = 'a START is not applied late, because a STOP may have followed it';
     throw new CarillonError('wrong_state', `${why}: npx carillon dead-letters dismiss ${id}`);
   }
   if (inbound === null && reason === UNKNOWN_RECEIPT) {
@@ -142,7 +142,7 @@ async function askAgain(value: Uint8Array, redrive: Redrive, ports: RedrivePorts
     throw new CarillonError('wrong_state', 'it is just becoming a dead letter; try again in a second');
   }
   if (asking && asking.ended?.kind !== 'parked') {
-    const why = asking.trigger ? 'its partner is being asked again already' : 'its partner has answered since';
+    const why = asking.trigger ? 'its partner lookup is already running again' : 'its partner has answered since';
     throw new CarillonError('wrong_state', `${why}: the trace of the event shows what became of it`);
   }
   return { [REDRIVE_HEADER]: redrive.asking };
@@ -231,6 +231,6 @@ function mustBeRemembered(
 ): void {
   const { retention } = TOPIC_DEFINITIONS[topic];
   if (clock.now() - causedAt < durationOr(retention, Number.POSITIVE_INFINITY)) return;
-  const why = `its event is older than the ${retention} for which it is kept what became of it`;
+  const why = `its event is older than the ${retention} for which outcomes are kept`;
   throw new CarillonError('wrong_state', `${why}: people may have been notified since; send the event again`);
 }

@@ -57,7 +57,7 @@ export const findTarget = (
 
 export const LATE: SourceProblem<WaitingReason> = {
   reason: 'unreachable',
-  detail: `No answer came within the ${formatDuration(CHECK_PATIENCE)} that a check may take.`,
+  detail: `No answer arrived within ${formatDuration(CHECK_PATIENCE)}, the limit of a check.`,
   fix: null,
 };
 const UNANSWERED: SourceCheck = { server: null, problems: [LATE], warnings: [], tables: [] };

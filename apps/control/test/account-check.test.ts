@@ -86,7 +86,7 @@ describe('a check of an account', () => {
     ['zzz', 'there is no account zzz; known: default, default:push, default:sms:main, sandbox, texts'],
     [
       'default:telegram',
-      'there is no account default:telegram; known: default, default:push, default:sms:main, sandbox, texts; those that begin with default stand in carillon.yaml: accounts.email, accounts.sms, accounts.push',
+      'there is no account default:telegram; known: default, default:push, default:sms:main, sandbox, texts; accounts that begin with default are in carillon.yaml: accounts.email, accounts.sms, accounts.push',
     ],
   ])('%s that there is not says what there is', async (name, words) => {
     const { status, body } = await check(name);

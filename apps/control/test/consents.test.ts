@@ -329,8 +329,8 @@ describe('A file of opt-outs', () => {
       '4 channel: takes email, sms, push, or nothing for all',
       '5 opted_out: takes true or false',
       '6 at: takes an RFC 3339 time, such as 2026-01-31T09:00:00Z',
-      '7 at: it has not come yet',
-      '8 person: it names nobody',
+      '7 at: it is in the future',
+      '8 person: it is empty',
       '9 workspace: it is of another workspace, club',
     ]);
     expect(await held('ada')).toBeUndefined();

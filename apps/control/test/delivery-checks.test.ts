@@ -212,7 +212,7 @@ describe('The doctor', () => {
         ok: false,
         detail:
           `refused or cut off in 3 of the last 60 minutes, the last time at ${formatInstant(start + 4 * MINUTE)}: ` +
-          'whoever held the most gave room to others. Look at who sends: ' +
+          'clients with the most open requests were cut off for others. Look at who sends: ' +
           `carillon_intake_cut_off_total{reason="others_need"}, and the proxy's log`,
       },
     ]);

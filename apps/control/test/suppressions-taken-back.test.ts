@@ -26,7 +26,7 @@ describe('Taking back', () => {
     });
     const again = await post('/remove', { channel: 'email', address: 'ada@example.com', source: 'hard_bounce' });
     expect(again.status).toBe(404);
-    expect(again.body.detail).toBe('there is no such suppressed address; what is there says: stop');
+    expect(again.body.detail).toBe('there is no such suppressed address; still suppressed by: stop');
   });
 
   it('what all say leaves nothing', async () => {

@@ -131,7 +131,7 @@ describe('A search for a person over the whole log', () => {
     expect(body).toMatchObject({ verdict: 'no_event', looked });
     expect(body.gates[0]).toMatchObject({ gate: 'event', result: 'unknown' });
     expect(body.sentence).toContain(
-      '345 older events hold the text too, and are not kept. Search a span that ends at 20',
+      '345 older events also contain the text but are not stored. Search a span that ends at 20',
     );
     expect(body.sentence).not.toContain('Nothing about them came');
   });

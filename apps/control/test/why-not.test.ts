@@ -35,7 +35,7 @@ it('says that nothing came about somebody, how far it looked, and when the last 
   expect((await ask(wanted)).body).toMatchObject({
     verdict: 'no_event',
     gate: 'event',
-    sentence: expect.stringContaining('No event has come at all.') as unknown,
+    sentence: expect.stringContaining('No event has arrived at all.') as unknown,
     looked: { events: 0, complete: true },
     last: null,
   });

@@ -63,7 +63,7 @@ export async function createStartGate({
     if (unread === 0) return 'has begun';
     if (stands()) {
       const since = `for ${Math.floor(quietFor() / 1000)} s no record was read`;
-      return `${unread} records of ${said.places().join(', ')} are to be read first, and ${since}: the log says why`;
+      return `${unread} records of ${said.places().join(', ')} must be read first, and ${since}: see the log for the reason`;
     }
     return `begins when ${unread} records of ${READ_BEFORE_SENDING.join(' and ')} are read: the store may not know them`;
   }

@@ -46,7 +46,7 @@ describe('A delivery role that waits for what was said before it started', () =>
     expect([troubles, check().decides]).toEqual([[], false]);
     place.now = 60_000;
     expect([await look(), await look()]).toEqual([1_000, 1_000]);
-    expect(troubles).toEqual([expect.stringContaining('6 records of carillon.receipts/1 are to be read first')]);
+    expect(troubles).toEqual([expect.stringContaining('6 records of carillon.receipts/1 must be read first')]);
     expect(check()).toMatchObject({ ok: false, decides: true });
     expect(hasBegun()).toBe(false);
   });

@@ -273,7 +273,7 @@ describe('a partner that may do better', () => {
     expect(task.nextAt - ((last?.at ?? 0) + (last?.took ?? 0))).toBeLessThanOrEqual(Math.max(600_000, pause));
     const told = words(await traceOf(id));
     expect(told).toMatch(trace);
-    expect(told).toMatch(/waits for the partner; asked again from/);
+    expect(told).toMatch(/waits for the partner; next call at/);
     expect([await fixture.allLookups(), await fixture.allLetters()]).toEqual([[], []]);
     if (outcome === 'unauthorized')
       expect(engine.alerts[0]).toMatch(/^shop\/crm suspended: the partner answered 40[13]/);
@@ -337,7 +337,7 @@ describe('an address that may not be called', () => {
     expect(waits).toMatch(
       /call to the partner: unavailable, the name of the host leads to no address that Carillon may connect to/,
     );
-    expect(waits).toMatch(/asked again from/);
+    expect(waits).toMatch(/next call at/);
     expect(fixture.partner().calls.map(({ userIds }) => userIds)).toEqual([['a']]);
     expect([(await fixture.allLookups()).length, await fixture.allLetters()]).toEqual([1, []]);
   });

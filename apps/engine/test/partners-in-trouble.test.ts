@@ -216,9 +216,7 @@ describe('keys', () => {
       'Basic key-2',
       'Basic key-2',
     ]);
-    expect(engine.alerts).toEqual([
-      'shop/crm of its two keys CRM_KEY is refused and CRM_NEXT is taken: finish the rotation',
-    ]);
+    expect(engine.alerts).toEqual(['shop/crm key CRM_KEY is refused and key CRM_NEXT works: finish the rotation']);
   });
 
   it('of which the other one is taken some day are told apart by their names, each turn once', async () => {
@@ -241,8 +239,8 @@ describe('keys', () => {
     await events(3, 'again');
     await fixture.intents(6);
     expect(engine.alerts).toEqual([
-      'shop/crm of its two keys CRM_KEY is refused and CRM_NEXT is taken: finish the rotation',
-      'shop/crm of its two keys CRM_NEXT is refused and CRM_KEY is taken: finish the rotation',
+      'shop/crm key CRM_KEY is refused and key CRM_NEXT works: finish the rotation',
+      'shop/crm key CRM_NEXT is refused and key CRM_KEY works: finish the rotation',
     ]);
   });
 

@@ -26,9 +26,8 @@ import { appendInTime } from './timed-append.ts';
 const COHORTS = '/cohorts/:workspace/:integration';
 type CohortRequest = FastifyRequest<{ Params: { workspace: string; integration: string } }>;
 
-const UNPROVABLE =
-  'Carillon cannot tell now whether this request is genuine. Send it again; its log says what is missing.';
-const UNKNOWN = 'Whether it is on the log is unknown. Send it again: what is said twice counts once.';
+const UNPROVABLE = 'Carillon cannot verify this request now. Send it again; the log of Carillon has the cause.';
+const UNKNOWN = 'It is unknown whether it was stored. Send it again: a repeat counts once.';
 
 /**
  * `POST /cohorts/<workspace>/<integration>` (rules section 5): what an analytics platform says of who is in a cohort. It

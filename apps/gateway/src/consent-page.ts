@@ -64,7 +64,7 @@ ${body}
 </main></body></html>
 `;
 
-const TEST = '<p class="said">This link is of a test message. Nothing that you do here changes anything.</p>\n';
+const TEST = '<p class="said">This link belongs to a test message. Your choices here change nothing.</p>\n';
 const testNote = ({ test }: ConsentLink): string => (test ? TEST : '');
 
 /** What a link stops, for people: of a notification its workspace alone, since its name may say what nobody else should read. */
@@ -121,12 +121,12 @@ export const preferencesPage = ({ link, configuration, offers, documents }: Page
       : `<form method="post"><input type="hidden" name="do" value="save">
 ${boxes}
 <button>Save</button></form>
-<p class="note">Without a mark, it does not come.</p>
+<p class="note">You get the messages that are checked.</p>
 `;
   return frame(
     `What you get from ${shop}`,
     `${said}${testNote(link)}${choices}${all}
-<p class="note">What has to reach you, such as a password that you asked for, comes all the same.</p>`,
+<p class="note">Messages you need, such as a password reset, are always sent.</p>`,
   );
 };
 

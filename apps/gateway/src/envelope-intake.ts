@@ -23,8 +23,7 @@ export type EnvelopeRequest = {
 
 type Parts = Pick<IntakeParts, 'settings'> & SigningParts;
 
-const UNKNOWN =
-  'Whether the envelope is on the log is unknown. Send it again: the same change is the same event each time it comes.';
+const UNKNOWN = 'It is unknown whether the envelope was stored. Send it again: a repeated change counts once.';
 
 /** Appends the change in a request. */
 export async function takeEnvelope(

@@ -106,7 +106,7 @@ describe('the link that stops', () => {
     await call(`/preferences/${tokenOf()}`, form([['do', 'stop']]));
     expect((await call(`/preferences/${tokenOf()}`)).body).toContain('You stopped everything');
     const { body } = await call(`/preferences/${tokenOf({ test: true })}`);
-    expect(body).toContain('This link is of a test message');
+    expect(body).toContain('This link belongs to a test message');
     expect(body).not.toContain('You stopped everything');
   });
 

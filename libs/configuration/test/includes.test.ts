@@ -182,7 +182,7 @@ describe('a mistake in what is put in is told with file, line and what to do', (
     [
       'a layout with two bodies',
       { [BASIC]: '{{{body}}}{{{body}}}' },
-      [`${BASIC}:1:11 {{{body}}} stands 2 times in this layout`],
+      [`${BASIC}:1:11 {{{body}}} occurs 2 times in this layout`],
     ],
     [
       'an empty layout',

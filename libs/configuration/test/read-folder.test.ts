@@ -261,7 +261,7 @@ describe('what surprises people is said in words', () => {
 
   test('without unique_id each address gets the notification once, ever', () => {
     expect(wordsOf(notificationWith(`${UNIQUE}\n`, ''))).toContain(
-      'unique_id is left out, so each address gets this notification once, ever',
+      'unique_id is missing, so each address gets this notification once, ever',
     );
   });
 

@@ -78,7 +78,7 @@ describe('a JWT provider', () => {
     );
     expect(faults).toEqual([]);
     expect(warnings.map(({ file, path, message }) => [file, path, message])).toEqual([
-      [PROVIDER, 'audience', expect.stringContaining('made for other services')],
+      [PROVIDER, 'audience', expect.stringContaining('tokens for other services')],
       [PROVIDER, 'jwks_url', expect.stringContaining('over http')],
     ]);
   });

@@ -75,7 +75,7 @@ describe('sign_in', () => {
 
   it('warns where nobody could come in, or anybody could listen', () => {
     expect(warningsOf('sign_in: { passwords: false }\n')).toEqual([expect.stringContaining('only owner links')]);
-    expect(warningsOf(PORTAL + provider())).toEqual([expect.stringContaining('admits nobody new')]);
+    expect(warningsOf(PORTAL + provider())).toEqual([expect.stringContaining('admits no new people')]);
     const http = provider(DOMAINS).replace('https://login', 'http://login');
     expect(warningsOf(PORTAL + http)).toEqual([expect.stringContaining('over http')]);
     const roles = provider(`      roles: [{ group: a, workspace: nowhere, role: viewer }]\n`);

@@ -13,7 +13,7 @@ describe('A text that YAML reads as something else', () => {
     ['[Shop]', 'begins with [', `write subject: '[Shop]'`],
     ['Order: {{ order_id }}', 'a colon and a blank', `write subject: 'Order: {{ order_id }}'`],
     [`It's yours: {{ order_id }}`, 'a colon and a blank', `write subject: 'It''s yours: {{ order_id }}'`],
-    ['"Order" is paid', 'goes on after the closing quotation mark', `write subject: '"Order" is paid'`],
+    ['"Order" is paid', 'follows the closing quotation mark', `write subject: '"Order" is paid'`],
     ['@shop', 'means something in YAML', `write subject: '@shop'`],
     ['*new* order', 'means something in YAML', `write subject: '*new* order'`],
     ['% off', 'means something in YAML', `write subject: '% off'`],
@@ -30,7 +30,7 @@ describe('A text that YAML reads as something else', () => {
   test('is an expression that joins a text: it is written in quotation marks as a whole', () => {
     expect(faultsOf(notificationWith('unique_id: event_id', 'unique_id: "order-" + event_id'))).toMatchObject([
       {
-        message: expect.stringContaining('goes on after') as string,
+        message: expect.stringContaining('follows the closing') as string,
         fix: `write unique_id: '"order-" + event_id', or put the expression after | on the next line`,
       },
     ]);

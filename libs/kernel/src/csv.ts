@@ -24,8 +24,7 @@ export const LONGEST_CSV_RECORD = 64 * 1024;
 
 const BYTE_ORDER_MARK = '\ufeff';
 const NEVER_CLOSED = 'a quote opens a cell and nothing closes it';
-const INSIDE =
-  'a quote stands inside a cell that does not begin with one: put the cell in quotes, and double those in it';
+const INSIDE = 'a quote inside an unquoted cell: put the cell in quotes and double the quotes in it';
 const BEHIND =
   'a closing quote is not followed by a comma or the end of the line: double quotes that belong to the cell';
 const TOO_LONG = `it is longer than ${LONGEST_CSV_RECORD} characters`;

@@ -100,7 +100,7 @@ export const digestWindowShape = z.union(
     keys({ fixed: said(windowLength(), { description: 'So long after its first item.', example: '1h' }) }),
     keys({
       sliding: said(windowLength(), { description: 'So long after its newest item.', example: '10m' }),
-      at_most: said(windowLength(), { description: 'So long after its first item, whatever comes.', example: '2h' }),
+      at_most: said(windowLength(), { description: 'Maximum time after its first item.', example: '2h' }),
     }),
     keys({
       at: said(z.array(wallTime).min(1, { error: 'at least one time' }).max(24, { error: 'at most 24 times' }), {
@@ -145,7 +145,7 @@ export const digestShape = keys({
 /** How often and when a person is told, for the messages of one notification. */
 export const notificationCadence = keys({
   limits: said(z.array(notificationLimitShape).max(LIMIT_BOUNDS.limits, fewEnough).exactOptional(), {
-    description: 'How many of its messages one person gets at most; those of the workspace count beside them.',
+    description: 'Maximum number of its messages per person. The limits of the workspace apply as well.',
   }),
   delay: said(delayShape.exactOptional(), {
     description: 'How long its messages are put off: a time span, until a time in the event, or until a local time.',

@@ -11,7 +11,7 @@ export const inDoubt = z.enum(['hold', 'resend', 'drop']);
 export const channelShape = keys({
   template: said(slug, { description: 'Name of a template (templates/<name>/).', example: 'order-paid' }),
   accounts: said(z.array(slug).min(1, { error: 'at least one account' }).exactOptional(), {
-    description: 'Accounts of the workspace to send through; the next is taken when one is suspended.',
+    description: 'Accounts of the workspace to send through; if one is suspended, the next is used.',
     otherwise: 'the deployment’s',
     example: ['mailserver'],
   }),
@@ -37,7 +37,10 @@ export const notificationShape = keys({
       .string()
       .refine((id) => isId('notification', id), { error: 'an id as export writes it: ntf_ and 26 characters' })
       .exactOptional(),
-    { description: 'Given at creation, written by `export`. Who was told is kept by it, so a rename keeps it.' },
+    {
+      description:
+        'Set at creation and written by `export`. The history of notified people belongs to it, so a rename keeps the history.',
+    },
   ),
   name: said(text(200).exactOptional(), {
     description: 'Name for people.',
@@ -69,7 +72,9 @@ export const notificationShape = keys({
     { description: 'What is sent: one entry for each channel.' },
   ),
   rules: said(z.record(slug, ruleShape), { description: 'When it is sent, and to whom; any number of rules by name.' }),
-  cadence: said(notificationCadence.exactOptional(), { description: 'When people are told.' }),
+  cadence: said(notificationCadence.exactOptional(), {
+    description: 'Limits, quiet hours, delay and digest of its messages.',
+  }),
   retry: said(retryShape.exactOptional(), { description: 'How a delivery is tried again.' }),
   expires: said(duration.exactOptional(), {
     description: 'Nothing is sent later than this after the event.',
@@ -77,7 +82,7 @@ export const notificationShape = keys({
   }),
   in_doubt: said(inDoubt.exactOptional(), {
     description:
-      'What happens when nobody can say whether a provider took a message. `hold`: an operator decides. `resend`: it may come twice. `drop`: it may never come.',
+      'What happens if it is unknown whether a provider accepted a message. `hold`: an operator decides. `resend`: it may arrive twice. `drop`: it may never arrive.',
     default: DEFAULTS.notification.in_doubt,
   }),
 });

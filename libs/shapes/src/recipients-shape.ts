@@ -21,12 +21,12 @@ export const eventRecipients = keys({
   ),
   unique_id: said(expression().exactOptional(), {
     description:
-      'Nobody is sent the same notification twice for one value. `event_id`: every event counts. Left out: each address gets the notification once, ever.',
+      'A recipient gets this notification once per value. `event_id`: once per event. Without it each address gets it once, ever.',
     otherwise: 'the address',
     example: 'event.order_id',
   }),
   person: said(expression().exactOptional(), {
-    description: 'Who is told, when one person has several addresses.',
+    description: 'Identifies a person who has several addresses.',
     otherwise: 'the address',
     example: 'event.customer.id',
   }),
@@ -57,18 +57,18 @@ export const lookupRecipients = keys({
   }),
   user_ids: said(expression().exactOptional(), {
     description:
-      'Whom to ask about: a text, a number, or a list of these; sent as text. Left out only where a cohort starts the rule.',
+      'User ids to look up: a text, a number, or a list of these; sent as text. Optional only if a cohort starts the rule.',
     otherwise: 'the member of the cohort',
     example: 'event.watchers',
   }),
   unique_id: said(expression().exactOptional(), {
     description:
-      'Counts for a recipient whose `variables.unique_id` is not in the answer. Sees `variables` too. Left out: each address gets the notification once, ever.',
+      'Used for a recipient without `variables.unique_id` in the answer. Sees `variables` too. Without it each address gets the notification once, ever.',
     otherwise: 'the address',
     example: 'event.order_id + ":" + variables.user_id',
   }),
   person: said(expression().exactOptional(), {
-    description: 'Who is told, where the answer does not say which user id it is about. Sees `variables` too.',
+    description: 'Identifies a recipient whose item has no user id. Sees `variables` too.',
     otherwise: 'the address',
     example: 'variables.customer_id',
   }),

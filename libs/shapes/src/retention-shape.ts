@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<Retained, string>> = {
   triggers: 'How long firings that ask a partner are kept.',
   lookups: 'How long responses of partners are kept.',
   intents: 'How long messages on the log are kept. The ledger of deliveries stays.',
-  evaluations: 'How long it is kept what came of each range of events.',
+  evaluations: 'How long the outcomes of each range of events are kept.',
   outcomes: 'How long moves of deliveries are kept on the log. The ledger of deliveries stays.',
   receipts: 'How long reports of providers are kept.',
   cohorts: 'How long messages of analytics platforms are kept.',
@@ -48,7 +48,7 @@ const topicTimes = Object.fromEntries(
 export const retentionShape = keys({
   audit: said(auditTime.exactOptional(), {
     description:
-      'How long the audit is kept. What is older is taken away once an hour, through a seal, and the audit tells of it.',
+      'How long the audit is kept. Older entries are deleted once an hour up to a seal, and the audit records the deletion.',
     otherwise: 'for ever',
     example: '400d',
   }),

@@ -20,7 +20,7 @@ export const cohortShape = keys({
   on: said(z.enum(['entered', 'left']), { description: 'Which change fires the rule.' }),
   first_sync: said(z.enum(['silent', 'notify']).exactOptional(), {
     description:
-      'Whether those are told who were in the cohort when the platform first told of it. `silent`: only those who enter later.',
+      'Whether initial members of a cohort are notified at the first sync. `silent`: only those who enter later.',
     default: DEFAULTS.cohort.first_sync,
   }),
 });
@@ -50,7 +50,7 @@ export const ruleShape = keys({
   }),
   cohort: said(cohortShape.exactOptional(), {
     description:
-      'In place of a stream: somebody enters or leaves a cohort. The recipients come from a lookup about the member.',
+      'Instead of a stream: a person enters or leaves a cohort. A lookup of the member returns the recipients.',
   }),
   changes: said(
     z
@@ -66,7 +66,7 @@ export const ruleShape = keys({
   ),
   when: said(expression().exactOptional(), {
     description:
-      'Boolean on `event`, `event_id`, `time`: the rule fires when it is true. Left out only where a cohort starts the rule.',
+      'Boolean on `event`, `event_id`, `time`: the rule fires when it is true. Optional only if a cohort starts the rule.',
     example: 'event.status == "paid" && event.total > 100',
   }),
   ...ruleFormKeys,

@@ -88,12 +88,12 @@ export const jwtProviderShape = keys({
   }),
   audience: said(oneOrMore.exactOptional(), {
     description:
-      'The token’s `aud` has to hold this, or one of these. Left out, tokens that the issuer made for somebody else are taken too.',
+      'The token’s `aud` has to hold this, or one of these. Without it, tokens for other services are accepted too.',
     otherwise: 'any',
     example: 'https://events.example.com',
   }),
   algorithms: said(z.array(jwtAlgorithm).min(1, { error: 'at least one algorithm' }).exactOptional(), {
-    description: 'Signatures that are taken. Only those that a public key verifies can be named; never HS256 or none.',
+    description: 'Accepted signature algorithms. Only public-key algorithms are allowed; never HS256 or none.',
     default: DEFAULTS.jwt_provider.algorithms,
     example: ['RS256'],
   }),

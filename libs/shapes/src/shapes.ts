@@ -30,7 +30,7 @@ const deploymentKeys = {
     keys({
       email: said(accountsShape.exactOptional(), {
         description:
-          'Account of all workspaces that have none of their own, or a list of named ones of which the next is taken when one is suspended. Without it, the sandbox.',
+          'Account of all workspaces that have none of their own, or a list of named accounts; if one is suspended, the next is used. Without it, the sandbox.',
       }),
       sms: said(accountsShape.exactOptional(), { description: 'The same for SMS.' }),
       push: said(accountsShape.exactOptional(), { description: 'The same for push messages.' }),
@@ -40,7 +40,7 @@ const deploymentKeys = {
   public_url: said(publicUrl.exactOptional(), {
     description:
       'How the world reaches the gateway: https, or http on this machine. Addresses that providers report to begin with it, and what they sign is checked against it.',
-    otherwise: 'no provider is told of an address',
+    otherwise: 'an account has no callback address',
     example: 'https://notify.example.com',
   }),
   portal_url: said(publicOrigin.exactOptional(), {
@@ -63,7 +63,7 @@ export const apiKeyShape = keys({
   key_id: z.string().meta({ description: 'The public 8 characters of `cln_<id>_<secret>_<checksum>`.' }),
   digest: z.string().meta({ description: 'HMAC-SHA-256 of the secret under the pepper of the deployment, hex.' }),
   created_at: z.string().meta({ description: 'RFC 3339, UTC.' }),
-  expires_at: z.string().meta({ description: 'RFC 3339, UTC. Left out, the key has no end.' }).exactOptional(),
+  expires_at: z.string().meta({ description: 'RFC 3339, UTC. Without it the key does not expire.' }).exactOptional(),
 });
 
 /** One shape for each kind of resource: the only declaration of its keys. */

@@ -28,18 +28,17 @@ const roleOfGroup = keys({
 /** An OpenID provider at which people prove who they are. */
 export const identityProviderShape = keys({
   name: said(slug, {
-    description:
-      'A name for addresses: people come back from the provider to `/sign-in/<name>/callback` behind `portal_url`.',
+    description: 'Name in URLs: the provider redirects people to `/sign-in/<name>/callback` behind `portal_url`.',
     example: 'company',
   }),
   title: said(text(60).exactOptional(), {
-    description: 'What stands on the button of the sign-in page.',
+    description: 'Label of the button on the sign-in page.',
     otherwise: 'the name',
     example: 'Company account',
   }),
   issuer: said(url, {
     description:
-      'Issuer of the provider, in its very words; its description is read at `/.well-known/openid-configuration` behind it. `http` is taken at addresses of `allowed_private_addresses` alone.',
+      'Issuer of the provider, exactly as the provider writes it. Its metadata is read at `/.well-known/openid-configuration` below it. `http` is accepted only for `allowed_private_addresses`.',
     example: 'https://login.example.com',
   }),
   client_id: said(text(256), { description: 'Id of the client that the provider has for Carillon.' }),
@@ -51,11 +50,11 @@ export const identityProviderShape = keys({
       .array(z.string().regex(/^[!#-[\]-~]{1,100}$/, { error: 'a scope without spaces' }))
       .max(20, { error: 'at most 20 scopes' })
       .exactOptional(),
-    { description: 'Scopes that are asked for, besides `openid`.', default: ['email', 'profile'] },
+    { description: 'Scopes to request besides `openid`.', default: ['email', 'profile'] },
   ),
   allowed_domains: said(z.array(domain).min(1).max(100, { error: 'at most 100 domains' }).exactOptional(), {
     description:
-      'Addresses of these domains alone come in, and whoever has one is taken in without an invitation. Domains below them are not meant.',
+      'Only addresses of these domains may sign in, and they need no invitation. Subdomains are not included.',
     example: ['example.com'],
   }),
   email_is_verified: said(z.literal(true).exactOptional(), {
@@ -68,11 +67,11 @@ export const identityProviderShape = keys({
   }),
   roles: said(z.array(roleOfGroup).max(500, { error: 'at most 500 groups' }).exactOptional(), {
     description:
-      'Roles by group. They are given at each sign-in, and taken again at the first one without the group; roles given by hand stay.',
+      'Roles by group. Each sign-in adds them, and the first sign-in without the group removes them. Roles set by hand stay.',
     example: [{ group: 'shop-editors', workspace: 'shop', role: 'editor' }],
   }),
   session: said(between('15m', '30d').exactOptional(), {
-    description: 'When somebody has to sign in anew, so that the provider decides again.',
+    description: 'Time until a person must sign in again, so that the provider decides again.',
     default: '1d',
   }),
 });

@@ -10,7 +10,7 @@ const tls = keys({
     example: '/etc/carillon/ca.pem',
   }),
   cert_file: said(text(4096).exactOptional(), {
-    description: 'File with our own certificate, where one is asked for.',
+    description: 'File with the client certificate, if the broker requires one.',
   }),
   key_file: said(text(4096).exactOptional(), { description: 'File with the key of our own certificate.' }),
 });
@@ -18,7 +18,7 @@ const tls = keys({
 /** An address of this machine and a port: `127.0.0.1:7425`, `[::1]:7425`, `mail.internal:25`. */
 export const LISTEN = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):(\d{1,5})$/;
 
-const username = said(text(256).exactOptional(), { description: 'User name, where one is asked for.' });
+const username = said(text(256).exactOptional(), { description: 'User name, if the broker requires one.' });
 const password = said(secret.exactOptional(), { description: 'Reference to the password: an environment variable.' });
 
 /**
@@ -87,7 +87,7 @@ export const startKeys = {
       .exactOptional(),
     {
       description:
-        'Addresses of the proxies in front of gateway and control. Their `X-Forwarded-For` names the address of the client: by it guessing is slowed down, strangers share places, and sessions and the audit say where somebody came from. Their `X-Forwarded-Proto` says whether the client uses TLS: then session cookies are `Secure` and responses carry HSTS. List proxies only, because whoever is listed can claim any address.',
+        'Addresses of the proxies in front of gateway and control. Their `X-Forwarded-For` names the address of the client: it is used to slow down guessing, to limit unauthenticated clients, and in sessions and the audit. Their `X-Forwarded-Proto` says whether the client uses TLS: then session cookies are `Secure` and responses carry HSTS. List proxies only, because a listed host can claim any address.',
       default: [],
       example: ['127.0.0.1', '10.1.0.0/16'],
     },
@@ -108,7 +108,7 @@ export const startKeys = {
   bounces: said(
     keys({
       listen: said(z.string().regex(LISTEN, { error: 'host:port, such as 127.0.0.1:7425' }), {
-        description: 'Where the gateway takes mail that comes back.',
+        description: 'Listener of the gateway for bounce mail.',
         example: '127.0.0.1:7425',
       }),
       protocol: said(z.enum(['lmtp', 'smtp']).exactOptional(), {
@@ -117,7 +117,7 @@ export const startKeys = {
         default: 'lmtp',
       }),
     }).exactOptional(),
-    { description: 'Delivery reports by mail. Left out, none are taken.' },
+    { description: 'Delivery reports by mail. Without it none are accepted.' },
   ),
   schema_registry: said(
     keys({

@@ -11,7 +11,7 @@ const rate = keys({
     example: 100,
   }),
   burst: said(z.int().positive({ error: 'a whole number above 0' }).exactOptional(), {
-    description: 'Events that may come at once; left out, as many as `per_second`.',
+    description: 'Burst size in events. Defaults to `per_second`.',
     example: 200,
   }),
 });
@@ -67,12 +67,12 @@ export const fromShape = keys({
   }),
   tables: said(keyed(table, 'one table').exactOptional(), {
     description:
-      'Tables as `schema.table`, each with the path of its key: rows with one key are judged in order, across tables. Tables may be added and removed; the path of a table is fixed while it is listed.',
+      'Tables as `schema.table`, each with the path of its key: rows with one key are evaluated in order, across tables. Tables may be added and removed; the path of a table is fixed while it is listed.',
     example: { 'public.orders': 'event.id', 'public.payments': 'event.order_id' },
   }),
   topics: said(keyed(topic, 'one topic').exactOptional(), {
     description:
-      'In place of `tables`: topics, each with the path of its key: records with one key are judged in order, across topics. A new topic is read from its end. Topics may be added and removed; the path of a topic is fixed while it is listed.',
+      'In place of `tables`: topics, each with the path of its key: records with one key are evaluated in order, across topics. A new topic is read from its end. Topics may be added and removed; the path of a topic is fixed while it is listed.',
     example: { 'app.public.orders': 'event.id' },
   }),
   without: said(z.array(column).exactOptional(), {
@@ -98,16 +98,16 @@ const hasOrigin = (body: unknown): boolean =>
 export const streamShape = keys({
   from: said(fromShape.exactOptional(), {
     description:
-      'Database or Kafka cluster from which Carillon takes the events of this stream. Nobody sends events here then: `security`, `key`, `cors_origins`, `rate` and `rate_per_credential` are refused beside it. Fixed at creation.',
+      'Database or Kafka cluster from which Carillon reads the events of this stream. Clients cannot send events here then: `security`, `key`, `cors_origins`, `rate` and `rate_per_credential` are not allowed with it. Fixed at creation.',
   }),
   key: said(expression().exactOptional(), {
     description:
-      'Path of the entity that an event is about. Events of one entity are judged in order; an event without it is refused. Fixed at creation.',
+      'Path of the entity that an event is about. Events of one entity are evaluated in order; an event without it is refused. Fixed at creation.',
     example: 'event.order_id',
   }),
   time: said(expression().exactOptional(), {
     description:
-      'Path of the event’s own time (RFC 3339). Left out, the time of arrival counts, for a change its commit time, and for a record of a topic the time of the record. Fixed at creation.',
+      'Path of the event’s own time (RFC 3339). Defaults to the time of arrival, for a change to its commit time, and for a record of a topic to the time of the record. Fixed at creation.',
     example: 'event.updated_at',
   }),
   format: said(z.enum(STREAM_FORMATS).exactOptional(), {

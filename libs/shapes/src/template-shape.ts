@@ -14,7 +14,7 @@ const from = said(text(998).exactOptional(), {
   example: 'Shop <shop@example.com>',
 });
 const preheader = said(text(998).exactOptional(), {
-  description: 'What lists of messages show beside the subject, a template. Hidden at the beginning of the HTML.',
+  description: 'Preview text shown next to the subject in lists, a template. Hidden at the start of the HTML.',
   otherwise: 'they show the beginning of the body',
   example: 'It leaves us today',
 });
@@ -67,7 +67,7 @@ const pushTexts = {
     example: '{{ total }} paid',
   }),
   image: said(text(2000).exactOptional(), {
-    description: 'Picture, a template: an https address. Nothing is shown where it comes out empty.',
+    description: 'Picture, a template: an https address. No picture is shown if it renders to nothing.',
     example: 'https://shop.example.com/{{ sku }}.png',
   }),
   link: said(text(2000).exactOptional(), {
@@ -75,7 +75,7 @@ const pushTexts = {
     example: 'https://shop.example.com/orders/{{ order_id }}',
   }),
   data: said(z.record(z.string().regex(DATA_KEY, { error: DATA_WORDS }), z.string().max(8192)).exactOptional(), {
-    description: 'Fields for the app, each a template. Nobody sees them.',
+    description: 'Fields for the app, each a template. They are not displayed.',
     example: { order: '{{ order_id }}' },
   }),
   collapse: said(text(998).exactOptional(), {

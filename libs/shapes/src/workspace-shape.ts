@@ -45,7 +45,7 @@ export const workspaceShape = keys({
   }),
   environment: said(z.enum(['live', 'test']).exactOptional(), {
     description:
-      '`test`: a workspace to try things in. Its messages are kept in the sandbox, whatever accounts it has, and what was tried there can be promoted.',
+      '`test`: a workspace to try things in. Its messages go to the sandbox, whatever accounts it has, and its changes can be promoted.',
     default: 'live',
     example: 'test',
   }),
@@ -58,5 +58,5 @@ export const workspaceShape = keys({
     description: 'Of a test environment: `true` lets it send over accounts, to real people.',
     default: false,
   }),
-  cadence: said(workspaceCadence.exactOptional(), { description: 'When people are told, for all its messages.' }),
+  cadence: said(workspaceCadence.exactOptional(), { description: 'Limits and quiet hours for all its messages.' }),
 });

@@ -40,7 +40,7 @@ export function deadLetterOf(
     headers: fits ? record.headers : {},
     value: fits ? record.value : new Uint8Array(),
     reason,
-    detail: fits ? detail : `${detail} (with ${bytes} bytes too large to be kept here: it is at its place on the log)`,
+    detail: fits ? detail : `${detail} (with ${bytes} bytes too large to be stored here: it is on the log)`,
     at: clock.now(),
   };
 }

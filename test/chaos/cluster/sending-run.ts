@@ -157,7 +157,7 @@ function shopOn(cluster: Cluster, key: string) {
       untilAnswered(`${id} is evaluated`, async () => {
         const { body } = await ask<TraceBody>('GET', `/v1/workspaces/shop/events/${id}/trace`);
         const isJudged = ({ step, text }: TraceBody['steps'][number]): boolean =>
-          step === 'evaluation' && !text.startsWith('not judged yet');
+          step === 'evaluation' && !text.startsWith('not evaluated yet');
         return body.steps?.some(isJudged) || undefined;
       }),
     ended: <Body extends { readonly ended_at: string | null }>(path: string): Promise<Body> =>

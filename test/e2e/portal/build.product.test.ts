@@ -86,7 +86,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await button('Add the claim').click();
     await main().getByText('email = event.customer.email').waitFor();
     await expect.poll(() => code.textContent(), { timeout: 60_000 }).not.toContain('CARILLON_API_KEY');
-    await expect.poll(() => code.textContent()).toContain('customer.email has to be what the token says in email');
+    await expect.poll(() => code.textContent()).toContain('customer.email must equal the claim email of the token');
     await main().getByRole('tab', { name: 'Go' }).click();
     await main().getByRole('group', { name: 'the code in Go' }).waitFor();
     await expectAccessible(page, 'JWT provider');

@@ -265,7 +265,7 @@ describeWith('chromium', 'the portal in a browser', () => {
 
   it('shows each person whom an event names, those dropped among them, page by page, and finds one', async () => {
     await go(`/deliveries#${many}`);
-    await page.getByText('0 told, 105 not: 105 where false').waitFor();
+    await page.getByText('0 notified, 105 not: 105 where false').waitFor();
     const people = page.locator('ol[aria-label="People named by the event"] > li');
     await expect.poll(() => people.count()).toBe(100);
     await expectAccessible(page, 'people');
@@ -273,7 +273,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await expect.poll(() => people.count()).toBe(105);
     await page.getByLabel('Filter by address').fill('p104@');
     await page.keyboard.press('Enter');
-    await page.getByText('0 told, 1 not: 1 where false').waitFor();
+    await page.getByText('0 notified, 1 not: 1 where false').waitFor();
     await expect.poll(() => people.allTextContents()).toHaveLength(1);
     await expect.poll(() => people.first().textContent()).toContain('p104@example.com');
   });

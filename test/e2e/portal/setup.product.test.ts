@@ -305,7 +305,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await button('Done').click();
     await page.locator('[data-draft="saved"]').waitFor();
     await button('Check the integration').click();
-    await page.getByText('nothing has come yet').waitFor({ state: 'attached' });
+    await page.getByText('nothing has arrived yet').waitFor({ state: 'attached' });
     await publish();
     await openScreen('Integrations');
     await main().getByRole('link', { name: 'feed' }).click();

@@ -51,7 +51,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     return {
       ...api.example(WHY),
       verdict: decisive === null ? 'told' : result,
-      sentence: `order-paid did not tell them of event ${EVENT}.`,
+      sentence: `order-paid did not notify them about event ${EVENT}.`,
       gate: decisive,
       gates: GATES.map((name, at) =>
         gateOf(name, at < decided ? 'passed' : at === decided ? result : 'not_reached', at === decided ? gateMore : {}),
@@ -69,7 +69,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
   }
 
   it('shows that every gate was passed, and links the message', async () => {
-    const sentence = `order-paid told them of event ${EVENT}.`;
+    const sentence = `order-paid notified them about event ${EVENT}.`;
     const told = because(null, 'passed', { sentence });
     const gates = (told as { readonly gates: readonly { readonly gate: Gate }[] }).gates.map((one) =>
       one.gate === 'provider' ? { ...one, evidence: [{ kind: 'delivery', id: DELIVERY }] } : one,
@@ -78,7 +78,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     const page = await open(AT);
     await ask(page, 'ada@example.com');
     expect(api.calls(WHY)[0]?.body).toEqual({ who: 'ada@example.com', notification: 'order-paid', last: '24h' });
-    expect(await answer(page).innerText()).toMatch(/^Notified[\s\S]*order-paid told them of event evt_/);
+    expect(await answer(page).innerText()).toMatch(/^Notified[\s\S]*order-paid notified them about event evt_/);
     for (const name of GATES) expect(await resultOf(page, name), name).toBe('passed');
     await page.getByText(/events? read, \d+ evaluated again/).waitFor();
     await gate(page, 'condition').getByText('from evaluating the event again').waitFor();
@@ -94,7 +94,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     api.answer(WHY, because('address', 'stopped'));
     const page = await open(AT);
     await ask(page, 'bob@example.com');
-    expect(await answer(page).innerText()).toMatch(/^Not notified[\s\S]*order-paid did not tell them/);
+    expect(await answer(page).innerText()).toMatch(/^Not notified[\s\S]*order-paid did not notify them/);
     expect(await resultOf(page, 'address')).toBe('stopped');
     expect(await resultOf(page, 'consent')).toBe('passed');
     expect(await resultOf(page, 'provider')).toBe('not_reached');
@@ -234,11 +234,11 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
 
   it('shows what came last if no event names the person, and where to look at the sender', async () => {
     const last = { event: EVENT, at: TIME, stream: 'orders' };
-    const sentence = 'Nothing about them came for order-paid.';
+    const sentence = 'No event named them for order-paid.';
     api.answer(WHY, because('event', 'stopped', { verdict: 'no_event', sentence, event: null, rule: null, last }));
     const page = await open(AT);
     await ask(page, 'nobody@example.com');
-    expect(await answer(page).innerText()).toMatch(/^No event[\s\S]*Nothing about them came for order-paid/);
+    expect(await answer(page).innerText()).toMatch(/^No event[\s\S]*No event named them for order-paid/);
     await picture(page, 'why-silence');
     await expectAccessible(page, 'no event');
     await answer(page).getByRole('link', { name: 'Open the last event' }).click();

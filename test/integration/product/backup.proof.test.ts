@@ -93,7 +93,7 @@ describe('A backup', () => {
           const { stdout } = await after.run(['secret', 'rotate', '--values']);
           expect({ at, stdout }).toEqual({
             at,
-            stdout: expect.stringContaining('1 values are encrypted anew') as unknown,
+            stdout: expect.stringContaining('1 values are encrypted again') as unknown,
           });
         } finally {
           await product.kill('SIGKILL');

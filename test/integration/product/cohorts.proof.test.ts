@@ -175,7 +175,7 @@ describe('a cohort whose members lack the mapped field', () => {
       sync: { complete: false, names_nobody: true, leaving: false, skipped: 2 },
     });
     const told = await shop.run(['integration', 'show', 'mapped']);
-    expect(told.stdout).toContain('no member with a user id: look at user_id of the integration; nobody leaves');
+    expect(told.stdout).toContain('no member with a user id: look at user_id of the integration; no members leave');
     const metrics = async () => (await fetch(`${shop.product.controlUrl}/metrics`)).text();
     await expect.poll(metrics).toContain('carillon_cohort_members_skipped_total{integration="shop/mapped"} 2');
   });

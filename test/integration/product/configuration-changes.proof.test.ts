@@ -107,7 +107,7 @@ describe('apply', () => {
     const folder = writeFiles(join(shop.folder, 'prune'), shopFiles());
     const kept = await shop.run(['apply', '-f', folder]);
     expect(kept.code).toBe(0);
-    expect(kept.stdout).toMatch(/\? template shop\/spare is not in the folder \(kept; --prune takes it away\)/);
+    expect(kept.stdout).toMatch(/\? template shop\/spare is not in the folder \(kept; --prune removes it\)/);
     expect(await exported()).toHaveProperty([gone]);
     const asked = await shop.run(['apply', '-f', folder, '--prune']);
     expect(asked.code).toBe(2);
@@ -185,7 +185,7 @@ rules:
     expect(readdirSync(join(shop.folder, 'acme'))).toEqual(['workspaces']);
     expect(readdirSync(join(shop.folder, 'acme/workspaces'))).toEqual(['acme']);
 
-    // What goes is named, with how many people were told under it.
+    // What goes is named, with how many people were notified by it.
     const asked = await shop.run(['apply', '-f', own, '--prune']);
     expect(asked.code).toBe(2);
     expect(asked.stderr).toMatch(

@@ -112,7 +112,7 @@ describe('move export', () => {
     const { code, stderr } = await run('move', 'export', join(old.folder, 'early.move'), '--data-dir', dataDir);
     expect(code).toBe(1);
     for (const words of [
-      '1 events are not judged yet',
+      '1 events are not evaluated yet',
       '1 messages about cohorts are not read yet',
       '1 questions to partners are not in custody yet',
       '1 answers of partners are not read yet',

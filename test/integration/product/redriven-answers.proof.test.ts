@@ -126,7 +126,7 @@ it.each(['TRIGGER', 'LOOKUP'])(
     await letterOf('its dead letter', ({ id }) => id === `dead_${what}_NEW`);
     const old = await shop.api('POST', `/v1/dead-letters/dead_${what}_OLD/redrive`);
     expect(old).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
-    expect(old.body.detail).toContain('its event is older than the 30d for which it is kept what became of it');
+    expect(old.body.detail).toContain('its event is older than the 30d for which outcomes are kept');
     expect((await letters()).find(({ id }) => id === `dead_${what}_OLD`)?.redriven_at).toBeNull();
     expect((await shop.api('POST', `/v1/dead-letters/dead_${what}_NEW/redrive`)).status).toBe(200);
   },

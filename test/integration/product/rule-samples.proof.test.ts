@@ -169,7 +169,7 @@ describe('a stream that takes tokens', () => {
     const sample = await sampleOf('clicked.rule');
     expect(sample.credential).toMatchObject({ kind: 'jwt', variable: 'CARILLON_JWT' });
     const code = await printed('clicked.rule', 'javascript');
-    expect(code).toContain('event.user_id has to be what the token says in sub.');
+    expect(code).toContain('event.user_id must equal the claim sub of the token.');
     expect(code).not.toContain('API');
     const env = { CARILLON_JWT: await provider.token('ada', AUDIENCE) };
     expect((await runSample('javascript', code, env)).out).toContain('403');

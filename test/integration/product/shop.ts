@@ -166,7 +166,7 @@ export function shopOf(product: Product, folder: string, dataDir: string, key: s
         const path = `/v1/workspaces/shop/events/${eventId}/trace`;
         const { status, body } = await api<TraceBody>('GET', path);
         const judged = (one: TraceBody['steps'][number]): boolean =>
-          one.step === 'evaluation' && !one.text.startsWith('not judged yet');
+          one.step === 'evaluation' && !one.text.startsWith('not evaluated yet');
         return status === 200 && body.steps.some(judged) ? body : undefined;
       }),
     async story(eventId) {

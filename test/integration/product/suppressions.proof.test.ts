@@ -25,7 +25,7 @@ describe('An address that somebody put on the list', () => {
     writeFileSync(file, '\ufeffaddress,note\r\n"BOB@example.com","a, b"\r\n');
     const imported = await shop.run(['suppressions', 'import', file, '--channel', 'email']);
     expect(imported).toMatchObject({ code: 0, stderr: '' });
-    expect(imported.stdout).toBe('1 row: 1 taken (1 new); columns that nobody reads: note\n');
+    expect(imported.stdout).toBe('1 row: 1 imported (1 new); ignored columns: note\n');
     const held = await shop.send(order('sup-1', { email: 'bob@example.com' }));
     expect(await shop.delivered(held, 'SUPPRESSED')).toMatchObject({ reason: 'suppressed_address' });
     const one = await shop.run(['suppressions', 'remove', 'bob@example.com', '--source', 'operator']);

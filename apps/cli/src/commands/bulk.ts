@@ -99,7 +99,7 @@ export function progressText({ of, done, failed, state }: JobBody): string {
 /** What became of a job, with the first that could not be done. */
 const CAUSE_WORDS: Readonly<Record<NonNullable<JobBody['cancelled_because']> | 'wished', string>> = {
   wished: '',
-  rights_lost: ': whoever began it may no longer do this (rights_lost)',
+  rights_lost: ': the person who started it has lost the permission (rights_lost)',
 };
 
 export function jobText(job: JobBody): string {

@@ -41,7 +41,8 @@ function syncWords({ sync, skipped, first_sync_until: until }: CohortBodyShown):
 
 function pagesWords({ names_nobody: nobody, ...sync }: NonNullable<CohortBodyShown['sync']>): string {
   const { complete, leaving, pages, pages_so_far: come } = sync;
-  if (nobody) return `all ${come} pages, no member with a user id: look at user_id of the integration; nobody leaves`;
+  if (nobody)
+    return `all ${come} pages, no member with a user id: look at user_id of the integration; no members leave`;
   if (leaving) return `all ${come} pages, members are leaving`;
   return complete ? `whole, ${come} pages` : `${come} of ${pages ?? '?'} pages so far`;
 }

@@ -27,10 +27,10 @@ const WORD_HEAD = ['since', '', 'what', 'on', 'how'];
 function personText({ person, words, exempt }: ConsentBody): string {
   const said =
     words.length === 0
-      ? `${clean(person)} said nothing: all comes`
+      ? `${clean(person)} has made no choices and gets everything`
       : `${clean(person)}\n${table(words.map(wordRow), WORD_HEAD)}`;
   const stopped = words.some((word) => word.opted_out);
-  return stopped && exempt.length > 0 ? `${said}\ncomes all the same, being transactional: ${exempt.join(', ')}` : said;
+  return stopped && exempt.length > 0 ? `${said}\nstill sent, because transactional: ${exempt.join(', ')}` : said;
 }
 
 /** What `--allow --all` leaves: who stopped a thing by its name said so for itself. */
@@ -69,7 +69,7 @@ function listCommand(consents: Command): void {
               ),
               next,
             },
-            'nobody said anything',
+            'no choices yet',
             (row) => row,
             [...(isWide ? ['workspace'] : []), 'person', ...WORD_HEAD],
           ),

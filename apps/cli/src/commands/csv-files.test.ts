@@ -90,9 +90,9 @@ describe('A file of many rows', () => {
     expect(totals).toMatchObject({ rows: 2500, taken: 2497, refused: 3 });
     expect(seen).toEqual([1000, 2000, 2500]);
     expect(faults).toHaveLength(3);
-    expect(importWords(totals)).toBe('2,500 rows: 2,497 taken (0 new), 3 refused; columns that nobody reads: note');
+    expect(importWords(totals)).toBe('2,500 rows: 2,497 imported (0 new), 3 refused; ignored columns: note');
     expect(importWords({ ...totals, rows: 1, taken: 1, refused: 0, ignored_columns: [] })).toBe(
-      '1 row: 1 taken (0 new)',
+      '1 row: 1 imported (0 new)',
     );
     expect(process.exitCode).toBe(1);
   });
@@ -107,8 +107,8 @@ describe('A file of many rows', () => {
     const file = fileOf(`address\n${'a\n'.repeat(2500)}`);
     const failed = importFile(file, send, deaf);
     await expect(failed).rejects.toThrow(
-      `${file} broke off: The server is overloaded. Before it 1000 of 1000 rows were taken (0 new), and 0 refused. ` +
-        'Rows from line 1002 to 2001 may have been taken. Run it again: what was taken stays as it is.',
+      `${file} broke off: The server is overloaded. Before it, 1000 of 1000 rows were imported (0 new) and 0 refused. ` +
+        'Rows from line 1002 to 2001 may have been imported. Run it again: imported rows stay as they are.',
     );
     await expect(failed).rejects.toMatchObject({ problem: { code: 'overloaded' } });
   });
@@ -126,7 +126,7 @@ describe('A file of many rows', () => {
     await expect(importFile(fileOf(latin), send, deaf)).rejects.toThrow('is not UTF-8: save it as CSV UTF-8');
     const late = Buffer.concat([Buffer.from(`address\n${'abcdefg\n'.repeat(20_000)}`), latin]);
     await expect(importFile(fileOf(late), send, deaf)).rejects.toThrow(
-      /is not UTF-8.*Before it \d+000 of \d+000 rows were taken/,
+      /is not UTF-8.*Before it, \d+000 of \d+000 rows were imported/,
     );
   });
 });

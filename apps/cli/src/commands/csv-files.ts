@@ -87,7 +87,7 @@ export async function importFile(
   const totals: ImportTotals = { rows: 0, taken: 0, added: 0, refused: 0, faults: [], ignored_columns: [] };
   for await (const { csv, firstLine, lastLine } of stoppingWith(file, totals)) {
     const answer = await send(csv, firstLine === 0 ? 2 : firstLine).catch((error: unknown) => {
-      throw brokenOff(file, totals, error, ` Rows from line ${firstLine} to ${lastLine} may have been taken.`);
+      throw brokenOff(file, totals, error, ` Rows from line ${firstLine} to ${lastLine} may have been imported.`);
     });
     totals.rows += answer.rows;
     totals.taken += answer.taken;
@@ -118,8 +118,8 @@ function brokenOff(file: string, { rows, taken, added, refused }: ImportTotals, 
   // Nothing was taken: what is wrong is all there is to say.
   const isRefusal = error instanceof CommandError && error.problem?.status === 400;
   if (rows === 0 && (isRefusal || !(error instanceof CommandError))) return error as Error;
-  const before = `Before it ${taken} of ${rows} rows were taken (${added} new), and ${refused} refused.`;
-  const again = 'Run it again: what was taken stays as it is.';
+  const before = `Before it, ${taken} of ${rows} rows were imported (${added} new) and ${refused} refused.`;
+  const again = 'Run it again: imported rows stay as they are.';
   const words = `${clean(file)} broke off: ${messageOf(error)}. ${before}${isRefusal ? '' : open} ${again}`;
   return new CommandError(words, error instanceof CommandError ? error.problem : undefined);
 }
@@ -159,9 +159,9 @@ export function tellOnTerminal(file: string, asJson = false): Told & { done(): v
 
 /** What came of it. Refused rows end the command with 1, so that a script notices. */
 export function importWords({ rows, taken, added, refused, ignored_columns: ignored }: ImportTotals): string {
-  const left = ignored.length === 0 ? '' : `; columns that nobody reads: ${ignored.map(clean).join(', ')}`;
+  const left = ignored.length === 0 ? '' : `; ignored columns: ${ignored.map(clean).join(', ')}`;
   const bad = refused === 0 ? '' : `, ${MANY.format(refused)} refused`;
-  return `${rowsOf(rows)}: ${MANY.format(taken)} taken (${MANY.format(added)} new)${bad}${left}`;
+  return `${rowsOf(rows)}: ${MANY.format(taken)} imported (${MANY.format(added)} new)${bad}${left}`;
 }
 
 /**

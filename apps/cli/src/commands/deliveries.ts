@@ -350,7 +350,7 @@ export function deadLetterCommands(program: Command): void {
       options,
       (client) => client.post<DeadLetterBody>(`/v1/dead-letters/${seg(id)}/redrive`),
       (one) =>
-        `${one.id} is processed again. ${one.redrive ?? ''} If the cause is still there, the record comes back here.`,
+        `${one.id} is processed again. ${one.redrive ?? ''} If the cause remains, the record becomes a dead letter again.`,
     );
     return undefined;
   });

@@ -143,9 +143,7 @@ function showReview(plan: DraftsPlanBody): string {
 
 const showPublished = ({ new_number: number, published, changes }: PublishedDraftsBody): string =>
   number === null
-    ? `nothing to publish: ${countWords(published.length, 'draft')} said what counts already`
-    : [
-        ...changeLines(changes),
-        '',
-        `published as configuration ${number}; every event from now on is judged by it`,
-      ].join('\n');
+    ? `nothing to publish: ${countWords(published.length, 'draft')} changed nothing`
+    : [...changeLines(changes), '', `published as configuration ${number}; it applies to every event from now on`].join(
+        '\n',
+      );

@@ -35,7 +35,7 @@ export function erasureCommands(program: Command): void {
       const list = await connect(options).get<ErasureListBody>('/v1/erasures');
       writeFileSync(resolve(file), `${JSON.stringify(list, null, 2)}\n`, { mode: 0o600 });
       if (options.json) sayJson({ file: resolve(file), erasures: list.erasures.length });
-      else say(`${clean(resolve(file))}, ${list.erasures.length} erasures; keep it beside your backups`);
+      else say(`${clean(resolve(file))}, ${list.erasures.length} erasures; store it with your backups`);
     },
   );
 }

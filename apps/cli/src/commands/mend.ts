@@ -45,7 +45,7 @@ function words({ damages, logCanBeCut, nothingLost, dropped, kept, fileKept }: M
     lines.push(clean(dropped), `${done}${kept === null ? '' : `; it is kept as it was in ${clean(kept)}`}.`);
     if (fileKept !== null) lines.push(`The data file as it was before: ${clean(fileKept)}`);
     if (!nothingLost)
-      lines.push('What stood behind is gone: clients that were told 202 for it do not send it again by themselves.');
+      lines.push('Writes after the damage are lost. Clients that got a 202 for them do not send them again.');
   }
   if (damages.length === 0)
     return [...lines, `No damage found in ${folder}.`, `Start with: npx carillon up --data-dir ${folder}`];
@@ -54,7 +54,7 @@ function words({ damages, logCanBeCut, nothingLost, dropped, kept, fileKept }: M
   if (logCanBeCut) {
     const goOn = nothingLost
       ? 'Or put the log aside, nothing is lost by that'
-      : 'To go on without what stands behind the damage';
+      : 'To continue without the writes after the damage';
     lines.push(`${goOn}: npx carillon mend --drop-damaged --data-dir ${folder}`);
   }
   return lines;

@@ -135,12 +135,12 @@ function stateCommands(all: Command): void {
   for (const [name, words, body, done] of [
     [
       'disable',
-      'let somebody in no more, and end their sessions; their tokens rest',
+      'block sign-in of a person, end their sessions and pause their tokens',
       { state: 'disabled' },
       'gets in by no way',
     ],
-    ['enable', 'let somebody in again', { state: 'active' }, 'may sign in again'],
-    ['make-owner', 'make somebody an owner of the whole deployment', { owner: true }, 'owns the deployment'],
+    ['enable', 'allow a blocked person to sign in again', { state: 'active' }, 'may sign in again'],
+    ['make-owner', 'make a person an owner of the whole deployment', { owner: true }, 'owns the deployment'],
     [
       'unmake-owner',
       'take the deployment from an owner; the last one stays',
@@ -168,7 +168,7 @@ function removalCommands(all: Command): void {
       options,
       async (client) => client.delete(`/v1/people/${seg(await idOfPerson(client, who))}/credentials`),
       () =>
-        `${clean(who)} has no password any more: an owner comes in by npx carillon owner-link --email, others are invited anew`,
+        `${clean(who)} no longer has a password: owners sign in with npx carillon owner-link --email, others need a new invitation`,
     );
   });
 
@@ -189,8 +189,7 @@ function invitedText(one: Invited): string {
   const mailed = {
     sent: 'mailed to them',
     no_account: 'not mailed: the deployment has no email account (accounts of carillon.yaml); send them the link',
-    no_portal_url:
-      'not mailed: carillon.yaml has no portal_url, so that nobody could say where the link leads; send it yourself',
+    no_portal_url: 'not mailed: carillon.yaml has no portal_url for the link; send the link yourself',
     failed: 'not mailed: the account did not take it (npx carillon account check default); send them the link',
   }[one.mailed];
   const until = `good for one use, until ${shortTime(one.ends_at)} UTC; shown this once`;
@@ -231,7 +230,7 @@ export function memberCommands(program: Command): void {
   ).action(async (options: CommonOptions) => {
     await answer(options, list, ({ items }) =>
       items.length === 0
-        ? paint('dim', 'nobody has a role here; owners of the deployment may do everything')
+        ? paint('dim', 'nobody has a role in this workspace; owners of the deployment can do everything')
         : table(items.map(shown), ['id', 'name', 'address', 'roles']),
     );
   });

@@ -54,11 +54,11 @@ describe('what apply and diff say of a folder', () => {
     } as const;
     const words = (more: object) =>
       showDiff({ ...plan, changes: [{ ...gone, ...more, formers: [], fields: [] }] }, 'shop');
-    expect(words({})).toContain('(12 people were told under it; what waits for 3 people is not sent then)');
+    expect(words({})).toContain('(12 people were notified by it; waiting messages to 3 people are not sent)');
     expect(words({ told: 1, waiting: 1 })).toContain(
-      '(1 person was told under it; what waits for 1 person is not sent then)',
+      '(1 person was notified by it; waiting messages to 1 person are not sent)',
     );
-    expect(words({ waiting: 0 })).toContain('(12 people were told under it)');
+    expect(words({ waiting: 0 })).toContain('(12 people were notified by it)');
     expect(words({ told: null, waiting: null })).not.toContain('(');
   });
 
@@ -82,8 +82,8 @@ describe('a note of a change', () => {
 
   it('is in diff and in the review of drafts, also beside the people under a deletion', () => {
     const head = '- notification shop/order-paid';
-    expect(showDiff({ ...plan, changes: [change] }, 'shop')).toBe(`${head}  (3 people were told under it)  ${note}`);
-    expect(changeLines([change])).toEqual([`${head} (3 people were told under it)`, `    ${note}`]);
+    expect(showDiff({ ...plan, changes: [change] }, 'shop')).toBe(`${head}  (3 people were notified by it)  ${note}`);
+    expect(changeLines([change])).toEqual([`${head} (3 people were notified by it)`, `    ${note}`]);
     const update = { ...change, action: 'update', told: null, waiting: null } as const;
     expect(changeLines([update])).toEqual(['~ notification shop/order-paid', `    ${note}`]);
   });

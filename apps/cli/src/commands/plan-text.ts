@@ -21,8 +21,8 @@ function placed(fault: FaultBody, folder: string, colour: Style, word: string): 
 /** How many people were told under what goes, and how many wait for a message; nothing where nobody ever is told. */
 export function toldWords({ told, waiting }: PlanBody['changes'][number]): string {
   if (told === null) return '';
-  const still = waiting ? `; what waits for ${countPeople(waiting)} is not sent then` : '';
-  return ` (${told === 1 ? '1 person was' : `${told} people were`} told under it${still})`;
+  const still = waiting ? `; waiting messages to ${countPeople(waiting)} are not sent` : '';
+  return ` (${told === 1 ? '1 person was' : `${told} people were`} notified by it${still})`;
 }
 const countPeople = (count: number): string => (count === 1 ? '1 person' : `${count} people`);
 
@@ -35,7 +35,7 @@ function showPlan(plan: PlanBody, folder: string): string {
   for (const change of plan.changes) {
     const told = toldWords(change);
     const note = `${paint('red', told)}${change.note === null ? '' : `  ${paint('dim', clean(change.note))}`}`;
-    const words = change.action === 'missing' ? 'is not in the folder (kept; --prune takes it away)' : '';
+    const words = change.action === 'missing' ? 'is not in the folder (kept; --prune removes it)' : '';
     lines.push(`${SIGNS[change.action]} ${paint('bold', clean(change.resource))} ${words}${note}`.trimEnd());
     if (change.action !== 'update') continue;
     for (const field of change.fields) {
@@ -59,7 +59,7 @@ export function showApplied(applied: AppliedBody, folder: string): string {
     return withHead(applied, folder, `${countWords(applied.faults.length, 'mistake')}, nothing was applied`);
   }
   const head = applied.applied
-    ? `applied as configuration ${applied.new_number}; every event from now on is judged by it`
+    ? `applied as configuration ${applied.new_number}; it applies to every event from now on`
     : `nothing to change (configuration ${applied.number})`;
   return [withHead(applied, folder, head), ...conflictLines(applied)].join('\n');
 }

@@ -24,7 +24,7 @@ describe('the text of missing messages', () => {
     expect(lines.slice(0, 3)).toEqual([
       '33 messages to 31 people are missing.',
       'Events from 2026-11-23 08:12:00 to 2026-11-28 17:20:00',
-      '4 older events left out (before 2026-11-22 09:00:00)',
+      '4 older events skipped (before 2026-11-22 09:00:00)',
     ]);
     expect(lines[4]).toMatch(/^rule +messages +people$/);
     expect(lines[5]).toMatch(/^order.paid +33 +31$/);
@@ -45,7 +45,7 @@ describe('the text of missing messages', () => {
     const none = { ...LOOK, count: 0, messages: 0, people: 0, by_rule: [], oldest: null, newest: null, too_old: 1 };
     expect(missingText(none).split('\n')).toEqual([
       'No message is missing.',
-      '1 older event left out (before 2026-11-22 09:00:00)',
+      '1 older event skipped (before 2026-11-22 09:00:00)',
     ]);
   });
 });

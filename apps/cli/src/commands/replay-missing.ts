@@ -68,7 +68,7 @@ export function missingText(body: RunMissingBody): string {
   return [
     paint('bold', missingSentence(body)),
     ...(oldest === null || newest === null ? [] : [`Events from ${shortTime(oldest)} to ${shortTime(newest)}`]),
-    `${countOf(body.too_old, 'older event')} left out (before ${shortTime(body.since)})`,
+    `${countOf(body.too_old, 'older event')} skipped (before ${shortTime(body.since)})`,
     ...(rules.length === 0
       ? []
       : [

@@ -112,7 +112,7 @@ export function stopText({ jobs, waiting_lookups: waiting, uncounted_lookups: un
   );
   if (waiting + uncounted === 0) return lines.join('\n');
   const questions = waiting === 1 ? '1 question waits for its partner' : `${waiting} questions wait for their partner`;
-  const fix = 'Stop again when it has answered, to cancel the messages that come of it.';
+  const fix = 'Stop again when it has answered to cancel the resulting messages.';
   const older = uncounted === 0 ? '' : ` ${uncounted} older questions were not looked at.`;
   return [...lines, paint('dim', `${questions} and cannot be recalled.${older} ${fix}`)].join('\n');
 }

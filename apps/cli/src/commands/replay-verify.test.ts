@@ -216,7 +216,7 @@ describe('carillon why-not --search', () => {
     expect(await ask('--search', 'run_1')).toBe('');
     expect(calls).toEqual([['POST /v1/workspaces/shop/why-not', { ...question, search: 'run_1' }]]);
     expect(output).toContain(
-      `345 older events hold the text too, and the search did not keep them: --search --to ${since}`,
+      `345 older events also contain the text, but the search did not store them: --search --to ${since}`,
     );
   });
 

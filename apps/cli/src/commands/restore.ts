@@ -33,7 +33,7 @@ export function restoreCommand(program: Command): void {
       const folder = dataFolder(flags);
       if (flags.erasures === undefined) {
         throw new UsageError(
-          'say --erasures FILE, as carillon erasures export wrote it, or --no-erasures if nobody was erased since the backup',
+          'pass --erasures FILE, written by carillon erasures export, or --no-erasures if nobody was erased since the backup',
         );
       }
       const { applyErasures, readErasureList } = await import('../process/apply-erasures.ts');
@@ -84,11 +84,11 @@ const size = (spans: readonly Span[]): number => spans.reduce((sum, { from, to }
 
 /** What becomes of the unread records of a topic. */
 const DONE_AGAIN: Readonly<Record<string, string>> = {
-  'carillon.events': 'judged by the rules',
-  'carillon.triggers': 'taken up to ask partners',
+  'carillon.events': 'evaluated by the rules',
+  'carillon.triggers': 'accepted for partner lookups',
   'carillon.lookups': 'made into messages',
   'carillon.cohorts': 'held against who is in a cohort',
-  'carillon.intents': 'taken into the ledger',
+  'carillon.intents': 'added to the ledger',
   'carillon.receipts': 'applied to what was sent',
   'carillon.consents': 'held against what people want no more',
 };
@@ -117,11 +117,11 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
   }
 
   if (cancelled !== null) {
-    const told = 'What its events still cause is cancelled when it comes.';
+    const told = 'New messages of these events are cancelled.';
     lines.push(`${many(cancelled, 'delivery that waited is', 'deliveries that waited are')} CANCELLED. ${told}`);
     lines.push(`  To send one after all: npx carillon deliveries resend ID --data-dir ${quoted(clean(folder))}`);
     if (unread.some(({ topic }) => topic === 'carillon.cohorts')) {
-      lines.push('  Of the records about cohorts nobody is told: they only change who is in.');
+      lines.push('  Cohort records notify nobody: they only change members.');
     }
   }
   if (carriedOver) {
@@ -132,11 +132,11 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
     if (consents > 0) lines.push(`${many(consents, 'person', 'people')} opted out or in there: here too.`);
     if (drafts > 0) lines.push(`${many(drafts, 'draft was', 'drafts were')} carried over: npx carillon drafts`);
     if (lost.length > 0) {
-      lines.push(`Gone are ${many(size(lost), 'record', 'records')} that came after the backup: ${places(lost)}`);
+      lines.push(`${many(size(lost), 'record', 'records')} received after the backup are lost: ${places(lost)}`);
     }
     if (leftWaiting > 0) {
       lines.push(
-        `${many(leftWaiting, 'delivery of them', 'deliveries of them')} waited, unsent: sent if the events come again.`,
+        `${many(leftWaiting, 'delivery of them', 'deliveries of them')} were waiting, unsent: they are sent if the events are sent again.`,
       );
     }
   } else {
@@ -146,7 +146,7 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
       lines.push('  If that must not be, restore into another folder with --newer DIR, the folder that this one');
       lines.push('  replaces, or with --cancel-unsent if there is none.');
     } else {
-      lines.push('  events that clients send again are told again.');
+      lines.push('  events that clients send again notify people again.');
     }
   }
   lines.push(`Start with: npx carillon up --data-dir ${quoted(clean(folder))}`);

@@ -37,7 +37,7 @@ function showSample(body: RuleSampleBody): string {
     used_by.join(', '),
   ]);
   const whole = body.whole_event.join(', ');
-  const told = body.asks === null ? `tells ${body.recipients}` : `asks ${body.asks} about ${body.recipients}`;
+  const told = body.asks === null ? `notifies ${body.recipients}` : `asks ${body.asks} about ${body.recipients}`;
   const promise = body.fires
     ? paint('green', `the rule fires ${body.sentence === null ? 'for it' : clean(body.sentence)}, and ${told}`)
     : paint('yellow', 'the rule does not fire for it: no values are known that make it fire');
@@ -49,7 +49,7 @@ function showSample(body: RuleSampleBody): string {
     ...(body.answered.length === 0 ? [] : [`${body.asks} gives for the templates: ${body.answered.join(', ')}`]),
     '',
     promise,
-    ...(body.previous === null ? [] : [`this event of the same entity has to come first: ${clean(body.previous)}`]),
+    ...(body.previous === null ? [] : [`send this event of the same entity first: ${clean(body.previous)}`]),
     '',
     body.code.curl.trimEnd(),
     '',

@@ -131,8 +131,8 @@ function firingLines(body: Firing, { html = false, full = false }: TestOptions):
       `unique_id  ${clean(who.unique_id)}`,
       `variables  ${full ? clean(who.variables) : shortened(clean(who.variables))}`,
     );
-    if (who.already_told !== null) lines.push(paint('yellow', `already told: ${who.already_told} holds this slot`));
-    else if (who.notified_already) lines.push(paint('yellow', 'already told: an earlier event has this unique_id'));
+    if (who.already_told !== null) lines.push(paint('yellow', `already notified: ${who.already_told} holds this slot`));
+    else if (who.notified_already) lines.push(paint('yellow', 'already notified: an earlier event has this unique_id'));
     for (const message of who.messages) lines.push(...messageLines(message, html, full));
   }
   for (const drop of body.dropped) lines.push(paint('yellow', `dropped: ${clean(drop)}`));

@@ -170,9 +170,11 @@ function told(body: MasterKeysBody | RenewedValuesBody, options: RotateOptions):
     key.starts ? 'yes' : 'no',
   ]);
   const lines = [table(rows, ['master key', '', 'data keys', 'control starts with it'])];
-  if ('renewed' in body) lines.push(`${body.renewed} values are encrypted anew`);
+  if ('renewed' in body) lines.push(`${body.renewed} values are encrypted again`);
   if (body.values_behind > 0) {
-    lines.push(paint('yellow', `${body.values_behind} values wait: npx carillon secret rotate --values goes on`));
+    lines.push(
+      paint('yellow', `${body.values_behind} values are left: continue with npx carillon secret rotate --values`),
+    );
   }
   for (const one of body.unreadable) {
     const where = one.workspace === '' ? '--deployment' : `--workspace ${clean(one.workspace)}`;

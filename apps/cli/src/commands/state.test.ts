@@ -31,7 +31,7 @@ describe('state show', () => {
 
   it('says that nothing is kept, and names a rule that is gone by its id', () => {
     const nothing = { ...entity, rules: [], decisions: [], events: [] };
-    expect(showEntity(nothing)).toBe('no rule keeps anything of A-1 of shop/orders');
+    expect(showEntity(nothing)).toBe('no rule has state for A-1 of shop/orders');
     const gone = { ...entity, rules: entity.rules.map((each) => ({ ...each, rule: null })), decisions: [] };
     expect(showEntity(gone)).toContain('shop/order-unpaid.not-paid');
   });

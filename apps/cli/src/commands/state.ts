@@ -5,22 +5,24 @@ import { clean, paint, shortTime } from '../output.ts';
 import { answer, command } from './api-command.ts';
 
 export function stateCommands(program: Command): void {
-  const state = program.command('state').description('what rules keep of an entity: waits, decisions, kept events');
-  command(state, 'show <stream> <key>', 'what rules keep of the entity with this key (stream: its EVENT_PATH)').action(
-    async (stream: string, key: string, options: CommonOptions) => {
-      await answer(
-        options,
-        (client) =>
-          client.get<EntityBody>(`/v1/workspaces/${seg(client.reach)}/streams/${seg(stream)}/entities/${seg(key)}`),
-        showEntity,
-      );
-    },
-  );
+  const state = program.command('state').description('rule state of an entity: waits, decisions, stored events');
+  command(
+    state,
+    'show <stream> <key>',
+    'show the rule state of the entity with this key (stream: its EVENT_PATH)',
+  ).action(async (stream: string, key: string, options: CommonOptions) => {
+    await answer(
+      options,
+      (client) =>
+        client.get<EntityBody>(`/v1/workspaces/${seg(client.reach)}/streams/${seg(stream)}/entities/${seg(key)}`),
+      showEntity,
+    );
+  });
 }
 
 export function showEntity({ stream, key, rules, decisions, events }: EntityBody): string {
   const name = `${clean(key)} of ${clean(stream)}`;
-  if (rules.length === 0 && decisions.length === 0) return `no rule keeps anything of ${name}`;
+  if (rules.length === 0 && decisions.length === 0) return `no rule has state for ${name}`;
   return [
     paint('bold', name),
     ...rules.flatMap(({ rule, rule_id: id, words, sentence, event }) => [
@@ -32,7 +34,7 @@ export function showEntity({ stream, key, rules, decisions, events }: EntityBody
       ({ at, rule, rule_id: id, event, words }) =>
         `${shortTime(at)}  ${clean(rule ?? id)}  ${clean(words.join('; '))}  ${paint('dim', event)}`,
     ),
-    ...(events.length === 0 ? [] : ['', 'Events that are kept:']),
+    ...(events.length === 0 ? [] : ['', 'Stored events:']),
     ...events.map(
       ({ id, at, body }) =>
         `${shortTime(at)}  ${paint('dim', id)}  ${body === null ? paint('dim', 'not shown: this needs the permission bodies') : clean(body)}`,

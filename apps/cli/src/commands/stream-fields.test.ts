@@ -33,7 +33,7 @@ describe('events fields', () => {
       [FIELDS]: { stream: 'shop/rows', source, items: [], next: null },
       [TABLES]: { items: [table('public.orders'), table('public.people')], next: null, problem: null },
     });
-    expect(text).toContain('no event has come yet');
+    expect(text).toContain('no event has arrived yet');
     expect(text).toMatch(/id +bigint +key +public\.orders/);
     expect(text).toMatch(/status +text +public\.orders/);
     expect(text).not.toContain('people');

@@ -76,7 +76,7 @@ export function showFields({ items, columns, problem }: StreamFields): string {
       head,
     );
   }
-  const nothing = paint('dim', `no fields: no event has come yet${problem === null ? '' : `; ${problem}`}`);
+  const nothing = paint('dim', `no fields: no event has arrived yet${problem === null ? '' : `; ${problem}`}`);
   if (columns.length === 0) return nothing;
   const rows = columns.map(({ table: of, name, type, key }) => [name, type, key ? 'key' : '', of]);
   return `${nothing}\n${table(rows, ['column', 'type', '', 'table'])}`;

@@ -128,7 +128,7 @@ function showSent({
   const story = [...notes.map((note) => paint('yellow', clean(note))), paint('dim', `npx carillon trace ${id}`)].join(
     '\n',
   );
-  if (delivery === null) return `${what}: not taken up yet\n${story}`;
+  if (delivery === null) return `${what}: not evaluated yet\n${story}`;
   const why = delivery.detail === '' ? delivery.sentence : `${delivery.sentence}: ${delivery.detail}`;
   return `${what}: ${paintState(delivery.state)} (${clean(why)})\n${story}`;
 }

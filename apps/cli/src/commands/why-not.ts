@@ -101,7 +101,7 @@ function showWhyNot(body: WhyNotBody, run?: string): string {
     `${shortTime(one.at)}  ${one.verdict.replaceAll('_', ' ')}  ${clean(one.text)}  ${paint('dim', one.event)}`,
     ...draftLines(one).map((line) => `    ${line}`),
   ]);
-  const seen = `${looked.events} events looked at, ${looked.judged_again} judged again, ${looked.deliveries} deliveries found in the ledger`;
+  const seen = `${looked.events} events read, ${looked.judged_again} evaluated again, ${looked.deliveries} deliveries found in the ledger`;
   return [
     paint('bold', clean(sentence)),
     '',
@@ -129,7 +129,7 @@ const draftLines = ({ with_drafts: outcome }: Pick<WhyNotBody, 'with_drafts'>): 
 function notKeptLines({ looked: { not_kept: count, since }, next }: Pick<WhyNotBody, 'looked' | 'next'>): string[] {
   if (count === 0 || next !== null) return [];
   const fix = since === null ? '' : `: --search --to ${since}`;
-  return [paint('dim', `${count} older events hold the text too, and the search did not keep them${fix}`)];
+  return [paint('dim', `${count} older events also contain the text, but the search did not store them${fix}`)];
 }
 
 function leftOutLines({ drafts_left_out: drafts }: Pick<WhyNotBody, 'drafts_left_out'>): readonly string[] {

@@ -22,7 +22,7 @@ const PAGE = 200;
 
 /** What has to be finished before, because the log stays behind: what was accepted is judged, what is owed is in the ledger. */
 const FINISHED = [
-  ['engine', 'carillon.events', 'events are not judged yet'],
+  ['engine', 'carillon.events', 'events are not evaluated yet'],
   ['engine', 'carillon.cohorts', 'messages about cohorts are not read yet'],
   ['engine', 'carillon.triggers', 'questions to partners are not in custody yet'],
   ['engine', 'carillon.lookups', 'answers of partners are not read yet'],

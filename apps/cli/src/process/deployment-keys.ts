@@ -57,6 +57,6 @@ export function foreignKey(backend: Backend, keys: Keys, stored: string): string
   const where =
     backend.kind === 'embedded'
       ? 'restore it from the backup of this folder'
-      : `copy the keys of the process that came first, or give ${variables[index]}`;
+      : `copy the keys of the process that started first, or set ${variables[index]}`;
   return `keys/${names[index]} is not the key that this data was written with; ${where}`;
 }

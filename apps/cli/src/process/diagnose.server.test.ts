@@ -133,7 +133,7 @@ describe('The doctor', () => {
     expect(await sending(0)).toMatchObject({
       ok: false,
       detail:
-        '300 records of carillon.consents and carillon.receipts are unread: a delivery role that started since sends nothing; its log says why',
+        '300 records of carillon.consents and carillon.receipts are unread: a delivery role that started later sends nothing; its log says why',
     });
   });
 });

@@ -80,9 +80,9 @@ const sendingChecks = async (backend: Backend): Promise<readonly Check[]> => [
     if (before === 0) return 'is held back by nothing';
     await pause(STANDS);
     const left = await said.behind();
-    if (left === 0) return 'is held back by nothing that stood there a second ago';
+    if (left === 0) return 'no delivery is stuck';
     const what = `${left} records of ${READ_BEFORE_SENDING.join(' and ')} are unread`;
-    if (left >= before) throw new Error(`${what}: a delivery role that started since sends nothing; its log says why`);
+    if (left >= before) throw new Error(`${what}: a delivery role that started later sends nothing; its log says why`);
     return `${what}, and are being read: a delivery role that started since sends when they are`;
   }),
 ];

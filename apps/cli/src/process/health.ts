@@ -97,7 +97,7 @@ async function countLeavingLetters({
 const standing = (stopped: readonly string[]): ReadinessCheck => ({
   name: 'partitions',
   ok: stopped.length === 0,
-  detail: stopped.length === 0 ? 'none stands still' : `need a person, the log says why: ${stopped.join(', ')}`,
+  detail: stopped.length === 0 ? 'all partitions advance' : `need a person, the log says why: ${stopped.join(', ')}`,
 });
 
 /** Share of the time that counting may take, where whoever reads the numbers asks for them all the time. */

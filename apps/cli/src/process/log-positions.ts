@@ -41,8 +41,8 @@ export async function positionBeyond(
     const { end } = await log.bounds(topic, partition);
     if (next <= end) continue;
     return (
-      `${group} had read ${topic}/${partition} up to ${next}, and it ends at ${end}: was the topic made anew, or did a broker lose it? ` +
-      'Restore log and stores from one backup, or begin anew with empty ones'
+      `${group} had read ${topic}/${partition} up to ${next}, and it ends at ${end}: was the topic created again, or did a broker lose records? ` +
+      'Restore log and stores from one backup, or start again with empty ones'
     );
   }
   return null;

@@ -49,7 +49,7 @@ export async function startPatiently<Running>(wish: PatientStart<Running>): Prom
       const reason = reasonOf(why);
       if (!said.has(reason)) {
         const facts = { role, code: isCarillonError(error) ? error.code : 'failed', detail: why };
-        warn({ ...facts, retry_ms: AGAIN_AFTER }, 'not started; it is tried again, and health says why not');
+        warn({ ...facts, retry_ms: AGAIN_AFTER }, 'not started; startup is retried, and health shows the reason');
       }
       said.add(reason);
     }

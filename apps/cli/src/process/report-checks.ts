@@ -15,7 +15,7 @@ export function reportChecks(configuration: Configuration, bounces: BounceSettin
   if (returning.length === 0 && bounces === null) return [];
   if (bounces === null) {
     const names = returning.map(({ name }) => name).join(', ');
-    const detail = `return_path is set (${names}), and nothing listens for what comes back: set bounces.listen in carillon.yaml, for control as for the gateway`;
+    const detail = `return_path is set (${names}), but no listener accepts bounce mail: set bounces.listen in carillon.yaml for control and gateway`;
     return [{ step: 'bounces', ok: false, detail }];
   }
   const where = `${bounces.protocol.toUpperCase()} on ${bounces.host}:${bounces.port}`;

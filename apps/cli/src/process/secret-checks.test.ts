@@ -41,7 +41,7 @@ it.each([
   [{ masterKeys: [key('OLD'), key('NEW', { held: false, alone: 1 })] }, '1 data key rest under NEW alone'],
   [{ unreadable: [{ workspace: 'shop', name: 'A' }] }, 'npx carillon secret set A --workspace shop'],
   [{ unreadable: [{ workspace: '', name: 'A' }] }, 'npx carillon secret set A --deployment'],
-  [{ valuesBehind: 4 }, '4 values were not encrypted anew: npx carillon secret rotate --values goes on'],
+  [{ valuesBehind: 4 }, '4 values were not encrypted again: continue with npx carillon secret rotate --values'],
 ] as const)('The doctor finds %j', async (state, words) => {
   expect(await checked(state)).toMatchObject({ ok: false, detail: expect.stringContaining(words) as unknown });
 });

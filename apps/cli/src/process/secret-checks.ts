@@ -28,7 +28,7 @@ function faultOf({ masterKeys, valuesBehind, unreadable }: RotationState): strin
     return `${plural(unreadable.length, 'stored secret')} of an early version does not open any more: npx carillon secret set ${first?.name} ${where}`;
   }
   if (valuesBehind > 0) {
-    return `${plural(valuesBehind, 'value')} were not encrypted anew: npx carillon secret rotate --values goes on`;
+    return `${plural(valuesBehind, 'value')} were not encrypted again: continue with npx carillon secret rotate --values`;
   }
   return null;
 }

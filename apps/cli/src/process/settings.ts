@@ -22,7 +22,7 @@ export type ProcessSettings = {
   readonly healthToken: string | null;
   /** Where clients reach the intake, with `/events`. Null: what the gateway's own settings say. */
   readonly eventsUrl: string | null;
-  /** Where the gateway takes mail that comes back. Null: nowhere. */
+  /** Listener of the gateway for bounce mail. Null: nowhere. */
   readonly bounces: BounceSettings | null;
   /** So long a role whose start fails tries again before it ends. */
   readonly startPatience: Duration;

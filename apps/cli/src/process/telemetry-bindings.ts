@@ -235,7 +235,7 @@ function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWa
       for (const state of ['suspended', 'failing'] as const)
         metrics.accountState.with({ account, state }).set(state === is ? 1 : 0);
       if (is === 'good') logger.info({ account }, 'a provider account takes messages again');
-      else if (is === 'failing') logger.warn({ account, detail }, 'a provider account keeps failing: it rests');
+      else if (is === 'failing') logger.warn({ account, detail }, 'a provider account keeps failing and is paused');
       else
         logger.error({ account, detail }, 'a provider account is suspended: it refuses us and is tried once a minute');
     },

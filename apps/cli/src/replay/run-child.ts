@@ -101,7 +101,7 @@ export function createRunChild({ source, folder, ledgerKey, pageRecords, trouble
       trouble(`${kind} over past events, ${id}`, new Error(`the process of the run ${end.text}`));
       fruitless = reached > before ? 0 : fruitless + 1;
       if (fruitless < MAX_FRUITLESS_STARTS) continue;
-      const times = `the process of the run ended ${fruitless} times in a row before it came further`;
+      const times = `the process of the run ended ${fruitless} times in a row without progress`;
       throw new CarillonError('internal', `${times}. The last ${end.text}: ${end.fix}`);
     }
   }

@@ -17,7 +17,7 @@ const RECORD_BATCH_SIZE = 1_000;
 /** The seal of the last record that was taken away stands among the first that are left. */
 const NEAR = 500;
 
-const NOT_TAKEN = 'the log did not take away the records of the audit that are older than it is kept';
+const NOT_TAKEN = 'the log did not delete audit records older than their retention';
 
 const WORDS = 'records before ';
 /** Up to where a record of the audit says that records were taken away. Null where it does not, or where it is not of this deployment. */

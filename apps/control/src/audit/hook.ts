@@ -125,7 +125,7 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
           const entry = entryOf(request, ports.ids.random('audit'), audit, 'begun', null);
           return { ...entry, target, before: null, after: null };
         });
-        await write(begun, 'of what the audit does not tell nothing was done');
+        await write(begun, 'nothing is done without an audit entry');
         await change();
         const at = ports.clock.now();
         await write(

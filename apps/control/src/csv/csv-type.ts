@@ -37,9 +37,7 @@ export const importQuery = {
     .min(1)
     .max(1_000_000_000)
     .default(2)
-    .describe(
-      'Of a part of a longer file: where the row behind the first one stands in it, for what is said about lines',
-    ),
+    .describe('For a part of a longer file: line number of its first data row, used in messages'),
 };
 
 /**

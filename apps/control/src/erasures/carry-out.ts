@@ -111,7 +111,7 @@ async function untilEmpty(
 export const stillUndecided = (ids: readonly string[]): CarillonError =>
   new CarillonError(
     'wrong_state',
-    `nobody knows yet whether a message was sent: decide about ${ids.slice(0, 3).join(', ')}, then erase again`,
+    `it is unknown whether a message was sent: decide about ${ids.slice(0, 3).join(', ')}, then erase again`,
   );
 
 async function finish(erasure: Erasure, { clock, erasures }: JobKindPorts): Promise<void> {

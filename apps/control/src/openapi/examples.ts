@@ -82,7 +82,7 @@ const EVENT_STORY = {
   id: EVENT_ID,
   trace_id: TRACE_ID,
   people: {
-    headline: '1 told',
+    headline: '1 notified',
     counts: { told: 1, waiting: 0, in_doubt: 0, not_told: 0 },
     items: [
       {
@@ -113,7 +113,7 @@ const EVENT_STORY = {
       rule_version: null,
       ...standing(null, null),
       person: null,
-      text: 'The event came to shop/orders',
+      text: 'The event arrived on shop/orders',
       lines: [],
     },
     {
@@ -279,7 +279,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       from: '2026-11-21T10:42:00.000Z',
       to: '2026-11-22T10:42:00.000Z',
       verdict: 'stopped',
-      sentence: `order-paid did not tell them of event ${EVENT_ID}: the person wants no more of it.`,
+      sentence: `order-paid did not notify them about event ${EVENT_ID}: the person opted out.`,
       gate: 'consent',
       event: EVENT_ID,
       delivery: DELIVERY_ID,
@@ -287,7 +287,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       gates: [
         {
           gate: 'consent',
-          title: 'They want it',
+          title: 'They have not opted out',
           result: 'stopped',
           text: 'the person wants no more of it',
           at: LATER,

@@ -42,7 +42,7 @@ export const PROBLEM_SCHEMAS: Readonly<Record<string, object>> = Object.fromEntr
 );
 
 const text = (description: string): object => ({ description, schema: { type: 'string' } });
-const RETRY_AFTER = { 'Retry-After': text('Whole seconds after which it makes sense to come again') };
+const RETRY_AFTER = { 'Retry-After': text('Whole seconds after which to retry') };
 const HEADERS: Readonly<Record<number, object>> = {
   401: { 'WWW-Authenticate': text('How to say who asks') },
   429: RETRY_AFTER,

@@ -92,7 +92,7 @@ const gate = (name: string, title: string, result: string, text: string, lines: 
 });
 const PASSED = [
   gate('event', 'An event arrived', 'passed', 'received on shop/orders'),
-  gate('rule', 'A rule was on and saw it', 'passed', 'the rule is on and listens on shop/orders'),
+  gate('rule', 'An enabled rule received it', 'passed', 'the rule is on and listens on shop/orders'),
 ];
 
 const ROW_CONTENT = {
@@ -104,7 +104,7 @@ const ROW_CONTENT = {
       ...PASSED,
       gate('condition', 'The rule fired', 'stopped', '`when` is false', ['event.total > 100  →  false']),
       gate('recipient', 'They were among its recipients', 'not_reached', ''),
-      gate('address', 'Their address is good', 'not_reached', ''),
+      gate('address', 'Their address can be used', 'not_reached', ''),
     ],
     to: null,
     variables: null,
@@ -116,7 +116,7 @@ const ROW_CONTENT = {
       ...PASSED,
       gate('condition', 'The rule fired', 'passed', '`when` is true', ['event.total > 80  →  true']),
       gate('recipient', 'They were among its recipients', 'passed', 'recipient of the rule, with unique_id A-1001'),
-      gate('address', 'Their address is good', 'passed', 'ada@example.com'),
+      gate('address', 'Their address can be used', 'passed', 'ada@example.com'),
     ],
     to: 'ada@example.com',
     variables: '{"order_id":"A-1001"}',

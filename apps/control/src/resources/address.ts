@@ -31,6 +31,6 @@ export const withParams = (kind: KindOfResource) => (kind.kind === 'deployment' 
 export function missing(kind: KindOfResource, ref: ResourceRef, ports: ResourcePorts): CarillonError {
   const known = listResources(ports.configuration.current(), kind.kind, ref.workspace).map((one) => one.ref.name);
   return ref.name === ''
-    ? notFound(kind.title, 'nobody has written it yet')
+    ? notFound(kind.title, 'it does not exist yet')
     : notFound(`${kind.title} ${ref.name} in workspace ${ref.workspace}`, insteadOf(ref.name, known));
 }

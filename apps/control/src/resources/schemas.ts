@@ -51,6 +51,6 @@ export const beforeOf = (cursor: string | undefined): number =>
 const number = z.coerce.number('takes a number of the configuration').int().min(0);
 export const diffQuery = z.strictObject({
   from: number.describe('Configuration number'),
-  to: number.optional().describe('Left out: what is in force'),
+  to: number.optional().describe('Defaults to the published schema'),
 });
 export const numberParam = number;

@@ -83,7 +83,7 @@ export function startCaller(ports: CallerPorts): Caller {
   const recorder = createRecorder({
     log: ports.log,
     givingUp: givingUp.signal,
-    refused: (error) => watch.trouble('record what is decided: nobody is asked until the log takes it', error),
+    refused: (error) => watch.trouble('record decided answers: no partner is called until the log accepts them', error),
     taken: () => scheduler.nudge(),
   });
   const verdictPorts: VerdictPorts = { ...ports, log: recorder.log };

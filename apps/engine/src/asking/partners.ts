@@ -259,5 +259,5 @@ function noteKeys(state: State, [refused, taken]: readonly string[], report: Rep
   if (taken === undefined || taken === state.preferred) return;
   state.preferred = taken;
   state.opened = null;
-  report(`of its two keys ${refused} is refused and ${taken} is taken: finish the rotation`);
+  report(`key ${refused} is refused and key ${taken} works: finish the rotation`);
 }

@@ -225,13 +225,13 @@ function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { set
 
 const tooManyItems = (): CarillonError => {
   const limit = `${MAX_BATCH_ITEMS.toLocaleString('en')} events`;
-  const detail = `A batch may have at most ${limit}. The events behind them were not read. Send them in another request.`;
+  const detail = `A batch may have at most ${limit}. The events after that were not read. Send them in another request.`;
   return new CarillonError('body_too_large', detail, { limit });
 };
 
 const lateEvents = (span: Duration): CarillonError => {
   const limit = `${span / 1000} s`;
-  const detail = `The events behind them did not arrive within ${limit}. Send those again, in a smaller batch.`;
+  const detail = `The events after that did not arrive within ${limit}. Send them again in a smaller batch.`;
   return new CarillonError('request_timeout', detail, { limit });
 };
 

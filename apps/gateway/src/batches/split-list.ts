@@ -56,7 +56,7 @@ export function createListSplitter(maxBytes: number): ItemSplitter {
       state = 'end';
       return false;
     }
-    if (byte === COMMA || byte === CLOSE_LIST) throw fault('A CloudEvent is missing beside a comma of the list.');
+    if (byte === COMMA || byte === CLOSE_LIST) throw fault('A CloudEvent is missing next to a comma of the list.');
     return true;
   }
 

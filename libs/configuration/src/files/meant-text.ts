@@ -16,7 +16,7 @@ const SLIPS: readonly (readonly [when: RegExp, message: string])[] = [
   [/^\{\{/, 'this begins with {{, which YAML reads as brackets of its own'],
   [/^\[[^\]]*\](?!\s*(?:#|$))/, 'this begins with [, which YAML reads as a list'],
   [/^\[[^\],]*\]\s*$/, 'this begins with [, which YAML reads as a list'],
-  [/^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*[^\s#]/, 'text goes on after the closing quotation mark'],
+  [/^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*[^\s#]/, 'text follows the closing quotation mark'],
   [/^(?:[@`%]|&(?!\w+ )|\*(?!\w+$))/, 'this begins with a character that means something in YAML'],
   [/^(?:- |[>|]\s*\w)/, 'this begins with a character that means something in YAML'],
   [/^[^'"{[|>].*:\s/, 'this holds a colon and a blank, which YAML reads as another key'],

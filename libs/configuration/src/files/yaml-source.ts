@@ -200,7 +200,7 @@ function readNode(node: Node, path: ValuePath, reader: Reader): unknown {
 function readScalar(node: Scalar, path: ValuePath, { fault, takesNull }: Reader): unknown {
   if (node.value !== null || (takesNull && node.source === 'null')) return node.value;
   const word =
-    node.source === undefined || node.source === '' ? 'nothing stands here' : `${node.source} means nothing here`;
+    node.source === undefined || node.source === '' ? 'nothing is here' : `${node.source} means nothing here`;
   fault(node.range?.[0] ?? 0, path, word, 'a value', `write a value or remove the key; ${EXPRESSION_ADVICE}`);
   return undefined;
 }

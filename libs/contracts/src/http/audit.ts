@@ -15,7 +15,7 @@ export const auditEntryBody = z
     actor: z
       .strictObject({ kind: z.enum(ACTOR_KINDS), id: z.string() })
       .nullable()
-      .describe('Null: nobody was known, as at a sign-in that was refused'),
+      .describe('Null if nobody is known, such as after a refused sign-in'),
     action: z.string(),
     action_words: z.string().describe('The action as text that follows its actor, such as `changed member`'),
     target: text,
@@ -25,7 +25,7 @@ export const auditEntryBody = z
     number: z.number().int().nullable().describe('Configuration that it made'),
     before: text.describe('Digest of what was there before'),
     after: text.describe('Digest of what is there since'),
-    outcome: z.enum(AUDIT_OUTCOMES).describe('`begun`: nobody saw how it ended'),
+    outcome: z.enum(AUDIT_OUTCOMES).describe('`begun`: the outcome was not recorded'),
     code: text.describe('Code of the problem that was answered'),
     outcome_words: text.describe('The outcome and its code as text. Null if the action was done'),
     detail: text.describe('What a person gave as a reason, and what the action covers'),
@@ -42,17 +42,14 @@ export const keptSeal = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits')
     .optional()
-    .describe('`seal_contents` of the line; left out: an earlier version wrote it'),
+    .describe('`seal_contents` of the line. Absent if an earlier version wrote it'),
   mac: z.string().min(1).max(100),
 });
 
 export const auditVerdictBody = z
   .strictObject({
     ok: z.boolean(),
-    begins: z
-      .number()
-      .int()
-      .describe('First position that is there: what stood before was older than the audit is kept, and was taken away'),
+    begins: z.number().int().describe('First stored position. Older entries were past the retention and were deleted'),
     records: z.number().int(),
     seals: z.number().int().describe('Seals that hold, on the topic, in the store and among those that were given'),
     sealed_through: z.number().int().nullable().describe('Last position that a seal holds'),

@@ -74,9 +74,9 @@ const simulatedRun = z
     most_touched: z
       .array(
         z.object({
-          person: z.string().nullable().describe('Null for whoever may not see what events hold'),
+          person: z.string().nullable().describe('Null for callers who may not see event contents'),
           messages: z.array(simulatedMessage),
-          more: z.int().describe('Messages of the same person that are left out'),
+          more: z.int().describe('Messages of the same person that are not listed'),
         }),
       )
       .describe('The twelve people whose messages it changes most'),

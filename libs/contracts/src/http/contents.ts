@@ -10,8 +10,8 @@ export const eventContentBody = z
     at: time,
     bytes: z.int(),
     position: z.string(),
-    config_number: z.int().describe('The configuration that judged it, which says who reads what'),
-    copies: z.int().describe('So many events came under this id'),
+    config_number: z.int().describe('Configuration that evaluated the event. It decides who may read which field'),
+    copies: z.int().describe('Number of events with this id'),
     gone: z.string().nullable().describe('Why the body cannot be shown; null: it is'),
     fields: z
       .array(
@@ -35,7 +35,7 @@ const textBody = z.object({
   name: z.string(),
   text: z.string(),
   characters: z.int().describe('Of the whole text'),
-  next: z.string().nullable().describe('Cursor of what follows, to be asked for with `part`; null at the end'),
+  next: z.string().nullable().describe('Cursor of the next part, passed as `part`. Null at the end'),
 });
 
 /** What went out for a delivery, or would have. */
@@ -51,7 +51,9 @@ export const deliveryContentBody = z
       .array(textBody)
       .describe('Variables as JSON, then the message part by part, rendered again from what was recorded'),
     missing: z.array(z.string()).describe('Names that the template looked for in vain: each became empty text'),
-    notes: z.array(z.string()).describe('What counted otherwise than the data says, in words'),
+    notes: z
+      .array(z.string())
+      .describe('Differences between the data and the rendered message, such as another language'),
     problem: z.string().nullable().describe('Why it cannot be rendered; null: it can'),
     replies: z.array(
       z.object({
@@ -60,7 +62,7 @@ export const deliveryContentBody = z
         account: z.string(),
         verdict: z.string().nullable().describe('Null: no answer is known'),
         code: z.string(),
-        words: z.string().describe('What the provider said, addresses and credentials taken out'),
+        words: z.string().describe('Answer of the provider without addresses and credentials'),
         provider_id: z.string().nullable().describe('What the provider calls the message, such as a queue id'),
       }),
     ),

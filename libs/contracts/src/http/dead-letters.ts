@@ -4,12 +4,10 @@ import { anAddress, ofBodies } from './privacy.ts';
 
 /** What the record of a dead letter is about. All of it is null if the record has left the log or cannot be read. */
 const deadLetterFacts = {
-  partner: z.string().nullable().describe('The integration that was asked, or is to be asked'),
+  partner: z.string().nullable().describe('The integration of the lookup'),
   notification: z.string().nullable(),
   rule: z.string().nullable().describe('`notification.rule`'),
-  person: anAddress(z.string())
-    .nullable()
-    .describe('The recipient, or the first user id that the partner is asked about'),
+  person: anAddress(z.string()).nullable().describe('The recipient, or the first user id of the lookup'),
   people: z.int().describe('How many people the record is about; 0: not known'),
   event_id: z.string().nullable(),
   redrive: z.string().nullable().describe('What a redrive does; null: the record cannot be redriven, or is gone'),
@@ -40,18 +38,24 @@ export type DeadLetterBody = z.infer<typeof deadLetterBody>;
 export const parkedReceiptBody = z
   .object({
     id: z.string(),
-    workspace: z.string().nullable().describe('Whose account proved it; null: the deployment’s, or nobody’s'),
+    workspace: z
+      .string()
+      .nullable()
+      .describe('Workspace whose account verified it. Null: the deployment’s account, or none'),
     reason: z.string(),
-    source: z.string().nullable().describe('Who reported; null, as all that it says, where it cannot be read'),
+    source: z
+      .string()
+      .nullable()
+      .describe('Provider that reported it. Null, like the other fields, if it cannot be read'),
     account: z.string().nullable(),
     verdict: z.string().nullable(),
     code: z.string().nullable(),
     detail: ofBodies(z.string())
       .nullable()
       .describe('In the words of the provider; null without the permission `bodies`'),
-    delivery_id: z.string().nullable().describe('Of the token that came with it, which fits no attempt'),
+    delivery_id: z.string().nullable().describe('Attempt token of the receipt, which matches no attempt'),
     attempt: z.int().nullable(),
-    wish: z.string().nullable().describe('`stop` or `start`: somebody wrote to a number of yours'),
+    wish: z.string().nullable().describe('`stop` or `start`: a person replied to one of your numbers'),
     address: anAddress(z.string()).nullable().describe('Who wrote; null without the permission `bodies`'),
     received_at: nullable(time),
     parked_at: time,

@@ -5,7 +5,7 @@ import { open } from './privacy.ts';
 /** A state and its reason in words, beside their codes. */
 export const standing = {
   state_words: open(z.string()).describe('The state as people read it, such as `In doubt`'),
-  reason_words: nullable(open(z.string())).describe('The reason in a few words. Null if the state says the same'),
+  reason_words: nullable(open(z.string())).describe('The reason in a few words. Null if it repeats the state'),
   sentence: open(z.string()).describe('What the reason means, in lower case and without a full stop'),
 };
 

@@ -20,7 +20,9 @@ const number = z.int().nullable().describe('Number of the resource now; null: th
 export const draftStates = ['open', 'conflict', 'published'] as const;
 const state = z
   .enum(draftStates)
-  .describe('`conflict`: the resource changed since; somebody has to choose. `published`: it says what counts already');
+  .describe(
+    '`conflict`: the resource changed since and a person has to choose. `published`: it equals the published body',
+  );
 
 export const draftFacts = z
   .object({
@@ -96,7 +98,7 @@ const namedDraft = z.strictObject({
 });
 const drafts = z.array(namedDraft).min(1).max(1000);
 export const planDraftsRequest = z.strictObject({
-  drafts: drafts.optional().describe('Left out: all of the workspace'),
+  drafts: drafts.optional().describe('Defaults to all drafts of the workspace'),
 });
 export const publishDraftsRequest = z.strictObject({
   drafts,
@@ -108,7 +110,7 @@ export const draftsPlanBody = z
   .object({
     number: z.int().describe('Configuration number that they were compared with'),
     drafts: z.array(draftFacts),
-    conflicts: z.array(draftConflictBody).describe('Those that somebody has to choose in before they can be published'),
+    conflicts: z.array(draftConflictBody).describe('Drafts with conflicts to resolve before they can be published'),
     faults: z.array(resourceFaultBody),
     warnings: z.array(resourceFaultBody),
     changes: z.array(changeBody).describe('Also of templates that are compiled again with them'),
@@ -122,7 +124,7 @@ export type DraftsPlanBody = z.infer<typeof draftsPlanBody>;
 
 export const publishedDraftsBody = z
   .object({
-    new_number: z.int().nullable().describe('Null: the drafts said what counts already'),
+    new_number: z.int().nullable().describe('Null: the drafts changed nothing'),
     published: z.array(z.object(refFields)),
     warnings: z.array(resourceFaultBody),
     changes: z.array(changeBody),
@@ -160,7 +162,7 @@ const transferBody = z.object({
   missing: z
     .array(z.object({ kind: z.string(), name: z.string(), needed_by: z.array(z.string()) }))
     .describe(
-      'What the workspace lacks and nobody copies: accounts, integrations, JWT providers, API keys, secrets, categories',
+      'Resources the workspace lacks that are not copied: accounts, integrations, JWT providers, API keys, secrets, categories',
     ),
   plan: draftsPlanBody.pick({ faults: true, warnings: true, changes: true, files: true, bodies: true }),
 });

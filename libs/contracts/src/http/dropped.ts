@@ -16,7 +16,7 @@ export const droppedBody = z
     reason_words: nullable(open(z.string())).describe('The reason in a few words'),
     detail: z.string(),
     count: z.int(),
-    told: z.int().describe('How many the same event and rule did tell, or ask about'),
+    told: z.int().describe('Number of people the same event and rule notified or looked up'),
   })
   .meta({ id: 'Dropped' });
 export const droppedPage = z

@@ -15,7 +15,7 @@ export const entityBody = z
       z.object({
         rule,
         rule_id: ruleId,
-        words: z.array(z.string()).describe('What is kept, such as `waits until …`'),
+        words: z.array(z.string()).describe('State of the rule, such as `waits until …`'),
         sentence: z.string().describe('When the rule fires after a match'),
         waits_until: nullable(time).describe('Deadline of the wait; null: the entity does not wait by this rule'),
         event: z.string().nullable().describe('The event that the message of the wait will be made from'),

@@ -18,13 +18,15 @@ export const erasureRequest = z
       .string()
       .max(64)
       .optional()
-      .describe('The checksum of a look. Left out: nothing is changed, and the response says what would be erased'),
+      .describe(
+        'Checksum of a previous response without one. Without it nothing is changed, and the response lists what would be erased',
+      ),
   })
   .meta({ id: 'ErasureRequest' });
 
 const counts = z
   .object(Object.fromEntries(ERASURE_PLACES.map((place) => [place, z.int().optional()])))
-  .describe('Number of entries by place. Places without any are left out');
+  .describe('Number of entries per store. Stores without entries are not listed');
 
 export const erasureBody = z
   .object({
@@ -40,7 +42,7 @@ export const erasureBody = z
       .array(
         z.object({
           where: z.enum(['backups', 'sealed_responses', 'keyed_hashes']),
-          until: nullable(time).describe('Null: until somebody deletes it'),
+          until: nullable(time).describe('Null: until a person deletes it'),
           detail: z.string(),
         }),
       )

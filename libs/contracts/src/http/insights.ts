@@ -3,7 +3,7 @@ import { open } from './privacy.ts';
 
 /** Bodies of the management API that tell how many, not which. */
 const time = z.string().describe('RFC 3339, UTC, milliseconds');
-const counts = z.record(z.string(), z.int()).describe('Deliveries by state; states of none are left out');
+const counts = z.record(z.string(), z.int()).describe('Deliveries by state. States without deliveries are not listed');
 
 export const insightsBody = z
   .object({
@@ -11,13 +11,13 @@ export const insightsBody = z
     from: time,
     to: time,
     bucket: z.string().describe('Length of a bucket, such as `1h`'),
-    notification: z.string().nullable().describe('The one that was asked for; null: all'),
+    notification: z.string().nullable().describe('The requested notification. Null: all'),
     states: counts.describe('Deliveries that were created in the span, by the state that they are in now'),
     messages: z.int().describe('Of these, those that a provider took: sent, delivered or complained about'),
     people: z
       .int()
       .nullable()
-      .describe('How many people these messages went to; null where one notification was asked for'),
+      .describe('Number of people these messages went to. Null if one notification was requested'),
     buckets: z
       .array(z.object({ at: time.describe('Where the bucket begins'), states: counts }))
       .describe('Oldest first, each bucket of the span, those of no deliveries among them'),

@@ -13,9 +13,7 @@ export const jobBodyOf = (actions: readonly [string, ...string[]], parameters: z
       action: z.enum(actions),
       state: z
         .enum(JOB_STATES)
-        .describe(
-          '`done`: it came to its end, whatever became of single items; `failed`: it did, and nothing of it could be done',
-        ),
+        .describe('`done`: it ended, and items may have failed. `failed`: it ended, and no item succeeded'),
       of: z.int().describe('Items that it is about; they were fixed when it began'),
       done: z.int().describe('Items that were done'),
       failed: z.int().describe('Items that could not be done'),
@@ -32,7 +30,7 @@ export const jobBodyOf = (actions: readonly [string, ...string[]], parameters: z
           }),
         )
         .describe('The first 100 items that could not be done, and why'),
-      parameters: z.object(parameters).describe('What it was asked for besides its items'),
+      parameters: z.object(parameters).describe('Further arguments of the job besides its items'),
       created_at: time,
       created_by: actorBody,
       started_at: nullable(time),
@@ -41,7 +39,7 @@ export const jobBodyOf = (actions: readonly [string, ...string[]], parameters: z
       can_undo: z.boolean().describe('`undo` takes back what it did. False until it is over'),
       cancelled_by: nullable(actorBody).describe('Who wished that it ends early'),
       cancelled_because: nullable(z.enum(JOB_CANCEL_CAUSES)).describe(
-        '`rights_lost`: whoever began it was removed or disabled, or lost the role; null: it is not cancelled, or somebody wished it',
+        '`rights_lost`: the person who started it was removed, disabled or lost the role. Null: not cancelled, or cancelled by a person',
       ),
       kept_until: nullable(time).describe('When it is forgotten; null: it is not over'),
     })
@@ -60,7 +58,7 @@ export const runStopBodyOf = (body: JobSchema) =>
       waiting_lookups: z
         .int()
         .describe(
-          'Questions that no partner has answered, among the newest 500 of each job. They cannot be recalled: stop again when they are answered, to cancel the deliveries that come from them',
+          'Open lookups among the newest 500 of each job. They cannot be recalled: stop again after their answers to cancel the resulting deliveries',
         ),
       uncounted_lookups: z.int().describe('Older questions of the jobs, which were not looked at'),
     })
@@ -83,11 +81,11 @@ export const chosenCountBody = deliveryCountBody
   .meta({ id: 'ChosenDeliveryCount' });
 export const deadLetterCountBody = z
   .object({
-    count: z.int().describe('Dead letters that match and that nobody has redriven or dismissed, at most `ceiling`'),
+    count: z.int().describe('Matching dead letters that are neither redriven nor dismissed, at most `ceiling`'),
     receipts: z
       .int()
       .describe(
-        'Parked receipts beside them, at most `ceiling`: they are not redriven with all, each is looked at by itself',
+        'Matching parked receipts, at most `ceiling`. A redrive of all does not include them, because each needs its own check',
       ),
     more: z.boolean().describe('More match than one job takes: narrow the filter'),
     ceiling: z.int().describe('Items that one job takes'),
@@ -133,7 +131,7 @@ export const promotionRequest = z.strictObject({
     .min(1)
     .max(MAX_JOB_ITEMS)
     .optional()
-    .describe('Only these; left out: all that is promoted'),
+    .describe('Only these. Defaults to all changes of the test environment'),
 });
 export const backupRequest = z.strictObject({
   file: z.string().min(1).max(4096).describe('An absolute path on the server, of a file that is not there yet'),

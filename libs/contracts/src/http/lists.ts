@@ -73,8 +73,8 @@ export const consentBody = z
       'Their id, or an address in its one form; a name of more than 200 bytes as `hash:…`',
     ),
     words: z.array(consentWord).describe('The newest word about each target and channel'),
-    exempt: z.array(z.string()).describe('Notifications that are transactional: they come whatever somebody says'),
-    updated_at: nullable(time).describe('Null: nobody ever said anything for them'),
+    exempt: z.array(z.string()).describe('Transactional notifications, which are sent regardless of choices'),
+    updated_at: nullable(time).describe('Null if the person never made a choice'),
   })
   .meta({ id: 'Consent' });
 export const consentSetBody = consentBody
@@ -82,7 +82,7 @@ export const consentSetBody = consentBody
     changed: z
       .array(consentWord)
       .describe(
-        'Of `words` those that stood the other way round before; each said back with its `at` as `undoes` is the way back',
+        'Those of `words` that reversed an earlier choice. To undo one, send it again with its `at` as `undoes`',
       ),
   })
   .meta({ id: 'ConsentSet' });
@@ -104,7 +104,7 @@ export const importedBody = z
     added: z.int().describe('Of these, what changed something; after an answer that was lost it may be fewer'),
     refused: z.int(),
     faults: z.array(z.object({ line: z.int(), message: z.string() })).describe('Every refused row'),
-    ignored_columns: z.array(z.string()).describe('Columns that nobody reads'),
+    ignored_columns: z.array(z.string()).describe('Columns that the import ignores'),
   })
   .meta({ id: 'Imported' });
 export type ImportedBody = z.infer<typeof importedBody>;

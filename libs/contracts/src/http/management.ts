@@ -43,8 +43,8 @@ export const deliveryBody = z
     event_id: z.string().nullable().describe('Null of a test message: no event caused it'),
     trigger_id: z.string().nullable(),
     intent_id: z.string(),
-    test: z.boolean().describe('Somebody asked for it to see it; it counts nowhere'),
-    test_by: z.string().nullable().describe('Who asked for the test message'),
+    test: z.boolean().describe('True for a test message, which counts toward no limit or statistic'),
+    test_by: z.string().nullable().describe('Person who requested the test message'),
     sent_by: nullable(z.object({ person: z.string(), job: z.string(), run: z.string() })).describe(
       'Who sent it as a missing message of a comparison; null of any other message',
     ),
@@ -114,7 +114,7 @@ const peopleBody = z
     headline: z
       .string()
       .nullable()
-      .describe('Such as `498 told, 2 not: 1 rule error, 1 no address`; on the first page'),
+      .describe('Such as `498 notified, 2 not: 1 rule error, 1 no address`; on the first page'),
     counts: z.object({ told: z.int(), waiting: z.int(), in_doubt: z.int(), not_told: z.int() }).nullable(),
     items: z.array(personBody),
     next,
@@ -126,7 +126,7 @@ export const traceBody = z
     kind: z.enum(['event', 'delivery']),
     id: z.string(),
     trace_id: z.string().nullable().describe('W3C trace of the request, as spans and collectors name it'),
-    people: peopleBody.nullable().describe('Whom an event names; null of a delivery'),
+    people: peopleBody.nullable().describe('People an event names. Null for a delivery'),
     steps: z.array(
       z.object({
         at: nullable(time),
@@ -142,7 +142,7 @@ export const traceBody = z
         person: z
           .string()
           .nullable()
-          .describe('Whom the step is about, as the rule names them; null: everybody, or nobody knows any more'),
+          .describe('Person the step is about, as the rule names them. Null: all people, or unknown'),
         text: z.string(),
         lines: z.array(z.string()),
       }),
@@ -232,9 +232,12 @@ export const changeBody = z
     formers: z
       .array(z.object({ name: z.string(), title: z.string(), id: z.string() }))
       .describe(
-        'Of a new notification: those that it may have been before. With the id of one of them, and that one removed in the same publication, it keeps who was told',
+        'For a new notification: removed notifications that it may continue. With the id of one of them it keeps the history of who was notified',
       ),
-    told: z.int().nullable().describe('Of what goes: how many people were told under it; null: nobody ever is'),
+    told: z
+      .int()
+      .nullable()
+      .describe('For a removal: number of people who were notified under it. Null for kinds that notify nobody'),
     waiting: z
       .int()
       .nullable()
@@ -269,7 +272,7 @@ export const appliedBody = planBody
           by: z.object({ kind: z.string(), id: z.string() }),
         }),
       )
-      .describe('Drafts whose resource this changed: somebody has to choose before they can be published'),
+      .describe('Drafts in conflict with this change. A person has to choose before they can be published'),
   })
   .meta({ id: 'Applied' });
 export type AppliedBody = z.infer<typeof appliedBody>;
@@ -280,7 +283,7 @@ export const cohortBody = z
     name: z.string().nullable(),
     members: z.int().describe('Who is in now, by what has been applied so far'),
     first_heard_at: time,
-    newest_at: time.describe('When the newest message came'),
+    newest_at: time.describe('Time of the newest message'),
     synced_at: nullable(time).describe('Begin of the newest whole sync; null: none has been whole yet'),
     sync: nullable(
       z.object({
@@ -288,16 +291,16 @@ export const cohortBody = z
         began_at: time,
         pages_so_far: z.int(),
         pages: z.int().nullable().describe('Null: the sender has not said yet'),
-        skipped: z.int().describe('Members on these pages that came without a usable user id'),
+        skipped: z.int().describe('Members on these pages without a usable user id'),
         complete: z.boolean(),
         names_nobody: z
           .boolean()
-          .describe('All pages have come, and no member had a usable user id: nobody leaves. Look at user_id'),
-        leaving: z.boolean().describe('All pages have come, and those who were on none are leaving'),
+          .describe('All pages have arrived, but no member had a usable user id, so no members leave. Check user_id'),
+        leaving: z.boolean().describe('All pages have arrived, and members on none of them are leaving'),
       }),
     ).describe('The newest sync of the whole cohort, or the first one by additions; null: there were only differences'),
     first_sync_until: nullable(time).describe('Until then who enters without a named sync belongs to the first sync'),
-    skipped: z.int().describe('Members that came without a usable user id, since the first message'),
+    skipped: z.int().describe('Members without a usable user id since the first message'),
   })
   .meta({ id: 'Cohort' });
 export const cohortPage = pageOf(cohortBody).meta({ id: 'CohortPage' });
@@ -331,7 +334,7 @@ export type StatusBody = z.infer<typeof statusBody>;
 export const folderBody = z
   .strictObject({
     files: configurationFiles,
-    prune: z.boolean().default(false).describe('Whether what the folder does not hold is taken away'),
+    prune: z.boolean().default(false).describe('Whether resources that the folder lacks are removed'),
     workspace: z
       .string()
       .max(100)
@@ -342,7 +345,7 @@ export const folderBody = z
       .min(-1)
       .optional()
       .describe(
-        'The `number` of the export or plan that the folder comes from: where it would change what somebody else changed since, nothing is applied. Left out: the folder says all',
+        '`number` of the export or plan that the folder comes from. If the folder would overwrite a later change, nothing is applied. Without it the folder always wins',
       ),
   })
   .meta({ id: 'Folder' });

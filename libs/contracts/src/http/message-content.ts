@@ -52,10 +52,12 @@ export const previewedMessage = z.object({
   fields: z
     .array(z.string())
     .describe(
-      'Every variable that rendering may look up, those in branches not taken among them; `items[].qty` of each element',
+      'Every variable that rendering may read, including those in other branches. `items[].qty` stands for each element',
     ),
-  variant: z.string().nullable().describe('The language whose variant was taken; null: the one without a language'),
-  notes: z.array(z.string()).describe('What counted otherwise than the data says, in words'),
+  variant: z.string().nullable().describe('Language of the chosen variant. Null: the variant without a language'),
+  notes: z
+    .array(z.string())
+    .describe('Differences between the data and the rendered message, such as another language'),
 });
 export type PreviewedMessage = z.infer<typeof previewedMessage>;
 

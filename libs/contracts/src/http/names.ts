@@ -6,7 +6,7 @@ export const namesBody = z
   .object({
     people: z
       .array(z.object({ id: z.string(), name: z.string() }))
-      .describe('Ids of people who were removed, and of nobody, are left out'),
+      .describe('Ids of removed or unknown people are omitted'),
   })
   .meta({ id: 'Names', ...OPEN });
 export type NamesBody = z.infer<typeof namesBody>;

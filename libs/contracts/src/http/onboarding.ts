@@ -18,10 +18,10 @@ export const onboardingBody = z
     steps: z.array(
       z.object({
         step: z.enum(GUIDE_STEPS),
-        reached: z.int().describe('People who came as far'),
+        reached: z.int().describe('People who reached this step'),
         stopped: z.int().describe('Of them those who went no further'),
-        seconds: median.describe('Median since the link was opened; null: nobody came as far'),
-        clicks: median.describe('Median since the link was opened; null: nobody came as far'),
+        seconds: median.describe('Median time since the link was opened. Null if nobody reached this step'),
+        clicks: median.describe('Median time since the link was opened. Null if nobody reached this step'),
       }),
     ),
   })

@@ -8,7 +8,7 @@ export const workspaceHealthBody = z
   .object({
     workspace: z.string(),
     in_doubt: upTo('Deliveries in doubt'),
-    dead_letters: upTo('Dead letters that nobody redrove'),
+    dead_letters: upTo('Open dead letters'),
     refused: z.int().describe('Calls of the last hour that a provider refused, among the newest 500 messages'),
     waiting: upTo('Deliveries that wait to be sent'),
     sources_waiting: z.int().describe('Databases that cannot be read now, and those that leave'),

@@ -52,8 +52,8 @@ export const signInWays = z
     providers: z.array(
       z.object({
         name: z.string(),
-        title: z.string().describe('What stands on the button'),
-        begin: z.string().describe('Page to go to; `?to=/path` says which page of the portal comes afterwards'),
+        title: z.string().describe('Label of the button'),
+        begin: z.string().describe('Page to open. `?to=/path` sets the page of the portal to open afterwards'),
       }),
     ),
   })
@@ -62,7 +62,7 @@ export const signInWays = z
 const identity = z
   .object({
     id: open(z.string()),
-    provider: nullable(z.string()).describe('Name of the provider; null: the deployment names it no longer'),
+    provider: nullable(z.string()).describe('Name of the provider. Null if the deployment no longer has it'),
     issuer: open(z.string()),
     bound_at: time,
   })
@@ -72,7 +72,7 @@ export const identityList = pageOf(identity).meta({ id: 'ConnectedIdentityList' 
 export const connectInput = z.strictObject({
   provider: z.string().min(1).max(100).describe('Its name'),
   current_password: password.optional().describe('Needed where there is one'),
-  to: z.string().max(500).optional().describe('Page of the portal that comes afterwards'),
+  to: z.string().max(500).optional().describe('Page of the portal to open afterwards'),
 });
 export const connectBody = z
   .object({ location: open(z.string()).describe('Where the browser goes now') })
@@ -81,7 +81,7 @@ export const connectBody = z
 export const ownerLinkInput = z.strictObject({
   email: email
     .optional()
-    .describe('The owner whom it signs in; without it, whoever asks, and for the owner token the first one'),
+    .describe('The owner to sign in. Defaults to the caller, and for the owner token to the first owner'),
 });
 
 const session = z
@@ -92,9 +92,9 @@ const session = z
     current: z.boolean().describe('The one that asks'),
     created_at: time,
     used_at: time.describe('Last request, within a minute'),
-    ends_at: time.describe('Whatever happens; earlier where nobody uses it'),
+    ends_at: time.describe('Latest end. The session ends earlier if it is not used'),
     address: z.string(),
-    agent: z.string().describe('What the browser says of itself'),
+    agent: z.string().describe('User agent of the browser'),
   })
   .meta({ id: 'PersonSession', ...OPEN });
 export const sessionList = pageOf(session).meta({ id: 'PersonSessionList', ...OPEN });
@@ -110,7 +110,7 @@ export const meBody = z
         name: z.string(),
         email: nullable(z.string()),
         unconfirmed_email: nullable(z.object({ address: z.string(), ends_at: time })).describe(
-          'A new address that does not count yet: nobody has opened the link that was mailed to it',
+          'A new address that is not confirmed yet: its mailed link has not been opened',
         ),
         has_password: z.boolean(),
         totp: z.boolean(),
@@ -122,7 +122,7 @@ export const meBody = z
     workspaces: z.array(z.object({ workspace: z.string(), permissions: z.array(z.string()) })),
     roles_with: z
       .array(z.object({ permission: z.string(), roles: z.array(z.enum(ROLES)) }))
-      .describe('The roles of a workspace that bring each permission; who may not do something is told whom to ask'),
+      .describe('Roles of a workspace per permission, to show whom to ask for an action'),
     session: nullable(session),
   })
   .meta({ id: 'Me', ...OPEN });
@@ -171,7 +171,7 @@ const person = z
     name: z.string(),
     email: nullable(z.string()),
     unconfirmed_email: nullable(z.string()).describe(
-      'A new address that does not count yet: nobody has opened the link that was mailed to it',
+      'A new address that is not confirmed yet: its mailed link has not been opened',
     ),
     state: z.enum(['active', 'disabled']),
     owner: z.boolean().describe('Of the whole deployment'),
@@ -230,11 +230,13 @@ export const newInvitationBody = invitation
     word: z.string().describe('To be opened as <portal>/invitation#<word>, once and within 7 days; shown this once'),
     link: z
       .string()
-      .describe('The same as a link, below `portal_url`; without it below the address that was asked. Shown this once'),
+      .describe(
+        'The invitation as a link below `portal_url`, or below the requested address without `portal_url`. Shown once',
+      ),
     mailed: z
       .enum(['sent', 'no_account', 'no_portal_url', 'failed'])
       .describe(
-        'Whether the deployment’s email account took a mail with the link. Without `portal_url` none is sent: nobody could say where the link leads',
+        'Whether the deployment’s email account accepted a mail with the link. Without `portal_url` no mail is sent',
       ),
   })
   .meta({ id: 'NewInvitation', ...OPEN });
@@ -245,13 +247,15 @@ export const promisedBody = z
     owner: z.boolean(),
     memberships: z.array(membership),
     ends_at: time,
-    has_account: z.boolean().describe('Somebody has this address: they sign in, and accept without name and password'),
+    has_account: z
+      .boolean()
+      .describe('An account with this address exists. Its owner signs in and accepts without name and password'),
   })
   .meta({ id: 'PromisedByInvitation', ...OPEN });
 export const acceptInput = z.strictObject({
   word: z.string().min(1).max(200),
-  name: personName.optional().describe('Needed of whoever is not signed in'),
-  password: password.optional().describe('Needed of whoever is not signed in; refused where passwords are off'),
+  name: personName.optional().describe('Required if not signed in'),
+  password: password.optional().describe('Required if not signed in. Refused if passwords are off'),
 });
 
 const token = z
@@ -277,8 +281,8 @@ export const tokenInput = z.strictObject({
     .min(1)
     .max(200)
     .optional()
-    .describe('Left out: all, and what belongs to none'),
-  expires_in: z.string().max(40).optional().describe('A duration from now, such as 90d; left out: it does not expire'),
+    .describe('Defaults to all workspaces and the deployment'),
+  expires_in: z.string().max(40).optional().describe('A duration from now, such as 90d. Defaults to no expiry'),
 });
 export const newTokenBody = token
   .extend({ token: z.string().describe('What programs send as Authorization: Bearer; shown this once') })

@@ -63,7 +63,7 @@ export const problemSchema = z
         by: z.strictObject({ kind: z.string(), id: z.string() }).nullable(),
       })
       .optional()
-      .describe('Of a lost race: what is there now, since when and by whom.'),
+      .describe('For a lost race: the current version with its time and author.'),
     limit: z.string().optional().describe('The limit that was passed, with its unit.'),
   })
   .meta({ id: 'Problem' });

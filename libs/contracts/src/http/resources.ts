@@ -28,7 +28,7 @@ export const resourceFacts = z.object({
   draft: z
     .object({ by: actorBody, at: time })
     .nullable()
-    .describe('Who is changing it and has not published; null: nobody'),
+    .describe('Author of an unpublished draft. Null if there is no draft'),
 });
 export type ResourceFactsBody = z.infer<typeof resourceFacts>;
 
@@ -84,8 +84,10 @@ export const workspaceRemovalBody = z
     members: z.int().describe('People with a role in it: they have none there once it is made again'),
     secrets: z.int().describe('Stored secrets: they are gone with it'),
     drafts: z.int().describe('What was prepared in it and not published, which is gone with it'),
-    told: z.int().describe('People who were told under it: a workspace of the same name does not know of them'),
-    waiting: z.int().describe('People for whom a message waits that will not be sent'),
+    told: z
+      .int()
+      .describe('People who were notified under it. A later workspace of the same name does not have this history'),
+    waiting: z.int().describe('People with a waiting message that will not be sent'),
     waits: z.array(z.string()).describe('Rules by which entities wait: their waits end without a message'),
     faults: z.array(resourceFaultBody).describe('What still needs it elsewhere: as long as there is one, it stays'),
   })
@@ -146,7 +148,7 @@ export const rollbackRequest = z.strictObject({
 });
 export const rolledBackBody = z
   .object({
-    applied: z.boolean().describe('False: nothing changed, or it was only asked'),
+    applied: z.boolean().describe('False if nothing changed or the request was only a check'),
     new_number: z.int().nullable(),
     gone: z
       .array(z.object({ kind: z.string(), name: z.string() }))

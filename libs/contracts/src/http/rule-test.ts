@@ -10,8 +10,8 @@ const firing = {
   asks: z
     .object({ integration: z.string(), user_ids: z.array(z.string()) })
     .nullable()
-    .describe('Whom the rule would ask about whom; null where the event names the recipients'),
-  answered: z.string().nullable().describe('What the partner said, where it was asked in earnest; null: it was not'),
+    .describe('The partner and user ids of the lookup. Null if the event names the recipients'),
+  answered: z.string().nullable().describe('Answer of the partner if it was called. Null: not called'),
   problems: z.array(z.string()).describe('What was not as it should be in the answer'),
   recipients: z.array(
     z.object({
@@ -22,7 +22,7 @@ const firing = {
       messages: z.array(previewedMessage),
       name: ofBodies(z.string())
         .nullable()
-        .describe('Their name, as the event or the partner gives it beside the address; null if neither does'),
+        .describe('Name of the person from the event or the partner. Null if neither has it'),
       already_told: z.string().nullable().describe('The delivery that holds the slot, if one does'),
       notified_already: z
         .boolean()
@@ -35,7 +35,7 @@ const firing = {
 /** What a rule makes of an event of a test, or of a deadline that passes in it. */
 const ruleTestStep = z
   .object({
-    at: time.describe('When the event comes, or the deadline'),
+    at: time.describe('Time of the event or the deadline'),
     kind: z.enum(['event', 'deadline']),
     event: z
       .int()
@@ -46,7 +46,7 @@ const ruleTestStep = z
     event_id: z.string(),
     entity: ofBodies(z.string())
       .nullable()
-      .describe('Whom or what the event is about: the value at the key of the stream. Null on a stream without a key'),
+      .describe('Entity of the event: the value at the key of the stream. Null on a stream without a key'),
     fired: z.boolean(),
     outcome: z.string(),
     error: z.string().nullable(),

@@ -152,7 +152,7 @@ export const runBody = z
           kind: z.string(),
           name: z.string(),
           action: z.enum(['create', 'update', 'delete']),
-          revision: nullable(z.string()).describe('Of the draft; null: it comes from a folder'),
+          revision: nullable(z.string()).describe('Author of the draft. Null: from a folder'),
         }),
       )
       .describe('The edit. Empty: *after* is the published configuration'),
@@ -208,7 +208,7 @@ export const runRowBody = z
     rule: z.string(),
     channel: z.string(),
     event: z.string(),
-    at: time.describe('When the event came; RFC 3339, UTC, milliseconds'),
+    at: time.describe('When the event arrived; RFC 3339, UTC, milliseconds'),
     day: z.string(),
     person: nullable(anAddress(z.string())).describe(
       'Null: the event is gone, or no recorded answer of the partner is left',
@@ -258,12 +258,10 @@ export const runMissingBody = z
     by_rule: z.array(z.object({ rule: z.string(), messages: count, people: count })),
     needs_lookup: z
       .object({ events: count, user_ids: count })
-      .describe(
-        'Events whose partner is asked, and user ids that it is asked about; zero unless `needs_lookup` is named',
-      ),
-    oldest: nullable(time).describe('When the first of their events came; null: no message is missing'),
-    newest: nullable(time).describe('When the last of their events came; null: no message is missing'),
-    too_old: count.describe('Events with missing messages that came before `since`'),
+      .describe('Events that need a lookup, and their user ids. Zero unless `needs_lookup` is included'),
+    oldest: nullable(time).describe('Arrival of their first event. Null: no message is missing'),
+    newest: nullable(time).describe('Arrival of their last event. Null: no message is missing'),
+    too_old: count.describe('Events with missing messages that arrived before `since`'),
     rows: nullable(z.array(runRowBody)).describe(
       'Up to ten messages, newest event first, with the slot state of now; null: your role sees no names',
     ),

@@ -24,7 +24,7 @@ export const ruleSampleBody = z
     previous: z
       .string()
       .nullable()
-      .describe('JSON text of an event of the same entity that has to come first. Null: `event` alone is enough'),
+      .describe('JSON text of an event of the same entity to send first. Null: `event` alone is enough'),
     sentence: z
       .string()
       .nullable()
@@ -32,8 +32,8 @@ export const ruleSampleBody = z
     fires: z
       .boolean()
       .describe('Whether the rule fires for exactly this event. A rule with state was tried by rehearsal'),
-    recipients: z.int().describe('How many people it tells then, or how many user ids it asks a partner about'),
-    asks: z.string().nullable().describe('The integration that says who they are, where the event does not'),
+    recipients: z.int().describe('Number of people it notifies, or of user ids it looks up'),
+    asks: z.string().nullable().describe('The integration that names the recipients, if the event does not'),
     answered: z.array(z.string()).describe('Names of templates that the answer of that partner has to give'),
     fields: z.array(
       z.object({
@@ -43,7 +43,7 @@ export const ruleSampleBody = z
         value: z.string().describe('JSON text; in lists that of the first element'),
         origin: z
           .enum(['condition', 'fired_event', 'placeholder', 'absent'])
-          .describe('Made from the condition, taken from an event that fired, a placeholder, or not in the event'),
+          .describe('Origin of the value: the condition, an event that fired, a placeholder, or not in the event'),
       }),
     ),
     whole_event: z
@@ -109,7 +109,7 @@ export const answerFieldPage = z
             .describe(
               'Beginning of a value as JSON text; null for objects and lists, and without the permission bodies',
             ),
-          count: z.int().describe('People for whom it was answered'),
+          count: z.int().describe('Number of people in the answer'),
         })
         .meta({ id: 'AnswerField' }),
     ),
@@ -125,7 +125,7 @@ export const missingVariablesBody = z
     template: z.string(),
     version: z.int(),
     events: z.int().describe('Newest events of the streams whose rules send it that were looked at, at most 1,000'),
-    since: z.string().nullable().describe('When the oldest of them came; RFC 3339, UTC; null: there is none'),
+    since: z.string().nullable().describe('Arrival of the oldest; RFC 3339, UTC. Null: there is none'),
     sending: z.int().describe('Of them, those for which a rule would send it'),
     failed: z.int().describe('Of those, the ones of which no message could be made'),
     variables: z

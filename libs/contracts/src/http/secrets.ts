@@ -11,7 +11,9 @@ export const secretBody = z
     version: z.int().describe('1 for the first value, one more with each new one'),
     fingerprint: z
       .string()
-      .describe('Four characters, the same for the same value: tells two values apart, and nothing of them'),
+      .describe(
+        'Four characters derived from the value. Equal values have equal fingerprints; the value cannot be derived',
+      ),
     updated_at: time,
     updated_by: z
       .object({ kind: z.enum(ACTOR_KINDS), id: z.string() })
@@ -49,7 +51,9 @@ export const masterKeysBody = z
       .describe('The oldest first. Two: a rotation is under way'),
     data_keys: z.int(),
     values: z.int().describe('Stored secrets'),
-    values_behind: z.int().describe('Of them under a data key that has a successor: encrypting them anew was cut off'),
+    values_behind: z
+      .int()
+      .describe('Number of values under an old data key, because encrypting them again was interrupted'),
     unreadable: z
       .array(z.object({ workspace: z.string(), name: z.string() }))
       .describe('Sealed by an early version in another way: set them again'),
@@ -58,7 +62,7 @@ export const masterKeysBody = z
 export type MasterKeysBody = z.infer<typeof masterKeysBody>;
 
 export const renewedValuesBody = masterKeysBody
-  .extend({ renewed: z.int().describe('Values that were encrypted anew') })
+  .extend({ renewed: z.int().describe('Number of values that were encrypted again') })
   .meta({ id: 'RenewedValues' });
 export type RenewedValuesBody = z.infer<typeof renewedValuesBody>;
 
@@ -70,7 +74,7 @@ export const newMasterKey = z
       .max(100)
       .optional()
       .describe(
-        '32 bytes as hex or base64. Left out: one that the control role makes, where it keeps its key in a file; or the one that was begun with',
+        '32 bytes as hex or base64. Defaults to a generated key if the control role keeps its key in a file, or to the key of the interrupted rotation',
       ),
   })
   .meta({ id: 'NewMasterKey' });

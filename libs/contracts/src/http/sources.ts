@@ -46,7 +46,7 @@ export const sourceBody = z
     span_at_end: nullable(open(z.string())).describe(
       'The same for a reset that continues at the end of the topics (`at: end`), which ends the state `schema_unknown` too. Null for PostgreSQL',
     ),
-    reset_requested_at: nullable(time).describe('When a person asked for a reset that is not done yet'),
+    reset_requested_at: nullable(time).describe('When a person requested a reset that is still pending'),
     streams: z.array(open(z.string())).describe('Streams that read it'),
     tables: z.array(sourceTableBody),
   })

@@ -7,7 +7,7 @@ const lastCall = z
   .object({
     at: time,
     outcome: z.string().describe('Such as `unavailable`, `unauthorized`, `throttled` or `refused`'),
-    status: z.int().nullable().describe('Null: no answer came'),
+    status: z.int().nullable().describe('Null: no answer'),
     detail: z.string(),
   })
   .meta({ id: 'PartnerCall' });
@@ -31,7 +31,7 @@ export const waitingEventBody = z
     trigger_id: z.string(),
     event_id: z.string().nullable(),
     rule: z.string().nullable(),
-    user_ids: z.int().describe('How many user ids the partner is asked about'),
+    user_ids: z.int().describe('Number of user ids of the lookup'),
     since: nullable(time).describe('When the event began to wait'),
     calls: z.int(),
     last_call: lastCall.nullable(),

@@ -16,7 +16,7 @@ export const whyNotRequest = z
     drafts: z
       .boolean()
       .optional()
-      .describe('Says of each event too what it comes to with the drafts of the workspace; nothing is sent'),
+      .describe('Also evaluates each event with the drafts of the workspace. Nothing is sent'),
     search: z
       .string()
       .max(200)
@@ -63,9 +63,7 @@ export const gateBody = z
     source: z
       .enum(['projection', 'log', 'state', 'ledger', 'configuration'])
       .nullable()
-      .describe(
-        'What it was answered from; `log`: the event was judged once more; `state`: what rules keep of the entity',
-      ),
+      .describe('Source of the answer. `log`: the event was evaluated again. `state`: state of the entity’s rules'),
   })
   .meta({ id: 'WhyNotGate' });
 
@@ -73,14 +71,14 @@ const draftOutcome = z
   .object({
     result: z
       .enum(['notified', 'waiting', 'in_doubt', 'stopped', 'unknown'])
-      .describe('`unknown`: neither the event nor the ledger says it'),
+      .describe('`unknown`: neither event nor ledger decides it'),
     gate: gateName.nullable().describe('The first gate that is not passed; null: notified'),
     text: z.string(),
-    words: z.string().describe('The same in words, to stand behind *With the drafts:*'),
+    words: z.string().describe('The outcome as text, to follow *With the drafts:*'),
   })
   .meta({ id: 'WhyNotDraftOutcome' });
 const withDrafts = nullable(draftOutcome).describe(
-  'What the event and rule come to with the drafts; null: nobody asked for drafts, or there is no event',
+  'Outcome of event and rule with the drafts. Null: drafts were not requested, or there is no event',
 );
 
 export const whyNotBody = z
@@ -92,7 +90,7 @@ export const whyNotBody = z
     to: time,
     verdict: z.enum([...verdict.options, 'no_event']),
     sentence: z.string(),
-    gate: gateName.nullable().describe('The first gate that was not passed; null: they were told'),
+    gate: gateName.nullable().describe('The first gate that was not passed. Null: they were notified'),
     event: z.string().nullable(),
     delivery: z.string().nullable(),
     rule: z.string().nullable(),
@@ -122,7 +120,7 @@ export const whyNotBody = z
     last: z
       .object({ event: z.string(), at: time, stream: z.string() })
       .nullable()
-      .describe('Where nothing came about them: the newest event of the workspace before the end of the span'),
+      .describe('If no event named them: the newest event of the workspace before the end of the time range'),
     looked: z.object({
       events: z.int().describe('Events of the span that were looked at, newest first'),
       judged_again: z.int(),

@@ -84,6 +84,6 @@ export function describeAuditAction(action: string): string {
 /** Returns the outcome of an action, with the code of the problem if there was one. Null if the action was done. */
 export function describeAuditOutcome(outcome: AuditOutcome, code: string | null): string | null {
   if (outcome === 'done') return null;
-  if (outcome === 'begun') return 'Nobody saw how it ended';
+  if (outcome === 'begun') return 'Outcome not recorded';
   return `${outcome === 'refused' ? 'Refused' : 'Failed'}${code === null ? '' : `: ${code}`}`;
 }

@@ -74,10 +74,10 @@ const POSTGRES: WordsOf<'postgres'> = {
     },
     publication_changed: {
       what: 'the options of the publication were changed, so that it leaves changes out',
-      end: 'Run this SQL. Changes that were left out do not come again.',
+      end: 'Run this SQL. Changes made before that stay missing.',
     },
     no_slot_free: {
-      what: 'all replication slots of the server are taken',
+      what: 'all replication slots of the server are in use',
       end: 'Drop an unused slot, or raise max_replication_slots.',
     },
     making_slot: {
@@ -146,7 +146,7 @@ const KAFKA: WordsOf<'kafka'> = {
       end: 'Store the certificate of its authority as a secret and name the secret in tls.ca.',
     },
     too_old: {
-      what: 'the Kafka cluster gives topics no ids, so Carillon could not tell that a topic was made again',
+      what: 'the Kafka cluster gives topics no ids, so Carillon could not detect that a topic was created again',
       end: 'Upgrade it to Kafka 3.1 or newer.',
     },
     registry_away: { what: 'the schema registry does not answer', end: 'Carillon retries until it answers.' },

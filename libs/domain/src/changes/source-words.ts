@@ -232,7 +232,7 @@ function stoppedText(source: DescribedSource, problem: SourceProblem<StoppedReas
 function leavingText({ integration, state, position }: DescribedSource, now: Instant): string {
   const what = 'the database is no longer in the configuration, but its replication slot could not be dropped';
   const end =
-    'Until somebody drops it, the slot keeps WAL. Carillon retries. ' +
+    'Until it is dropped, the slot keeps WAL. Carillon retries. ' +
     `If the database is gone or this SQL has been run: \`carillon sources reset ${integration} --gone --reason "…"\`.`;
   const unread =
     stoppedReasonOf(state) === null || position === null

@@ -182,7 +182,7 @@ export function doubt(
   }
   if (settings.inDoubt === 'resend' && !usedUp) {
     const nextAt = Math.min(moment.now + settings.retry.first, before.notAfter + 1);
-    const words = `${detail}; sent again because the notification says in_doubt: resend`;
+    const words = `${detail}; sent again because the notification sets in_doubt: resend`;
     const move = { state: 'WAITING', reason: 'in_doubt_resend', detail: words } as const;
     return moveTo(before, move, { ...doubted, token: null, nextAt, tried: [] }, moment);
   }

@@ -85,7 +85,7 @@ export function dissolvedItem(before: Delivery, newest: Configuration, now: Inst
     intent: { ...before.intent, notAfter },
     state: 'WAITING',
     reason: 'new',
-    detail: 'its digest is collected anew',
+    detail: 'its digest is collected again',
     nextAt: before.updatedAt,
   };
 }

@@ -284,7 +284,7 @@ class Reader {
     const plain = ESCAPES.get(letter);
     this.#at = at;
     if (plain === undefined)
-      return this.#fail('invalid_json', 'A backslash stands before a character that it cannot escape.');
+      return this.#fail('invalid_json', 'A backslash precedes a character that it cannot escape.');
     this.#at = at + 2;
     return plain;
   }
@@ -292,7 +292,7 @@ class Reader {
   #badCharacter(at: number): never {
     this.#at = at;
     if (at >= this.#text.length) return this.#unexpected('the end of a string');
-    return this.#fail('invalid_json', 'A control character stands in a string. Escape it, such as \\n.');
+    return this.#fail('invalid_json', 'A string contains a control character. Escape it, such as \\n.');
   }
 
   #number(first: number): number | bigint | string {
@@ -368,7 +368,7 @@ class Reader {
   }
 
   #unexpected(wanted: string): never {
-    const found = this.#at >= this.#text.length ? 'the body ended' : 'something else stands here';
+    const found = this.#at >= this.#text.length ? 'the body ended' : 'something else is here';
     return this.#fail('invalid_json', `Expected ${wanted}, but ${found}.`);
   }
 

@@ -4,9 +4,9 @@ import type { Instant } from '@carillon/kernel';
 export const INTAKE_CUT_OFFS = {
   connections: 'more connections than the port or one address may have',
   pipelined: 'more requests on one connection than are answered',
-  full: 'all places for requests or bytes were taken',
-  others_need: 'whoever held the most gave room to others',
-  slow: 'bodies came slower than 1 KB/s',
+  full: 'the limit of open requests or bytes was reached',
+  others_need: 'clients with the most open requests were cut off for others',
+  slow: 'bodies arrived slower than 1 KB/s',
   too_many_slow: 'one sender had too many slow bodies',
   unproved: 'more requests with tokens or signatures than can be proved at once',
 } as const;

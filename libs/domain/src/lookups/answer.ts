@@ -42,10 +42,10 @@ export function attribute(
   if (!named.ok) return alone ? ok([standAlone(items, ids, [named.error], unread)]) : err(named.error.detail);
   if (named.value === null) {
     if (alone) return ok([standAlone(items, ids, [], unread)]);
-    return err('the integration does not say which item is about whom');
+    return err('the integration has neither match nor in_order, so items cannot be assigned to user ids');
   }
   const nameless = named.value.findIndex((userId) => userId === null);
-  if (!alone && nameless >= 0) return err(`item ${nameless} does not say whom it is about`);
+  if (!alone && nameless >= 0) return err(`item ${nameless} has no user id`);
   const sorted = sortItems(named.value, new Set(ids));
   return ok(asked.map((own) => ownAnswer(items, sorted, own, unread)));
 }
@@ -67,7 +67,7 @@ function nameItems(
         kind: 'not_in_order',
         index: null,
         userId: null,
-        detail: `${ids.length} ids were asked in order and ${items.length} items came`,
+        detail: `${ids.length} ids were asked in order and ${items.length} items were returned`,
       });
     case 'match':
       return ok(items.map((item) => identifier(valueAt(item, attribution.path))));
@@ -170,9 +170,9 @@ function ownAnswer(items: readonly Json[], sorted: SortedItems, own: readonly st
         kind: 'invalid',
         index,
         userId,
-        detail: unread.get(index) ?? 'it does not say whom it is about',
+        detail: unread.get(index) ?? 'it has no user id',
       });
-    else if (!places) collected.problem({ kind: 'extra', index, userId, detail: 'nobody asked about this id' });
+    else if (!places) collected.problem({ kind: 'extra', index, userId, detail: 'this id was not requested' });
     else if (places.first[0] === index) collected.take(items[index] ?? null, index, userId);
     else collected.problem({ kind: 'duplicate', index, userId, detail: 'the first one counts' });
   }

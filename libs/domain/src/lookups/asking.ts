@@ -135,7 +135,7 @@ export const afterAnswer = (before: Asking, lookup: Lookup, evidence: CallEviden
 /** Too late: an answer would be of no use any more. */
 export function afterDeadline(before: Asking): Asking {
   const last = before.evidence.at(-1);
-  const detail = last ? `not answered in time; last: ${last.detail}` : 'nobody could be asked in time';
+  const detail = last ? `not answered in time; last: ${last.detail}` : 'no call was possible in time';
   return { ...before, verdict: parked('not_after_passed', detail) };
 }
 

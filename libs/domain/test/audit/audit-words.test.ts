@@ -33,6 +33,6 @@ describe('the words of the audit', () => {
     expect(describeAuditOutcome('done', null)).toBeNull();
     expect(describeAuditOutcome('refused', 'forbidden')).toBe('Refused: forbidden');
     expect(describeAuditOutcome('failed', null)).toBe('Failed');
-    expect(describeAuditOutcome('begun', null)).toBe('Nobody saw how it ended');
+    expect(describeAuditOutcome('begun', null)).toBe('Outcome not recorded');
   });
 });

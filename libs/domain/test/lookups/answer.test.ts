@@ -43,7 +43,7 @@ describe('items that carry the user id', () => {
 
   it('and one that does not: a shared call has to be repeated one by one, a call of one goes on without it', () => {
     const items = [person('a'), { to: { email: 'x@example.com' } }];
-    expect(told(items, [['a'], ['b']], MATCH)).toBe('item 1 does not say whom it is about');
+    expect(told(items, [['a'], ['b']], MATCH)).toBe('item 1 has no user id');
     expect(told(items, [['a']], MATCH)).toEqual([['a=a@example.com', 'invalid:1']]);
   });
 });
@@ -55,7 +55,7 @@ describe('items in the order of the ids', () => {
 
   it('that are not as many stand on their own, and never in a shared call', () => {
     expect(told([person('x')], [['a', 'b']], IN_ORDER)).toEqual([['?=x@example.com', 'not_in_order:?']]);
-    expect(told([person('x')], [['a'], ['b']], IN_ORDER)).toBe('2 ids were asked in order and 1 items came');
+    expect(told([person('x')], [['a'], ['b']], IN_ORDER)).toBe('2 ids were asked in order and 1 items were returned');
   });
 });
 
@@ -67,7 +67,7 @@ describe('items that say nothing of ids', () => {
   });
 
   it('are never shared', () => {
-    expect(told([person('x'), person('y')], [['a'], ['b']], NONE)).toContain('does not say');
+    expect(told([person('x'), person('y')], [['a'], ['b']], NONE)).toContain('cannot be assigned');
   });
 });
 

@@ -71,7 +71,7 @@ describe('a trigger whose partner does not answer', () => {
   it('is parked when it is too late, with what was last seen', () => {
     expect(afterDeadline(fresh).verdict).toMatchObject({
       reason: 'not_after_passed',
-      detail: 'nobody could be asked in time',
+      detail: 'no call was possible in time',
     });
     const told = afterDeadline(after(['unavailable']).asking).verdict;
     expect(told).toMatchObject({ detail: 'not answered in time; last: no' });

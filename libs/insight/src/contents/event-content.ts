@@ -58,7 +58,7 @@ export async function openEvent(
   const facts = { id, workspace, stream, at, bytes, configNumber, position: found.at, copies: rows.length };
   const without = (gone: string): EventContent => ({ ...facts, gone, fields: [], whole: [], lines: [], next: null });
   const [record] = await ports.log.read('carillon.events', row.partition, row.offset, 1);
-  if (!record || record.offset !== row.offset) return without('the event has left the log (retention)');
+  if (!record || record.offset !== row.offset) return without('retention has removed the event from the log');
   const read = readSourceRecord(record, ports.log.logId);
   if (read.ok && read.value.kind === 'erased') return without('the event was erased');
   if (!read.ok || read.value.kind !== 'event') return without('the record cannot be read; see the dead letters');

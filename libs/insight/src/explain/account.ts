@@ -33,7 +33,7 @@ function arrived({ id, at, stream }: EventRow): Gate {
   return gate('event', 'passed', `received on ${stream}`, { at, evidence, source: 'projection' });
 }
 const sawIt = ({ at, configNumber }: EventRow, rule: string): Gate =>
-  gate('rule', 'passed', `judged by configuration ${configNumber}`, {
+  gate('rule', 'passed', `evaluated with configuration ${configNumber}`, {
     at,
     evidence: [{ kind: 'rule', id: rule }],
     source: 'log',
@@ -60,7 +60,7 @@ export async function accountOf(
     return ending(null, [gate('recipient', 'stopped', text, { at: row.at, lines: [dropped.reason], source: 'log' })]);
   }
   if (!message) {
-    const text = 'the notification has no channel that could tell them: no address for any of its channels';
+    const text = 'they have no address for any channel of the notification';
     return ending(null, [found, gate('address', 'stopped', text, { at: row.at, source: 'log' })]);
   }
   const delivery = await ledger.get(message.deliveryId);
@@ -90,7 +90,7 @@ export function accountOfSilence(row: EventRow, rule: string, judged: TraceStep,
   const isOpen = asked.length > 0 && asked.every((one) => one.state !== 'recorded');
   const recipient = isOpen
     ? gate('recipient', 'waiting', asked.at(-1)?.text ?? '', { ...facts, lines: [] })
-    : gate('recipient', 'stopped', `${judged.text}, none of them by this name`, {
+    : gate('recipient', 'stopped', `${judged.text}, none with this name`, {
         ...facts,
         lines: [...judged.lines, ...asked.flatMap(({ lines }) => lines)],
       });

@@ -94,7 +94,7 @@ export async function draftFindings(
   }
   if (!isAboutEvent) return findings;
   const remembering = book.rulesOf(configuration, event.stream).filter((entry) => entry.ok && entry.rule.memory);
-  const unknown = unknownAt('condition', 'the rule keeps state, which the event alone does not tell');
+  const unknown = unknownAt('condition', 'the rule depends on earlier events, so this event alone does not decide');
   return [...findings, ...remembering.map(({ placed }) => ({ rule: ruleTitle(placed), ...NO_MESSAGE, ...unknown }))];
 }
 
@@ -204,7 +204,7 @@ async function outcomeOf(
   const { gate, text } = stop;
   const notification = readRuleTitle(ruleTitle(rule.placed))?.notification ?? '';
   if (stop.result === 'stopped' && OF_NOTIFICATION.has(gate) && question.drafts.edited.has(notification)) {
-    return unknownAt(gate, `${text}; that was decided by what was published, and the drafts change the notification`);
+    return unknownAt(gate, `${text}; the published version decided this, and the drafts change the notification`);
   }
   return { result: stop.result as DraftResult, gate, text };
 }

@@ -87,8 +87,7 @@ function describeMemory(
   };
 }
 
-const WITHDRAWN =
-  'the rule was removed or moved to another stream; what is kept of it ends at the next event of the entity';
+const WITHDRAWN = 'the rule was removed or moved to another stream; its state ends at the next event of the entity';
 
 function sentenceOf(placed: PlacedRule | undefined, { since }: RuleMemory): string {
   if (placed?.since !== since) return WITHDRAWN;

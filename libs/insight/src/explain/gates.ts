@@ -23,19 +23,19 @@ export type GateName = (typeof GATES)[number];
 
 export const GATE_TITLES: Readonly<Record<GateName, string>> = {
   event: 'An event arrived',
-  rule: 'A rule was on and saw it',
+  rule: 'An enabled rule received it',
   condition: 'The rule fired',
   unless: 'No later event cancelled the wait',
   deadline: 'The deadline has passed',
   recipient: 'They were among its recipients',
-  duplicate: 'They were not told before',
+  duplicate: 'They were not notified before',
   in_time: 'It was still in time',
-  consent: 'They want it',
-  address: 'Their address is good',
+  consent: 'They have not opted out',
+  address: 'Their address can be used',
   schedule: 'No quiet hours, delay or digest',
   rendered: 'The message could be rendered',
   limits: 'No limit was reached',
-  provider: 'A provider took it',
+  provider: 'A provider accepted it',
   receipt: 'It arrived',
 };
 
@@ -152,12 +152,12 @@ export function gatesOfDelivery(delivery: Delivery, intentId: string, digest: De
     if (own && RESULT_OF[own.state] !== 'waiting') return gatesOfMove(own, evidence);
     const holder = [...evidence, { kind: 'event', id: intent.eventId } as const];
     const text = own
-      ? `event ${intent.eventId} took its place, and tells the newer of the two`
-      : `told already for event ${intent.eventId}: ${id} is ${delivery.state}`;
+      ? `replaced by the newer event ${intent.eventId}`
+      : `already notified for event ${intent.eventId}: delivery ${id} is ${delivery.state}`;
     return [gate('duplicate', 'stopped', text, { at: own?.at ?? delivery.createdAt, evidence: holder })];
   }
   if (digest) {
-    const inDigest = gate('schedule', 'passed', `it is told in digest ${digest.id}`, {
+    const inDigest = gate('schedule', 'passed', `sent in digest ${digest.id}`, {
       at: delivery.updatedAt,
       evidence: [...evidence, { kind: 'delivery', id: digest.id }],
     });
@@ -205,7 +205,7 @@ function gatesOfMove({ state, reason, detail, at }: Move, evidence: readonly Evi
   });
   const after =
     place === 'provider' && RESULT_OF[state] === 'passed'
-      ? [gate('receipt', 'unknown', 'no receipt came; many providers and addresses send none')]
+      ? [gate('receipt', 'unknown', 'no receipt has arrived; many providers send none')]
       : [];
   return [...before, own, ...after];
 }

@@ -19,9 +19,9 @@ export const letterAt = (
 export async function letterSteps(id: string, { readModels }: LetterPorts): Promise<readonly TraceStep[]> {
   const row = await readModels.deadLetter(id);
   if (!row) return [];
-  const next = row.redrivenAt === null ? `; to put it on the log again: npx carillon dead-letters redrive ${id}` : '';
-  const parked = step('dead_letter', row.at, `put aside: ${row.reason}${next}`, { id, reason: 'parked' });
+  const next = row.redrivenAt === null ? `; process it again with: npx carillon dead-letters redrive ${id}` : '';
+  const parked = step('dead_letter', row.at, `now a dead letter: ${row.reason}${next}`, { id, reason: 'parked' });
   if (row.redrivenAt === null) return [parked];
   const by = row.redrivenBy ?? 'an operator';
-  return [parked, step('dead_letter', row.redrivenAt, `put on the log again by ${by}`, { id, reason: 'redriven' })];
+  return [parked, step('dead_letter', row.redrivenAt, `redriven by ${by}`, { id, reason: 'redriven' })];
 }

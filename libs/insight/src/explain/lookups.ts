@@ -68,12 +68,12 @@ export async function traceAnswer(triggerId: TriggerId, ports: LookupTracePorts)
 
 async function callSteps(id: TriggerId, ports: LookupTracePorts): Promise<readonly TraceStep[]> {
   const task = await ports.tasks.get(id);
-  if (!task) return [step('lookup', null, 'not in custody yet, or past its time (retention)', { id })];
+  if (!task) return [step('lookup', null, 'not in custody yet, or removed by retention', { id })];
   const { evidence, verdict, ended, letters = [] } = readAsking(task);
   const redriven = await Promise.all(letters.map((letter) => letterSteps(letter, ports)));
   const calls = inOrder([...evidence.map(callStep), ...redriven.flat()]);
   if (verdict) {
-    const text = `${verdict.kind === 'answered' ? 'answered' : 'given up'}, and about to be put on the log`;
+    const text = `${verdict.kind === 'answered' ? 'answered' : 'given up'}; about to be recorded`;
     return [...calls, step('lookup', null, text, { id, state: 'waiting' })];
   }
   if (!task.done) return [...calls, waitingStep(task)];
@@ -90,7 +90,7 @@ function callStep({ at, callId, outcome, status, detail, took, sharedBy }: CallE
 
 function waitingStep({ id, nextAt, deadline }: DueTask): TraceStep {
   const until = deadline === null ? '' : `, given up at ${formatInstant(deadline)}`;
-  return step('lookup', null, `waits for the partner; asked again from ${formatInstant(nextAt)}${until}`, {
+  return step('lookup', null, `waits for the partner; next call at ${formatInstant(nextAt)}${until}`, {
     id,
     state: 'waiting',
   });

@@ -26,7 +26,7 @@ export function originSteps(
   const eventAt = receivedAt ?? (deadline === undefined ? causedAt : null);
   const firedAt = deadline === undefined ? causedAt : (passedAt ?? deadline);
   const by = deadline === undefined ? '' : ' by its deadline';
-  const passed = deadline === undefined || passedAt === null ? '' : ', which the watermark had passed';
+  const passed = deadline === undefined || passedAt === null ? '' : ', after the watermark passed it';
   return {
     event: step('event', eventAt, 'the event that caused it', {
       id: eventId,

@@ -138,7 +138,7 @@ export async function personStory(named: NamedPerson, ledger: Pick<DeliveryLedge
   const { message, dropped } = named;
   if (dropped) return { ...named, outcome: 'not_told', state: null, reason: dropped.reason, text: dropped.detail };
   if (!message) {
-    const text = 'the notification has no channel that could tell them';
+    const text = 'they have no address for any channel of the notification';
     return { ...named, outcome: 'not_told', state: null, reason: 'no_channel', text };
   }
   const delivery = await ledger.get(message.deliveryId);
@@ -165,7 +165,7 @@ function endingOf(
   const last = history.findLast((entry) => entry.intentId === intentId);
   if (last)
     return { outcome: ENDS[last.state], state: last.state, reason: last.reason, text: describeReason(last.reason) };
-  const text = `told already for ${intent.eventId}: ${id} is ${state}`;
+  const text = `already notified for event ${intent.eventId}: delivery ${id} is ${state}`;
   return { outcome: 'not_told', state: 'SUPPRESSED', reason: 'duplicate', text };
 }
 
@@ -211,14 +211,14 @@ export class PeopleTally {
     return { ...this.#counts };
   }
 
-  /** Such as `498 told, 2 not: 1 rule error, 1 no address`. */
+  /** Such as `498 notified, 2 not: 1 rule error, 1 no address`. */
   get headline(): string {
     const { told, waiting, in_doubt, not_told } = this.#counts;
     const reasons = [...this.#reasons]
       .toSorted(([, one], [, other]) => other - one)
       .map(([reason, count]) => `${count} ${reasonText(reason) ?? reason}`);
     return [
-      `${told} told`,
+      `${told} notified`,
       ...(waiting > 0 ? [`${waiting} waiting`] : []),
       ...(in_doubt > 0 ? [`${in_doubt} in doubt`] : []),
       ...(not_told > 0 ? [`${not_told} not: ${reasons.join(', ')}`] : []),

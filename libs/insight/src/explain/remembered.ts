@@ -110,11 +110,11 @@ async function storyOf(
     return traceRule(evaluated, event, row, configuration, ports);
   }
   const sent = await sentByRule(placed, event, row.at, ports);
-  const text = sent.intents.length > 0 ? 'fired; its decision is kept no longer' : DECISION_GONE;
+  const text = sent.intents.length > 0 ? 'fired; the decision is no longer kept' : DECISION_GONE;
   return { ...sent, steps: [step('rule', row.at, text, { ...more, reason: 'not_kept' })] };
 }
 
-const DECISION_GONE = 'did not fire, or its decision is kept no longer';
+const DECISION_GONE = 'did not fire, or the decision is no longer kept';
 
 /** `at`: the watermark at which the rule decided. */
 function decisionStep(decision: Decision, { id }: SourceEvent, more: Partial<TraceStep>): TraceStep {

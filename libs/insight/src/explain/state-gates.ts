@@ -48,7 +48,7 @@ export function stateGates(remembered: RememberedRule, event: SourceEvent, at: I
   return gatesOfLast(last, remembered, event, at);
 }
 
-const GONE = 'no decision about the event is kept any more, and there is no message';
+const GONE = 'the decision about the event is no longer kept, and there is no message';
 
 function gateOfNothing(nothing: RuleOutcome, { lines }: RememberedRule, { change }: SourceEvent, at: Instant): Gate {
   const facts = { at, lines, source: 'log' } as const;
@@ -75,11 +75,11 @@ function gatesOfLast(last: Decision, remembered: RememberedRule, event: SourceEv
     return stop('unless', `${words}, by event ${last.eventId}`, [{ kind: 'event', id: last.eventId }]);
   }
   if (isFiring(last)) {
-    return stop('recipient', `${words}, and named nobody by this name`);
+    return stop('recipient', `${words}, but no recipient has this name`);
   }
   const isAtDeadline = last.record !== event.position.offset;
   const name = gateOfDecision(last);
-  if (name === null) return stop('deadline', 'the end of the wait is kept no longer, and there is no message');
+  if (name === null) return stop('deadline', 'the result of the wait is no longer kept, and there is no message');
   // A rule that fails at its deadline fails in its recipients.
   if (name === 'condition' && last.form === null && isAtDeadline) return stop('recipient', words);
   return stop(name, words);

@@ -114,7 +114,7 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
   const delivery = await ports.ledger.get(id as DeliveryId);
   if (!delivery) return null;
   const duplicates = (await ports.readModels.duplicatesOfDelivery(id)).map((row) =>
-    step('duplicate', row.at, `event ${row.eventId} asked for the same again`, {
+    step('duplicate', row.at, `event ${row.eventId} would have sent the same message again`, {
       id: row.intentId,
       reason: 'duplicate',
     }),
@@ -159,14 +159,14 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   const endingIn = (last: TraceStep): RowStory => ({ ...nothing, steps: [...steps, last] });
   if (!record || record.offset !== row.offset) {
     return endingIn(
-      step('evaluation', null, 'the event has left the log (retention); its deliveries stand in the ledger'),
+      step('evaluation', null, 'retention has removed the event from the log; its deliveries are still in the ledger'),
     );
   }
   const checkpoint = await ports.checkpoints.load('engine', 'carillon.events', row.partition);
   if (!checkpoint || checkpoint.next <= row.offset) {
     const behind = row.offset + 1 - (checkpoint?.next ?? 0);
     return endingIn(
-      step('evaluation', null, `not judged yet: the engine is ${behind} records behind in this partition`),
+      step('evaluation', null, `not evaluated yet: the engine is ${behind} records behind in this partition`),
     );
   }
   const read = readSourceRecord(record, ports.log.logId);
@@ -189,7 +189,7 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   const stories = await rememberedStories(event, configuration, row, ports);
   const { configNumber } = row;
   const counts = countWords(evaluatedRules, stories);
-  steps.push(step('evaluation', row.at, `judged by configuration ${configNumber}: ${counts}`, { configNumber }));
+  steps.push(step('evaluation', row.at, `evaluated with configuration ${configNumber}: ${counts}`, { configNumber }));
   const people: NamedPerson[] = [];
   const messages: { readonly at: number; readonly intent: Intent }[] = [];
   const tell = (told: RuleStory): void => {
@@ -211,7 +211,7 @@ function countWords(evaluatedRules: readonly EvaluatedRule[], stories: readonly 
   const count = evaluatedRules.length + stories.length;
   if (count === 0) return 'no rule listens on this stream';
   const fired = evaluatedRules.filter(({ outcome }) => outcome.kind === 'fired' || outcome.kind === 'asks').length;
-  const kept = stories.length === 0 ? '' : `, ${stories.length} decided by what it keeps of the entity`;
+  const kept = stories.length === 0 ? '' : `, ${stories.length} decided by the state of the entity`;
   return `${count} ${count === 1 ? 'rule' : 'rules'} saw it, ${fired} fired${kept}`;
 }
 

@@ -97,7 +97,7 @@ const notNamed = ({ step, rule, reason, text }: TraceStep): Omit<WhyLine, 'at' |
   outcome: 'not_named',
   state: null,
   reason: reason ?? 'not_named',
-  text: step === 'trigger' ? `${text}, none of them by this address` : text,
+  text: step === 'trigger' ? `${text}, none with this address` : text,
   deliveryId: null,
   uniqueId: null,
 });

@@ -112,7 +112,7 @@ describe('The body of an event', () => {
     const id = await happens();
     topology.trim('carillon.events', topology.clock.now() + HOUR);
     expect(await openEvent(id, FIRST, topology.ports)).toMatchObject({
-      gone: 'the event has left the log (retention)',
+      gone: 'retention has removed the event from the log',
       lines: [],
     });
   });

@@ -40,15 +40,15 @@ describe('a record that was put aside', () => {
         at: 10,
         step: 'dead_letter',
         id,
-        text: `put aside: rule_gone; to put it on the log again: npx carillon dead-letters redrive ${id}`,
+        text: `now a dead letter: rule_gone; process it again with: npx carillon dead-letters redrive ${id}`,
       },
     ]);
   });
   it('stays in the story when it was put on the log again: by whom and when', async () => {
     await readModels.markRedriven(id, 20, 'ann');
     expect((await letterSteps(id, ports)).map(({ at, text }) => [at, text])).toEqual([
-      [10, 'put aside: rule_gone'],
-      [20, 'put on the log again by ann'],
+      [10, 'now a dead letter: rule_gone'],
+      [20, 'redriven by ann'],
     ]);
   });
 });

@@ -61,11 +61,11 @@ describe('the people of an event', () => {
       '5 - not_told no_address',
     ]);
     expect(items[1]?.item).toContain('bob@example.com');
-    expect(items[3]?.text).toMatch(/^told already for evt_.*: dlv_.* is WAITING$/);
+    expect(items[3]?.text).toMatch(/^already notified for event evt_.*: delivery dlv_.* is WAITING$/);
     expect(items[4]).toMatchObject({ state: 'SUPPRESSED', recipient: { uniqueId: 'eve' } });
     expect(next).toBeNull();
     expect(summary).toEqual({
-      headline: '0 told, 1 waiting, 4 not: 1 rule error, 1 where false, 1 duplicate, 1 no address',
+      headline: '0 notified, 1 waiting, 4 not: 1 rule error, 1 where false, 1 duplicate, 1 no address',
       counts: { told: 0, waiting: 1, in_doubt: 0, not_told: 4 },
     });
   });
@@ -75,7 +75,7 @@ describe('the people of an event', () => {
     await settle(topology);
     const trace = await traceEvent(id, topology.tracePorts);
     expect(trace?.steps.map(({ step }) => step)).toEqual(['event', 'evaluation', 'trigger']);
-    expect(trace?.people?.summary?.headline).toBe('0 told, 500 waiting');
+    expect(trace?.people?.summary?.headline).toBe('0 notified, 500 waiting');
   });
 
   it('beyond the most of one event are one line that says how many they are', async () => {
@@ -84,7 +84,7 @@ describe('the people of an event', () => {
     const { items, summary } = await peopleOf(id, { from: 0, limit: 1000 });
     expect(items).toHaveLength(501);
     expect(items.at(-1)).toMatchObject({ place: 501, count: 3, reason: 'too_many_recipients' });
-    expect(summary?.headline).toBe('0 told, 500 waiting, 3 not: 3 too many recipients');
+    expect(summary?.headline).toBe('0 notified, 500 waiting, 3 not: 3 too many recipients');
   });
 
   it('come in pages, of which the first says how many there are', async () => {

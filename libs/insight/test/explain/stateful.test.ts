@@ -158,7 +158,7 @@ describe('the trace of a delivery whose rule waited', () => {
       {
         step: 'trigger',
         at: at + HOUR + 1500,
-        text: 'rule order-paid.paid fired by its deadline, which the watermark had passed',
+        text: 'rule order-paid.paid fired by its deadline, after the watermark passed it',
       },
     ]);
   });

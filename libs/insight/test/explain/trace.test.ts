@@ -37,7 +37,7 @@ describe('the trace of an event', () => {
     await settle();
     const steps = await stepsOf(id);
     expect(linesOf(steps).slice(1)).toEqual([
-      'evaluation : judged by configuration 0: 3 rules saw it, 0 fired',
+      'evaluation : evaluated with configuration 0: 3 rules saw it, 0 fired',
       'rule order-paid.paid: did not fire: `when` is false',
       'rule order-paid.big: did not fire: `when` is false',
       'rule order-paid.off: did not fire: it is switched off',
@@ -88,21 +88,23 @@ describe('the trace of an event', () => {
     });
     const story = await traceDelivery(delivery?.id ?? '', topology.tracePorts);
     expect(story?.steps.filter(({ step }) => step === 'duplicate')).toMatchObject([
-      { text: `event ${second} asked for the same again` },
+      { text: `event ${second} would have sent the same message again` },
     ]);
   });
 
   it('says that it was not judged yet, and how far behind the engine is', async () => {
     const id = await topology.event(order('paid'));
     await project();
-    expect((await stepsOf(id)).at(-1)?.text).toBe('not judged yet: the engine is 2 records behind in this partition');
+    expect((await stepsOf(id)).at(-1)?.text).toBe(
+      'not evaluated yet: the engine is 2 records behind in this partition',
+    );
   });
 
   it('is judged by the configuration of its time, whatever was published since', async () => {
     const id = await topology.event(order('paid', 7));
     await topology.publish(...orderShop({ ...ORDER_PAID, enabled: false }).slice(1, 2));
     await settle();
-    expect(linesOf(await stepsOf(id)).join('\n')).toContain('judged by configuration 0: 3 rules saw it, 1 fired');
+    expect(linesOf(await stepsOf(id)).join('\n')).toContain('evaluated with configuration 0: 3 rules saw it, 1 fired');
   });
 
   it('that nobody knows is none', async () => {

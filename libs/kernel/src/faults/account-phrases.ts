@@ -14,7 +14,7 @@ type Code =
 
 /** Returns what an attacker on the network can do with an address that is not encrypted. */
 function dangerOf({ kind, path }: FaultPlace): string {
-  if (kind === 'jwt_provider') return 'anybody on the way can exchange keys that come over http';
+  if (kind === 'jwt_provider') return 'keys fetched over http can be replaced on the way';
   if (path.startsWith('sign_in')) return 'anybody on the way can sign in as another person over http';
   if (path.startsWith('registry')) return 'the password goes over http, unencrypted';
   return 'http sends keys and messages unencrypted';
@@ -33,7 +33,7 @@ export const ACCOUNT_PHRASES: FaultPhrases<Code> = {
     formFix: 'Use https, unless the address is on this machine.',
   }),
   item_match_twice: () => ({
-    message: 'two settings say which item of the answer is about whom',
+    message: 'two settings assign items of the answer to user ids',
     expected: 'match or in_order',
     fix: 'remove in_order if the items of the answer carry the user id, else match',
     formFix: 'Keep the path of the user id, or the order of the answer.',

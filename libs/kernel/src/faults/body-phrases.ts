@@ -92,7 +92,7 @@ export const BODY_PHRASES: FaultPhrases<Code> = {
     message: `${quote(setting)} is read when Carillon starts and cannot be changed here`,
     expected: known,
     fix: `write ${setting} into the carillon.yaml that the process is started with`,
-    formFix: 'Ask whoever runs Carillon.',
+    formFix: 'Ask the operator of Carillon.',
   }),
   nested_too_deeply: ({ most }) => ({
     message: `nested more than ${most} levels deep`,

@@ -66,7 +66,7 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     formFix: 'Name that list, or use “event” instead of “item”.',
   }),
   once_ever: ({ from }, { label }) => ({
-    message: `unique_id is left out, so ${from === 'lookup' ? 'unless the partner names one, ' : ''}each address gets this notification once, ever`,
+    message: `unique_id is missing, so ${from === 'lookup' ? 'unless the partner names one, ' : ''}each address gets this notification once, ever`,
     expected: '',
     fix: 'write unique_id: event_id to count every event, or an expression such as event.order_id; keep it if once is meant',
     formMessage: `${label}: each address gets this notification once, ever`,

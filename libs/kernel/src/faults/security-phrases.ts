@@ -72,7 +72,7 @@ export const SECURITY_PHRASES: FaultPhrases<Code> = {
     formFix: 'Choose a JWT provider, or remove the claims.',
   }),
   claims_missing: ({ provider }, { quote }) => ({
-    message: `everybody with a token of ${quote(provider)} may send any event here, also about somebody else`,
+    message: `anyone with a token of ${quote(provider)} may send any event here, even about another person`,
     expected: '',
     fix: 'bind a claim to a field, such as claims: { sub: event.user_id }; leave it if only your servers get such tokens',
     formFix: 'Bind a claim to a field of the event, unless only your servers get such tokens.',
@@ -99,7 +99,7 @@ export const SECURITY_PHRASES: FaultPhrases<Code> = {
     formFix: 'Bind a claim to that field, unless only your servers get such tokens.',
   }),
   audience_missing: (_facts, { label }) => ({
-    message: 'audience is left out, so tokens that were made for other services count too',
+    message: 'audience is missing, so tokens for other services are accepted too',
     expected: '',
     fix: 'write audience: the value that the issuer puts into `aud` for you',
     formMessage: `${label}: not filled in, so tokens that were made for other services count too`,
@@ -115,7 +115,7 @@ export const SECURITY_PHRASES: FaultPhrases<Code> = {
     message: 'providers need the address of the portal',
     expected: 'portal_url beside sign_in',
     fix: 'add portal_url: https://carillon.example.com',
-    formFix: 'Ask whoever runs Carillon to set it.',
+    formFix: 'Ask the operator of Carillon to set it.',
   }),
   sign_in_name_taken: ({ name }, { quote }) => ({
     message: `two providers are called ${quote(name)}`,
@@ -130,7 +130,7 @@ export const SECURITY_PHRASES: FaultPhrases<Code> = {
     formFix: 'Remove one of them.',
   }),
   sign_in_admits_nobody: () => ({
-    message: 'the provider admits nobody new',
+    message: 'the provider admits no new people',
     expected: '',
     fix: 'add allowed_domains or roles; without them, only people who connected their account in the profile sign in',
     formFix: 'Allow a domain, or give a group a role.',

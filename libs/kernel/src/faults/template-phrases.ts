@@ -86,7 +86,7 @@ export const TEMPLATE_PHRASES: FaultPhrases<Code> = {
     formFix: 'Write {{{body}}}: with two, it is a variable of that name.',
   }),
   layout_body_repeated: ({ times }) => ({
-    message: `{{{body}}} stands ${times} times in this layout`,
+    message: `{{{body}}} occurs ${times} times in this layout`,
     expected: BODY_ONCE,
     fix: 'keep one of them',
     formFix: 'Keep one of them.',

@@ -55,7 +55,7 @@ export const WORKSPACE_PHRASES: FaultPhrases<Code> = {
       message: `${topic} are kept ${kept}, which is shorter than ${setting} of ${owner} (${bound})`,
       expected: `${topic} kept at least ${bound}`,
       fix: `set retention.${topic} in carillon.yaml to ${bound} or longer, or shorten ${setting}`,
-      formFix: `Shorten it, or ask whoever runs Carillon to keep ${topic} at least ${bound}.`,
+      formFix: `Shorten it, or ask the operator of Carillon to keep ${topic} at least ${bound}.`,
     };
   },
   deployment_required: () => ({

@@ -18,7 +18,7 @@ export const METRICS = {
   envelopes: {
     name: 'carillon_envelopes_total',
     type: 'counter',
-    help: 'Envelopes of Debezium that senders posted, by what came of them: appended, without_key, dead_letter or skipped.',
+    help: 'Debezium envelopes that senders posted, by outcome: appended, without_key, dead_letter or skipped.',
     labels: ['stream', 'result'],
   },
   intakeCutOff: {
@@ -30,13 +30,13 @@ export const METRICS = {
   tokens: {
     name: 'carillon_tokens_total',
     type: 'counter',
-    help: 'Tokens judged, by JWT provider and result: valid, unavailable, or what was wrong.',
+    help: 'Tokens verified, by JWT provider and result: valid, unavailable, or what was wrong.',
     labels: ['provider', 'result'],
   },
   tokensByStaleKeys: {
     name: 'carillon_tokens_by_stale_keys_total',
     type: 'counter',
-    help: 'Tokens judged by keys that should have been fetched again and could not be.',
+    help: 'Tokens verified with keys that were due for a refresh that failed.',
     labels: ['provider'],
   },
   keySetFetches: {
@@ -55,7 +55,7 @@ export const METRICS = {
   records: {
     name: 'carillon_records_total',
     type: 'counter',
-    help: 'Records that a stage finished, by stage and what came of them.',
+    help: 'Records that a stage finished, by stage and outcome.',
     labels: ['stage', 'result'],
   },
   stageBatchSeconds: {
@@ -80,7 +80,7 @@ export const METRICS = {
   partitionsStopped: {
     name: 'carillon_partitions_stopped',
     type: 'gauge',
-    help: 'Partitions of this process that stand still until a person has looked, by consumer group.',
+    help: 'Partitions of this process that are blocked until a person acts, by consumer group.',
     labels: ['group'],
   },
   deadLetters: {
@@ -116,7 +116,7 @@ export const METRICS = {
   membersSkipped: {
     name: 'carillon_cohort_members_skipped_total',
     type: 'counter',
-    help: 'Members of cohorts that came without a usable user id, by integration.',
+    help: 'Members of cohorts without a usable user id, by integration.',
     labels: ['integration'],
   },
   callsPassedOver: {
@@ -134,7 +134,7 @@ export const METRICS = {
   lookupCalls: {
     name: 'carillon_lookup_calls_total',
     type: 'counter',
-    help: 'Calls to a partner, by partner and what came of them.',
+    help: 'Calls to a partner, by partner and outcome.',
     labels: ['partner', 'outcome'],
   },
   lookupSeconds: {
@@ -189,7 +189,7 @@ export const METRICS = {
   sourceChanges: {
     name: 'carillon_source_changes_total',
     type: 'counter',
-    help: 'Changes of a database and records of topics, by what came of them: appended, without_key, dead_letter or skipped.',
+    help: 'Changes of a database and records of topics, by outcome: appended, without_key, dead_letter or skipped.',
     labels: ['integration', 'result'],
   },
   lookupQueueBytes: {

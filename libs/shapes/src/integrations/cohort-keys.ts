@@ -13,7 +13,7 @@ export const authorizationOf = (key: string) =>
     keys({
       key: said(secret, { description: key, form: OUR_KEY }),
       second_key: said(secret.exactOptional(), {
-        description: 'The other one while rotating: either is taken.',
+        description: 'The other secret during a rotation; both are accepted.',
         form: OUR_SECOND_KEY,
       }),
     }),
@@ -52,4 +52,4 @@ export const sentToGateway = (description: string): string =>
   `${description} Address: \`<gateway>/cohorts/<workspace>/<integration>\`.`;
 
 export const WEBHOOK_CHECK =
-  'Whether its secret is set, and whether anything has come. The platform itself cannot be asked.';
+  'Checks that its secret is set and that messages have arrived. The platform itself cannot be queried.';

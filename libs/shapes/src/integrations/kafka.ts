@@ -66,7 +66,7 @@ export const kafka = defineIntegration({
           form: { label: 'Schema registry', isRare: true, note: 'Needed for Avro.' },
         }),
         username: said(text(256).exactOptional(), {
-          description: 'User name, where one is asked for.',
+          description: 'User name, if the broker requires one.',
           form: { label: 'User name at the registry', isRare: true },
         }),
         password: said(secret.exactOptional(), {

@@ -29,7 +29,7 @@ export const lookup = defineIntegration({
   states: ['called', 'failing', 'suspended'],
   keys: {
     url: said(url, {
-      description: 'Where it is asked, by POST.',
+      description: 'URL of the endpoint, called with POST.',
       example: 'https://crm.example.com/recipients',
       form: { label: 'URL', note: 'Carillon calls it with POST.' },
     }),
@@ -37,7 +37,7 @@ export const lookup = defineIntegration({
       keys({
         scheme: said(z.enum(['Bearer', 'Basic']).exactOptional(), {
           description:
-            'Word before the key in the `Authorization` header. `carillon integration check` says which one is taken.',
+            'Word before the key in the `Authorization` header. `carillon integration check` shows which one the endpoint accepts.',
           default: 'Bearer',
           form: {
             label: 'Scheme',
@@ -70,7 +70,7 @@ export const lookup = defineIntegration({
     ),
     match: said(z.string().regex(ITEM_PATH, { error: 'a path such as variables.user_id' }).exactOptional(), {
       description:
-        'Path in each item of the answer that holds the user id it is about. Events can then share a call, and missing, doubled and unknown ids are told. Not with `in_order`.',
+        'Path in each item of the answer that holds the user id it is about. Events can then share a call, and missing, duplicate and unknown ids are reported. Not with `in_order`.',
       example: 'variables.user_id',
       form: {
         label: 'Path of the user id in each item of the answer',

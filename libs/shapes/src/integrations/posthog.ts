@@ -12,7 +12,7 @@ export const posthog = defineIntegration({
   role: 'cohort_api',
   title: 'PostHog cohorts',
   summary: 'Carillon asks PostHog who is in a cohort.',
-  description: 'PostHog, which sends no cohorts: it is asked for them.',
+  description: 'PostHog, which does not send cohorts: Carillon polls them.',
   setup: null,
   checkNote: 'Carillon reads the first page of each cohort and stores nothing of it.',
   keys: {

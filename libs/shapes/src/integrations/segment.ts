@@ -20,7 +20,7 @@ export const segment = defineIntegration({
     first_sync_lasts: firstSyncLasts,
     batches: said(z.boolean().exactOptional(), {
       description:
-        'Take lists of calls. Segment signs the first one of a list alone: whoever has seen a signed call can add others to it.',
+        'Accept lists of calls. Segment signs only the first call of a list, so anyone who has seen a signed call can append others.',
       default: false,
       form: { label: 'Accept batches, in which only the first event is signed', isRare: true },
     }),

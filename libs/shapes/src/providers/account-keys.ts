@@ -57,7 +57,7 @@ export const smsKeys = {
       .exactOptional(),
     {
       description:
-        'Numbers go over this account only where they begin so. Other accounts of the notification are asked for the rest.',
+        'Sends only to numbers with these prefixes. Other accounts of the notification are used for the rest.',
       otherwise: 'any number',
       example: ['+49', '+43'],
       form: {

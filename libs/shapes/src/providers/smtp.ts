@@ -43,7 +43,7 @@ const receiptsShape = z.discriminatedUnion('kind', [
   keys({
     kind: said(z.literal('postmark'), { description: 'The webhooks of Postmark.' }),
     credentials: said(secret, {
-      description: 'Reference to `user:password`, as it stands in the address that Postmark calls.',
+      description: 'Reference to `user:password`, as in the URL that Postmark calls.',
     }),
   }),
 ]);
@@ -123,7 +123,7 @@ const smtpKeys = {
       selector: said(
         z.string().regex(/^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/, { error: 'a selector such as k1' }),
         {
-          description: 'Names the key: its public half stands in DNS at `<selector>._domainkey.<domain>`.',
+          description: 'Names the key: its public half is in DNS at `<selector>._domainkey.<domain>`.',
           example: 'k1',
           form: { label: 'DKIM: selector', isRare: true },
         },

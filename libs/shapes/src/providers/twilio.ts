@@ -39,7 +39,7 @@ export const twilio = defineProvider({
           form: secretField('API key: secret', 'API_SECRET', { isRare: true }),
         }),
       }).exactOptional(),
-      { description: 'An API key to sign in with, which can be taken back without a new auth token.' },
+      { description: 'An API key to sign in with, which can be revoked without a new auth token.' },
     ),
     from: said(smsSender.exactOptional(), {
       description: 'Who sends: a number, a short code or a name that Twilio knows. Either this or `messaging_service`.',

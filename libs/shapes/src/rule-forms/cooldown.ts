@@ -14,7 +14,7 @@ export const cooldownKeys = {
       .exactOptional(),
     {
       description:
-        'Matches of an entity that come too soon do not fire. `until_false`: until an event for which `when` is false. A duration: since the rule last fired for the entity.',
+        'Matches of an entity within the cooldown do not fire. `until_false`: until an event for which `when` is false. A duration: since the rule last fired for the entity.',
       otherwise: 'the rule fires at each match',
       example: '1h',
     },

@@ -26,7 +26,7 @@ export const waitKeys = {
     example: 'event.type == "paid"',
   }),
   if_past: said(z.enum(['skip', 'notify']).exactOptional(), {
-    description: 'What happens if `at` is past already when the match comes. `notify`: the rule fires at once.',
+    description: 'What happens if `at` is already past when the match arrives. `notify`: the rule fires at once.',
     default: DEFAULTS.rule.if_past,
   }),
 };

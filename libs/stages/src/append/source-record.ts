@@ -96,7 +96,7 @@ type Content = { readonly body: JsonObject; readonly change?: Change };
 function readBody(bytes: Uint8Array): Result<Content, SourceRecordFault> {
   // The intake takes no more. A larger record is another program's, and its messages would be too large for a topic.
   if (bytes.length > EVENT_LIMITS.bytes) {
-    return fault('body_too_large', `The event has ${bytes.length} bytes, at most ${EVENT_LIMITS.bytes} are judged.`);
+    return fault('body_too_large', `The event has ${bytes.length} bytes; at most ${EVENT_LIMITS.bytes} are allowed.`);
   }
   const read = readEvent(bytes);
   return read.ok ? read : fault(read.error.code, read.error.detail);

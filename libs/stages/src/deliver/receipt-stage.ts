@@ -41,7 +41,7 @@ export type ReceiptPorts = {
 export const UNKNOWN_RECEIPT = 'unknown_receipt';
 const UNKNOWN: RecordFate = { kind: 'parked', reason: UNKNOWN_RECEIPT };
 const WHY_UNKNOWN = 'no attempt of ours went over this account with that token';
-const WHY_NOBODY = 'no account sends over the number that somebody wrote to any more';
+const WHY_NOBODY = 'no account uses the number that received the reply any more';
 
 /**
  * Receipts of so many deliveries are applied at a time. Each waits for the store two or three times, and a store takes many writes

@@ -34,7 +34,7 @@ export async function renderPinned(
   const pinned = await ports.configuration.at(intent.configNumber);
   const { workspace, channel } = slot;
   const found = templateForReader(pinned, workspace, intent.template, channel, intent.variables);
-  if (!found) return { ok: false, why: `there was no template ${intent.template} when the event was judged` };
+  if (!found) return { ok: false, why: `there was no template ${intent.template} when the event was evaluated` };
   const { chosen, locality, wrong, language } = found;
   if (!chosen) return { ok: false, why: `template ${intent.template} had nothing for ${channel}` };
   if (chosen.fault !== null) return { ok: false, why: chosen.fault };

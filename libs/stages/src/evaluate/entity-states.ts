@@ -20,7 +20,7 @@ export const isKeyed = (event: SourceEvent): event is KeyedEvent => event.key !=
 
 /** Why a rule with state judges no event of a stream without a key. */
 export const NO_ENTITY =
-  'this rule keeps state, and its stream has no key that says whose: the events stand in several partitions, and nothing ' +
+  'this rule keeps state, but its stream has no key: the events are in several partitions, and nothing ' +
   'would keep their order; make a stream with a key for it';
 
 /**

@@ -205,9 +205,7 @@ describe('taking intents into custody', () => {
     if (!letter.ok) throw new Error(letter.error.detail);
     expect(isLeftOut(letter.value)).toBe(true);
     expect(letter.value).toMatchObject({ topic: 'carillon.intents', offset, reason: 'unknown_schema' });
-    expect(letter.value.detail).toMatch(
-      /with 40000\d\d bytes too large to be kept here: it is at its place on the log/,
-    );
+    expect(letter.value.detail).toMatch(/with 40000\d\d bytes too large to be stored here: it is on the log/);
     expect(outputs[0]?.value.length).toBeLessThan(1_000);
   });
 });

@@ -36,13 +36,13 @@ export async function requestAddress(
     { purpose: 'address', personId: id, email },
     {
       subject: 'Confirm your address for Carillon',
-      text: (link, endsAt) => `Somebody with an account of Carillon says that this address is theirs.
+      text: (link, endsAt) => `A Carillon user entered this address as theirs.
 
 Open this link to confirm it:
 
 ${link}
 
-It is good for one use, until ${endsAt}. If you do not know what this is about, do nothing.
+The link works once, until ${endsAt}. If this was not you, ignore this mail.
 `,
     },
   );

@@ -29,13 +29,13 @@ export function createFactorGuesses(
       text: (
         link: string,
         endsAt: string,
-      ) => `Somebody who knows your password gave ${MAX_WRONG_CODES} wrong codes of your authenticator within a day.
+      ) => `Somebody entered your password and then ${MAX_WRONG_CODES} wrong authenticator codes within a day. Sign-in is locked.
 
-Open this link to be able to sign in again:
+Open this link to unlock it:
 
 ${link}
 
-It is good for one use, until ${endsAt}. If the codes were not yours, set a new password after that.
+The link works once, until ${endsAt}. If you did not enter the codes, set a new password afterwards.
 `,
     };
     const { mailed } = await links.make({ purpose: 'unlock', personId: id, email }, words);
@@ -53,7 +53,7 @@ It is good for one use, until ${endsAt}. If the codes were not yours, set a new 
       if ((await guessesOf(people, clock, tallyOf(person.id))) < MAX_WRONG_CODES) return;
       const way = (await mailUnlock(person))
         ? 'open the link that was mailed to your address, then sign in'
-        : 'no mail can be sent to you: ask an owner for a new way in (owners: npx carillon owner-link --email ADDRESS), or come again after 24 hours';
+        : 'no mail can be sent to you: ask an owner for a new link (owners: npx carillon owner-link --email ADDRESS), or try again after 24 hours';
       throw new CarillonError('forbidden', `there were ${MAX_WRONG_CODES} wrong codes within 24 hours; ${way}`);
     },
   };

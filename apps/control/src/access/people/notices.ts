@@ -36,8 +36,8 @@ export function notifyPerson(
 
 From: ${request.ip}${agent === '' ? '' : `, ${agent}`}
 
-If this was you, or an owner of your deployment whom you asked, do nothing.
-If not, tell an owner. If you can still sign in, set a new password in Settings, Profile: it ends all other sessions.
+If you or an owner of your deployment did this, ignore this mail.
+If not, contact an owner. If you can still sign in, set a new password in Settings, Profile. This ends all other sessions.
 `;
   mail.notify({ to: email, subject, text });
 }

@@ -144,7 +144,7 @@ export const allowConsents = jobKind({
     summary:
       'Allows again, in their place, what many people opted out of, as a job: all opt-outs of those named, or all that match. Its `undo` opts them out again',
     body: z.strictObject({
-      people: chosenPeople.optional().describe('These; people without opt-outs are left out'),
+      people: chosenPeople.optional().describe('Only these people. People without opt-outs are ignored'),
       ...chosenByFilter(optOutFilter),
     }),
     problems: ['wrong_state', 'conflict'],

@@ -50,7 +50,7 @@ export const dismissReceipts = jobKind({
     path: '/v1/workspaces/:workspace/receipts/dismiss',
     operationId: 'dismissParkedReceipts',
     tags: ['Receipts'],
-    summary: 'Says that nothing is to be done about many receipts that nobody could place, as a job; moves no delivery',
+    summary: 'Dismisses unmatched receipts as a job. Changes no delivery',
     body: z.strictObject({ ids: chosenIds }),
   },
   choose: async ({ workspace, body: { ids } }) => ({ workspace, items: ids, parameters: {} }),

@@ -132,7 +132,7 @@ export const dismissDeliveries = jobKind({
     ...START,
     path: '/v1/workspaces/:workspace/deliveries/dismiss',
     operationId: 'dismissDeliveries',
-    summary: 'Says what became of many deliveries that are in doubt, as a job: those named, or all that match',
+    summary: 'Settles deliveries in doubt as a job: the named ones or all that match',
     body: body.extend({ ...evidence.shape, reason: z.string().min(1).max(500) }),
   },
   async choose({ body: { as, reason, ...chosen }, ...start }, ports) {

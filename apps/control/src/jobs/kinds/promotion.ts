@@ -18,7 +18,7 @@ export const promotion = jobKind({
     operationId: 'startPromotion',
     tags: ['Drafts'],
     summary:
-      'Promotes a test environment as a job, one draft after the other; the job is of the live workspace. What it would do says `promote` with `check_only`',
+      'Promotes a test environment draft by draft, as a job. The job belongs to the live workspace. `promote` with `check_only` shows the effect without a change',
     body: promotionRequest,
     problems: ['not_found', 'wrong_state'],
   },

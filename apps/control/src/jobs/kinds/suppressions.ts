@@ -112,7 +112,7 @@ export const removeSuppressions = jobKind({
     summary:
       'Takes back many entries, as a job: those named, or all that match. Its `undo` puts them back as they were',
     body: z.strictObject({
-      entries: chosenEntries.optional().describe('These; entries that are not there are left out'),
+      entries: chosenEntries.optional().describe('Only these entries. Unknown entries are ignored'),
       ...chosenByFilter(entryFilter),
     }),
     problems: ['wrong_state', 'conflict'],
@@ -124,7 +124,7 @@ export const removeSuppressions = jobKind({
         ? await findEntries(workspace, choice.named, ports)
         : await matchEntries(workspace, choice.filter, ports);
     const expected = 'named' in choice ? entries.length : choice.expected;
-    requireExpected({ ids: entries, more }, expected, 'taken back');
+    requireExpected({ ids: entries, more }, expected, 'removed');
     return { workspace, items: entries.map(itemOf), parameters: {} };
   },
   do: ({ job }, ports) =>

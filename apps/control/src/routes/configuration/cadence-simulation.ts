@@ -23,7 +23,7 @@ const DAY: Duration = 86_400_000;
 const [WEEK, LONGEST] = ['7d', 31 * DAY] as const;
 
 const simulationRequest = z.strictObject({
-  notification: z.string().max(200).optional().describe('Left out: all of the workspace'),
+  notification: z.string().max(200).optional().describe('Defaults to all drafts of the workspace'),
   last: z.string().max(20).default(WEEK).describe('How far back, such as `7d`; at most `31d`'),
   put: z
     .array(
@@ -36,10 +36,7 @@ const simulationRequest = z.strictObject({
     .max(20)
     .default([])
     .describe('Bodies that would take the place of those that are published'),
-  drafts: z
-    .boolean()
-    .default(false)
-    .describe('Beside them the drafts of the workspace, such as a template that a channel is to have'),
+  drafts: z.boolean().default(false).describe('Further drafts of the workspace to include, such as a template'),
 });
 
 type SimulationPorts = PlanningPorts & Pick<RoutePorts, 'drafts' | 'ledger' | 'clock' | 'slice'>;

@@ -11,8 +11,8 @@ import { inWorkspace, notFound, type ApiServer } from '../app.ts';
 const explainRequest = z.strictObject({
   notification: z.string().max(200),
   person: z.string().min(1).max(4096).describe('As the rule names the person: an id of theirs, else the address'),
-  time_zone: z.string().max(100).optional().describe('Of the person; left out: the workspace’s'),
-  at: z.string().max(40).optional().describe('A time, RFC 3339; left out: now'),
+  time_zone: z.string().max(100).optional().describe('Time zone of the person. Defaults to that of the workspace'),
+  at: z.string().max(40).optional().describe('A time in RFC 3339. Defaults to now'),
 });
 
 type CadencePorts = Pick<RoutePorts, 'configuration' | 'limits' | 'ledger' | 'ids' | 'clock'>;

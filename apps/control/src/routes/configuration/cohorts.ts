@@ -33,7 +33,7 @@ export function cohortRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configur
       schema: {
         operationId: 'listCohorts',
         tags: ['Integrations'],
-        summary: 'Cohorts of a platform: how many are in, and how far its newest sync has come',
+        summary: 'Cohorts of a platform with their member counts and the progress of the newest sync',
         params: withNameAcross,
         querystring: z.strictObject(paging),
         response: { 200: cohortPage },
@@ -106,7 +106,7 @@ export async function checkPlatform(
   }
   const { items } = await ports.cohorts.list(workspace, name, 1);
   const [newest] = items;
-  const heard = newest ? `heard of it, last at ${formatInstant(newest.newestAt)}` : 'nothing has come yet';
+  const heard = newest ? `heard of it, last at ${formatInstant(newest.newestAt)}` : 'nothing has arrived yet';
   return [...steps, { step: 'cohorts', ok: true, detail: heard }];
 }
 

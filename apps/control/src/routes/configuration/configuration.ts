@@ -43,7 +43,7 @@ export function configurationRoutes(
       schema: {
         operationId: 'applyConfiguration',
         tags: ['Configuration'],
-        summary: 'Makes the configuration what the folder says; nothing where there is a mistake',
+        summary: 'Applies a folder of configuration files. Changes nothing if a file has a mistake',
         body: folderBody,
         response: { 200: appliedBody },
       },

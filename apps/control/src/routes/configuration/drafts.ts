@@ -182,7 +182,7 @@ function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
       schema: {
         operationId: 'listDrafts',
         tags,
-        summary: 'What is being edited: by whom, since when, in conflict or not',
+        summary: 'Drafts with their authors, start times and conflicts',
         params: inWorkspace,
         querystring: z.strictObject(paging),
         response: { 200: draftPage },

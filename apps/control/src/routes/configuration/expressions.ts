@@ -20,7 +20,7 @@ export function expressionRoutes(
       schema: {
         operationId: 'checkExpression',
         tags: ['Rules'],
-        summary: 'Faults of an expression, the same as a form, and a change of that form; nothing is kept',
+        summary: 'Checks an expression and converts it to and from its form. Stores nothing',
         params: inWorkspace,
         body: expressionCheckRequest,
         response: { 200: expressionCheckBody },

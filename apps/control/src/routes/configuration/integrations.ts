@@ -19,7 +19,7 @@ const checkRequest = z
       .min(1)
       .max(10)
       .optional()
-      .describe('Ids to ask about; left out, one that nobody has'),
+      .describe('User ids to ask about. Defaults to an id that does not exist'),
     drafts: z
       .boolean()
       .default(false)

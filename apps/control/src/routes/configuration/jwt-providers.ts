@@ -31,7 +31,7 @@ const { body: settingsBody } = schemasOf(KIND);
 
 export function jwtProviderRoutes(app: ApiServer, ports: ProviderPorts): void {
   const tried = z.strictObject({
-    token: z.string().max(LONGEST_TOKEN).optional().describe('A token to try; never kept, never answered'),
+    token: z.string().max(LONGEST_TOKEN).optional().describe('A token to test. It is never stored or returned'),
     settings: settingsBody
       .optional()
       .describe(

@@ -66,7 +66,7 @@ export function ruleSampleRoute(app: ApiServer, config: Pick<ControlConfig, 'eve
       if (placed.body.cohort) {
         const { integration } = placed.body.cohort;
         const { workspace } = placed;
-        const hint = `nobody sends events to it; what to enter there: npx carillon integration check ${integration} --workspace ${workspace}`;
+        const hint = `no events are sent to it yet; for the settings to enter there, run npx carillon integration check ${integration} --workspace ${workspace}`;
         throw new CarillonError('invalid_request', `a cohort of ${integration} starts ${params.name}; ${hint}`);
       }
       const compiled = ports.compileRule(placed);
@@ -171,8 +171,7 @@ function notesOf(placed: PlacedRule, { fires, fields, sentence, previous }: Rule
     ? `Sends an event for which the rule ${title} fires${sentence === null ? '' : `, ${sentence}`}.`
     : `Sends an event to the rule ${title}. No values are known that make it fire: put in your own.`;
   const invented = fields.some(({ origin }) => origin === 'placeholder');
-  const before =
-    previous === null ? [] : [`This event of the same entity has to come first: ${stringifyJson(previous)}`];
+  const before = previous === null ? [] : [`Send this event of the same entity first: ${stringifyJson(previous)}`];
   return [
     first,
     ...before,
@@ -181,4 +180,4 @@ function notesOf(placed: PlacedRule, { fires, fields, sentence, previous }: Rule
 }
 
 const claimNotes = ({ claims = {} }: Security): readonly string[] =>
-  Object.entries(claims).map(([claim, path]) => `${path} has to be what the token says in ${claim}.`);
+  Object.entries(claims).map(([claim, path]) => `${path} must equal the claim ${claim} of the token.`);

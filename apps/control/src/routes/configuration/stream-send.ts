@@ -44,7 +44,7 @@ export function streamSendRoute(app: ApiServer, ports: SendPorts): void {
         operationId: 'sendEvent',
         tags: ['Event streams'],
         summary:
-          'Sends one event to a stream as whoever asks, without its key or token; `name` is the EVENT_PATH with its slash as %2F, or what follows the slash',
+          'Sends one event to a stream as the signed-in caller, without its key or token. `name` is the EVENT_PATH with its slash as %2F, or the part after the slash',
         params: withName,
         body: sendRequest,
         response: { 202: sentEventBody },

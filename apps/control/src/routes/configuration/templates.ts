@@ -75,14 +75,14 @@ const previewRequest = z.strictObject({
   ...renderedWith,
   event: renderedWith.event.optional(),
   event_id: z.string().max(100).optional().describe('Instead of it: an event that is on the log'),
-  channel: oneOfWords('channel', CHANNEL_NAMES).optional().describe('Left out: all that the template has'),
+  channel: oneOfWords('channel', CHANNEL_NAMES).optional().describe('Defaults to all of the template'),
   items: z
     .int()
     .min(0)
     .max(500)
     .optional()
     .describe(
-      'As a digest of so many items, each as the event; 0: as one message. Left out: 3 where it is a template of digests',
+      'Items of the digest to render, each from the event; 0 renders one message. Defaults to 3 for a template of digests',
     ),
   drafts: z
     .boolean()
@@ -92,7 +92,7 @@ const previewRequest = z.strictObject({
 type PreviewRequest = z.infer<typeof previewRequest>;
 
 const missingQuery = z.strictObject({
-  channel: oneOfWords('channel', CHANNEL_NAMES).optional().describe('Left out: all that the template has'),
+  channel: oneOfWords('channel', CHANNEL_NAMES).optional().describe('Defaults to all of the template'),
   drafts: z
     .enum(['true', 'false'])
     .default('false')

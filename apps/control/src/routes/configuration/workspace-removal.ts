@@ -34,7 +34,7 @@ export function workspaceRemovalRoutes(
       schema: {
         operationId: 'removeWorkspace',
         tags: ['Workspaces'],
-        summary: 'Removes a workspace with all that it holds, at once; what that is says `removal`',
+        summary: 'Removes a workspace and its contents immediately. `removal` shows the contents first',
         params: inWorkspace,
         body: removeWorkspaceRequest,
         response: { 200: workspaceRemovalBody },

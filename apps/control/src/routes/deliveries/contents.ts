@@ -18,7 +18,7 @@ import { visibleScopeOf } from '../../access/visible-scope.ts';
 import { audited } from '../../audit/facts.ts';
 import { notFound, withIdAcross, type ApiServer } from '../app.ts';
 
-const PLACE = z.string().regex(/^\d{1,9}$/, 'expected the `next` of what came before');
+const PLACE = z.string().regex(/^\d{1,9}$/, 'expected the `next` of the previous page');
 
 const linesQuery = z.strictObject({
   position: z
@@ -74,7 +74,7 @@ export function contentRoutes(app: ApiServer, ports: ContentPorts): void {
       schema: {
         operationId: 'readDeliveryContent',
         tags: ['Deliveries'],
-        summary: 'The message of a delivery, rendered again from what was recorded, and what the provider said to it',
+        summary: 'The message of a delivery, rendered again from the recorded data, with the answers of the provider',
         params: withIdAcross,
         querystring: partQuery,
         response: { 200: deliveryContentBody },

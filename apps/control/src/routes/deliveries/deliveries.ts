@@ -221,7 +221,7 @@ function dismissDeliveryRoute(app: ApiServer, ports: DeliveryPorts): void {
       schema: {
         operationId: 'dismissDelivery',
         tags: ['Deliveries'],
-        summary: 'Says what became of a delivery that is in doubt or failed',
+        summary: 'Settles a delivery that is in doubt or failed',
         params: withIdAcross,
         body: dismissal,
         response: { 200: deliveryBody },

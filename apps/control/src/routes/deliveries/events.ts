@@ -74,9 +74,7 @@ const letterFilters = z.strictObject({
   redriven: z
     .enum(['true', 'false'])
     .optional()
-    .describe(
-      '`false`: only those that nobody has redriven or dismissed; `true`: only those that somebody has redriven',
-    ),
+    .describe('`false`: only letters that are neither redriven nor dismissed; `true`: only redriven letters'),
 });
 
 const whyQuery = z.strictObject({
@@ -145,7 +143,7 @@ function traceEventRoute(app: ApiServer, ports: EventPorts): void {
       schema: {
         operationId: 'traceEvent',
         tags: ['Events'],
-        summary: 'The story of an event, step by step, and of each person whom it names',
+        summary: 'The story of an event, step by step, with each person it names',
         params: withIdAcross,
         querystring: peopleQuery,
         response: { 200: traceBody },
@@ -184,7 +182,7 @@ function whyAddressRoute(app: ApiServer, ports: EventPorts): void {
       schema: {
         operationId: 'whyAddress',
         tags: ['Events'],
-        summary: 'What each event on the log came to for an address',
+        summary: 'The outcome of each event on the log for an address',
         params: acrossWorkspaces,
         querystring: whyQuery,
         response: { 200: whyBody },

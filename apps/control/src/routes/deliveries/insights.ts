@@ -55,7 +55,7 @@ const query = z.strictObject({
     .max(40)
     .optional()
     .describe(
-      `Such as \`1h\`, from 1m, at most ${MAX_BUCKETS} in the span; left out: one that makes at most ${USUAL_MOST}`,
+      `Such as \`1h\`, at least 1m, at most ${MAX_BUCKETS} per time range. Defaults to a length that makes at most ${USUAL_MOST} buckets`,
     ),
   notification: z.string().max(100).optional().describe('Only deliveries of this notification'),
 });

@@ -28,7 +28,7 @@ const filters = z.strictObject({
   parked: z
     .enum(['true', 'false'])
     .optional()
-    .describe('`true`: only those that nobody has dismissed; `false`: only those that somebody has'),
+    .describe('`true`: only receipts that are not dismissed; `false`: only dismissed receipts'),
   source: oneOfWords('source', RECEIPT_SOURCES).optional().describe('Who reported'),
   account: z.string().max(200).optional().describe('The account that proved it, such as `shop/mail` or `default`'),
   ...timeRange,
@@ -56,7 +56,7 @@ function listParkedReceiptsRoute(app: ApiServer, ports: ParkedReceiptPorts): voi
       schema: {
         operationId: 'listParkedReceipts',
         tags: ['Receipts'],
-        summary: 'What providers reported and nobody could place, newest first',
+        summary: 'Unmatched receipts of providers, newest first',
         params: acrossWorkspaces,
         querystring: filters,
         response: { 200: parkedReceiptPage },
@@ -94,7 +94,7 @@ function readParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): void
       schema: {
         operationId: 'readParkedReceipt',
         tags: ['Receipts'],
-        summary: 'One receipt that nobody could place',
+        summary: 'One unmatched receipt',
         params: withIdAcross,
         response: { 200: parkedReceiptBody },
       },
@@ -122,8 +122,7 @@ function dismissParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): v
       schema: {
         operationId: 'dismissParkedReceipt',
         tags: ['Receipts'],
-        summary:
-          'Says that nothing is to be done about a receipt that nobody could place, or a change above a limit; moves no delivery',
+        summary: 'Dismisses an unmatched receipt or a change above a limit. Changes no delivery',
         params: withIdAcross,
         body: noBody,
         response: { 200: parkedReceiptBody },

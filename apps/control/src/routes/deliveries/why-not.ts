@@ -36,7 +36,7 @@ export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts
         operationId: 'whyNot',
         tags: ['Events'],
         summary:
-          'Why a notification did not tell somebody: the gates in order, and the first that stopped it. From ledger and projections, and each event judged once more',
+          'Why a notification did not notify a person: the gates in order, with the first one that stopped it. Read from ledger and projections; each event is evaluated again',
         params: inWorkspace,
         body: whyNotRequest,
         response: { 200: whyNotBody },
@@ -155,10 +155,10 @@ function showAccount(account: Account, notification: string, maySeeBodies: boole
   const why = shown.find(({ gate: name }) => name === stoppedAt)?.text ?? '';
   const because = why === '' ? '' : `: ${why}`;
   const sentence = {
-    told: `${notification} told them of event ${eventId}.`,
-    waiting: `${notification} has not told them of event ${eventId} yet${because}.`,
-    in_doubt: `Nobody can say whether ${notification} told them of event ${eventId}${because}.`,
-    stopped: `${notification} did not tell them of event ${eventId}${because}.`,
+    told: `${notification} notified them about event ${eventId}.`,
+    waiting: `${notification} has not notified them about event ${eventId} yet${because}.`,
+    in_doubt: `It is unknown whether ${notification} notified them about event ${eventId}${because}.`,
+    stopped: `${notification} did not notify them about event ${eventId}${because}.`,
   }[verdict];
   return {
     verdict,
@@ -176,19 +176,19 @@ function describeUnseen(
   { complete, events, not_kept: notKept, since }: WhyNotBody['looked'],
   { notification, from, to, hasMore }: Pick<WhyNotBody, 'notification' | 'from' | 'to'> & { readonly hasMore: boolean },
 ): string {
-  if (complete)
-    return `Nothing about them came for ${notification} between ${from} and ${to}: none of ${events} events names them.`;
+  if (complete) return `No event named them for ${notification} between ${from} and ${to}: ${events} events were read.`;
   if (hasMore || notKept === 0)
     return `None of the newest ${events} events before ${to} names them; older ones of the span were not looked at yet.`;
   const fix = `Search ${since === null ? 'a shorter span' : `a span that ends at ${since}`} to see them.`;
-  return `None of the events that the search kept names them. ${notKept} older events hold the text too, and are not kept. ${fix}`;
+  return `None of the events that the search stored names them. ${notKept} older events also contain the text but are not stored. ${fix}`;
 }
 
 type SilentFacts = Pick<WhyNotBody, 'notification' | 'from' | 'to' | 'looked' | 'last'>;
 
 function nothing({ notification, from, to, looked, last }: SilentFacts, hasMore: boolean) {
   const seen = describeUnseen(looked, { notification, from, to, hasMore });
-  const newest = last === null ? ' No event has come at all.' : ` The last event came at ${last.at} on ${last.stream}.`;
+  const newest =
+    last === null ? ' No event has arrived at all.' : ` The last event arrived at ${last.at} on ${last.stream}.`;
   const text = looked.complete ? 'no event of the span names them' : 'not found yet';
   const gates = allGates([gate('event', looked.complete ? 'stopped' : 'unknown', text, { source: 'log' })]);
   return {

@@ -65,7 +65,7 @@ export function auditRoutes(
           'Follows the chain of the audit from its start and holds every seal against it; names what does not fit',
         body: z
           .strictObject({
-            seals: z.array(keptSeal).max(1_000).optional().describe('Seals that were kept elsewhere: lines of a log'),
+            seals: z.array(keptSeal).max(1_000).optional().describe('Seals from log lines that were stored elsewhere'),
           })
           .nullish(),
         response: { 200: auditVerdictBody },

@@ -46,7 +46,7 @@ function deliveryCounts(app: ApiServer, ports: JobKindPorts): void {
         operationId: 'countDeliveries',
         tags: ['Deliveries'],
         summary:
-          'How many deliveries match that an action fits, and to how many people: asked before it is done to all of them',
+          'Number of matching deliveries an action applies to, and of their recipients. Shown before the action runs',
         params: inWorkspace,
         querystring: z.strictObject({ action: z.enum(DECISIONS), ...deliveryFilters }),
         response: { 200: deliveryCountBody },
@@ -67,7 +67,8 @@ function deliveryCounts(app: ApiServer, ports: JobKindPorts): void {
       schema: {
         operationId: 'countChosenDeliveries',
         tags: ['Deliveries'],
-        summary: 'How many of these deliveries an action fits, and to how many people: asked before it is done to them',
+        summary:
+          'Number of these deliveries an action applies to, and of their recipients. Shown before the action runs',
         params: inWorkspace,
         body: z.strictObject({ action: z.enum(DECISIONS), ids: chosenIds }),
         response: { 200: chosenCountBody },
@@ -90,7 +91,7 @@ function deadLetterCount(app: ApiServer, ports: JobKindPorts): void {
       schema: {
         operationId: 'countDeadLetters',
         tags: ['Dead letters'],
-        summary: 'How many dead letters nobody has redriven or dismissed: asked before all of them are redriven',
+        summary: 'Number of dead letters that are neither redriven nor dismissed. Shown before all are redriven',
         params: inWorkspace,
         querystring: z.strictObject(timeRange),
         response: { 200: deadLetterCountBody },
@@ -134,8 +135,7 @@ function suppressionCount(app: ApiServer, ports: JobKindPorts): void {
       schema: {
         operationId: 'countSuppressions',
         tags: ['Suppressions'],
-        summary:
-          'How many of these entries are there, and how many addresses they hold back: asked before they are taken back',
+        summary: 'Number of these entries that exist, and of the addresses they suppress. Shown before removal',
         params: inWorkspace,
         body: z.strictObject({ entries: chosenEntries.optional(), filter: entryFilter.optional() }),
         response: { 200: suppressionCountBody },
@@ -162,7 +162,7 @@ function consentCount(app: ApiServer, ports: JobKindPorts): void {
       schema: {
         operationId: 'countConsents',
         tags: ['Consents'],
-        summary: 'How many people opted out of how much: asked before all of it is allowed again',
+        summary: 'Number of people and opt-outs. Shown before the opt-outs are removed',
         params: inWorkspace,
         body: z.strictObject({ people: chosenPeople.optional(), filter: optOutFilter.optional() }),
         response: { 200: consentCountBody },

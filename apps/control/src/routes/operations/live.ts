@@ -33,7 +33,7 @@ export const MAX_STREAMS = 1_000;
 
 const query = z.strictObject({
   topics: someOfWords('topic', LIVE_TOPICS).describe('One list, or several with commas'),
-  for: z.string().max(40).optional().describe('Ends the stream after so long, such as `30s`; left out: it goes on'),
+  for: z.string().max(40).optional().describe('Ends the stream after this time, such as `30s`. Defaults to no end'),
 });
 
 export type LiveRoute = {
@@ -65,7 +65,7 @@ export function liveRoute(
         operationId: 'followLists',
         tags: ['Live'],
         summary:
-          'Changes of lists as server-sent events: `event` is the topic, `data` a row as its list has it; `reset` says that a list has to be read again. Goes on after `Last-Event-ID`',
+          'Changes of lists as server-sent events: `event` is the topic, `data` a row as its list has it; `reset` asks the client to read the list again. Continues after `Last-Event-ID`',
         produces: [EVENT_STREAM],
         params: acrossWorkspaces,
         querystring: query,

@@ -27,7 +27,7 @@ export function missingRoute(app: ApiServer, ports: FindMissingPorts): void {
         operationId: 'findMissingMessages',
         tags: ['Runs'],
         summary:
-          'Messages of a published comparison that nobody has received, as they can be sent now: counts, checksum and ten of them; audited if it shows names',
+          'Missing messages of a published comparison that can be sent now: counts, checksum and the first ten. Audited if it shows names',
         params: withId,
         querystring: z.strictObject(selectionFields),
         response: { 200: runMissingBody },

@@ -199,7 +199,7 @@ function keySetCheck(
 
 /** The key of a deployment's account as people call it: `default` where the sandbox stands in for one. */
 const calledDefault = ({ key }: AccountChoice): string => key.replace(/^sandbox/, 'default');
-const WHERE_WRITTEN = `those that begin with default stand in carillon.yaml: accounts.${CHANNEL_NAMES.join(', accounts.')}`;
+const WHERE_WRITTEN = `accounts that begin with default are in carillon.yaml: accounts.${CHANNEL_NAMES.join(', accounts.')}`;
 
 /**
  * The account that is called `main`, `shop/main` or `default:sms:main`. Throws `not_found` with what there is, and `invalid_request`

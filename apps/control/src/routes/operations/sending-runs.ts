@@ -27,7 +27,7 @@ export function sendingRunRoutes(app: ApiServer, ports: SendingPorts): void {
         operationId: 'sendMissingMessages',
         tags: ['Runs'],
         summary:
-          'Sends the missing messages of a published comparison, as a job, if they are still those of the look; nobody is notified twice',
+          'Sends the missing messages of a published comparison, as a job, if they have not changed since they were read. Nobody is notified twice',
         params: withId,
         body: z.strictObject({ ...selectionFields, ...runSendRequest.shape }),
         response: { 202: jobBody },

@@ -72,7 +72,7 @@ export function readRow(
     return 'address: it is no email address, and no phone number in international form, such as +49 30 123456';
   }
   const person = address === '' ? cell('person') : address;
-  if (!personText.safeParse(person).success) return 'person: it names nobody';
+  if (!personText.safeParse(person).success) return 'person: it is empty';
   const kind = cell('target').toLowerCase();
   const known = TARGETS.find((word) => word === kind);
   if (kind !== '' && known === undefined) return `target: takes ${TARGETS.join(', ')}`;
@@ -86,7 +86,7 @@ export function readRow(
   const time = cell('at');
   const at = time === '' ? undefined : parseInstant(time);
   if (time !== '' && at === undefined) return 'at: takes an RFC 3339 time, such as 2026-01-31T09:00:00Z';
-  if (at !== undefined && at > now + CLOCKS_APART) return 'at: it has not come yet';
+  if (at !== undefined && at > now + CLOCKS_APART) return 'at: it is in the future';
   const said = { target, channel, optedOut: out !== 'false', way: 'import', by } as const;
   return { person, decisions: underEveryName(at === undefined ? said : { ...said, at }, names) };
 }

@@ -74,7 +74,7 @@ function listConsentsRoute(app: ApiServer, context: ConsentContext): void {
       schema: {
         operationId: 'listConsents',
         tags: ['Consents'],
-        summary: 'What people said that they want no more, or want again, with how, who and when',
+        summary: 'Opt-outs and opt-ins of people, with source, author and time',
         params: acrossWorkspaces,
         querystring: z.strictObject({ ...paging, person: personText.optional(), ...consentFilters }),
         response: { 200: consentPage },
@@ -104,7 +104,7 @@ function readConsentsRoute(app: ApiServer, context: ConsentContext): void {
       schema: {
         operationId: 'readConsents',
         tags: ['Consents'],
-        summary: 'What one person said, and what comes all the same',
+        summary: 'The choices of one person, with the notifications that are sent regardless',
         params: inWorkspace,
         querystring: z.strictObject({ person: personText }),
         response: { 200: consentBody },
@@ -143,7 +143,7 @@ function setConsentRoute(app: ApiServer, context: ConsentContext): void {
           undoes: z
             .string()
             .optional()
-            .describe('The `at` of a word that `changed` told of: says it back alone, and only where it still stands'),
+            .describe('The `at` of a choice in `changed`. Undoes only that choice, and only if it is still the newest'),
         }),
         response: { 200: consentSetBody },
       },
@@ -190,14 +190,13 @@ function importConsentsRoute(app: ApiServer, context: ConsentContext): void {
       schema: {
         operationId: 'importConsents',
         tags: ['Consents'],
-        summary:
-          'Takes opt-outs of a CSV file; doing it again changes nothing that was said since where rows have a time',
+        summary: 'Imports opt-outs of a CSV file. If rows have a time, a repeated import does not change newer choices',
         consumes: [CSV],
         params: inWorkspace,
         querystring: z.strictObject({
           ...importQuery,
-          channel: channelWord.optional().describe('Of rows that name none; left out: all'),
-          category: z.string().max(100).optional().describe('Of rows that name no target; left out: everything'),
+          channel: channelWord.optional().describe('Channel of rows that name none. Defaults to all channels'),
+          category: z.string().max(100).optional().describe('Target of rows that name none. Defaults to everything'),
         }),
         body: csvBody,
         response: { 200: importedBody },
@@ -257,7 +256,7 @@ function exportConsentsRoute(app: ApiServer, context: ConsentContext): void {
       schema: {
         operationId: 'exportConsents',
         tags: ['Consents'],
-        summary: 'What people said as a CSV file; `import` takes it',
+        summary: 'Choices of people as a CSV file that `import` accepts',
         produces: [CSV],
         params: acrossWorkspaces,
         response: { 200: z.string() },

@@ -34,7 +34,7 @@ export function erasureRoutes(app: ApiServer, ports: RoutePorts): void {
         operationId: 'erasePerson',
         tags: ['People'],
         summary:
-          'Says what is held of a person, and with the checksum of that erases it, as a job; it cannot be undone',
+          'Lists the data held about a person. With the checksum of that list, erases the data as a job. This cannot be undone',
         params: acrossWorkspaces,
         body: erasureRequest,
         response: { 200: erasureLookBody, 202: erasureLookBody },
@@ -79,7 +79,7 @@ export function erasureRoutes(app: ApiServer, ports: RoutePorts): void {
       schema: {
         operationId: 'listErasures',
         tags: ['People'],
-        summary: 'Erasures with their certificates, the newest first; they name nobody',
+        summary: 'Erasures with their certificates, newest first. They name no person',
         params: acrossWorkspaces,
         querystring: z.strictObject({ ...paging }),
         response: { 200: erasurePage },
@@ -104,7 +104,7 @@ export function erasureListRoute(app: ApiServer, ports: RoutePorts): void {
       schema: {
         operationId: 'exportErasures',
         tags: ['People'],
-        summary: 'The list of all erasures, which restore applies to a backup; it names nobody',
+        summary: 'The list of all erasures, which restore applies to a backup. It names no person',
         response: { 200: erasureListBody },
       },
     },

@@ -53,7 +53,7 @@ export function identityRoutes(app: ApiServer, access: Access, ports: ProviderPo
       schema: {
         operationId: 'connectIdentity',
         tags: ['Me'],
-        summary: 'Begins to connect an account of an identity provider; the browser goes there and comes back',
+        summary: 'Starts to connect an account of an identity provider. The browser is redirected there and back',
         body: connectInput,
         response: { 201: connectBody },
       },

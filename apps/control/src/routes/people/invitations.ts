@@ -118,7 +118,7 @@ function createInvitationRoute(app: ApiServer, context: InvitationContext): void
         operationId: 'createInvitation',
         tags: ['People'],
         summary:
-          'Invites somebody: a link for one use within 7 days, shown this once, and mailed where the deployment has an email account',
+          'Invites a person with a link for one use within 7 days. The link is shown once, and mailed if the deployment has an email account',
         body: invitationInput,
         response: { 201: newInvitationBody },
       },
@@ -151,7 +151,7 @@ function endInvitationRoute(app: ApiServer, context: InvitationContext): void {
       schema: {
         operationId: 'endInvitation',
         tags: ['People'],
-        summary: 'Ends an invitation: its link opens nothing any more. Whoever came by it stays',
+        summary: 'Revokes an invitation: its link stops working. A person who accepted it stays a member',
         params: z.object({ id: z.string().max(100) }),
         response: { 200: goneBody },
       },
@@ -173,7 +173,7 @@ function lookAtInvitationRoute(app: ApiServer, context: InvitationContext): void
       schema: {
         operationId: 'lookAtInvitation',
         tags: ['People'],
-        summary: 'What an invitation promises to whoever has its word; it is not used up by that',
+        summary: 'The contents of an invitation, for the holder of its link. Reading does not use it up',
         body: invitationWordInput,
         response: { 200: promisedBody },
       },

@@ -33,7 +33,7 @@ export function mailedLinkRoutes(
       schema: {
         operationId: 'openMailedLink',
         tags: ['People'],
-        summary: 'Uses a link that was mailed to somebody: their new address counts, or their account is unlocked',
+        summary: 'Uses a mailed link: confirms a new address or unlocks an account',
         body: mailedLinkInput,
         response: { 200: openedLinkBody },
       },
@@ -61,7 +61,7 @@ export function mailedLinkRoutes(
       schema: {
         operationId: 'confirmAddress',
         tags: ['People'],
-        summary: 'Confirms the new address of somebody in place of the link that was mailed to it',
+        summary: 'Confirms the new address of a person without the mailed link',
         params: z.object({ id: z.string().max(100) }),
         body: confirmAddressInput,
         response: { 200: openedLinkBody },

@@ -18,7 +18,7 @@ export function onboardingRoutes(app: ApiServer, ports: Pick<ControlPorts, 'peop
         operationId: 'reachStep',
         tags: ['Onboarding'],
         summary:
-          'Notes that whoever asks has reached a step of the guide; each counts once for a person, the first time, and for a token never',
+          'Records that the caller reached a step of the guide. Each step counts once per person and never for a token',
         params: inWorkspace,
         body: reachedStep,
         response: { 200: notedBody },
@@ -44,7 +44,7 @@ export function onboardingRoutes(app: ApiServer, ports: Pick<ControlPorts, 'peop
       schema: {
         operationId: 'readOnboarding',
         tags: ['Onboarding'],
-        summary: 'How far people came from their first link, how long it took them, and where they stopped',
+        summary: 'Progress of people through the guide, with times and last steps',
         response: { 200: onboardingBody },
       },
     },

@@ -122,7 +122,7 @@ function changePersonRoute(app: ApiServer, context: PeopleContext): void {
       schema: {
         operationId: 'changePerson',
         tags: ['People'],
-        summary: 'Renames or disables somebody, or makes them an owner of the deployment',
+        summary: 'Renames or disables a person, or makes them an owner of the deployment',
         params: withPerson,
         body: personInput,
         response: { 200: personShown },
@@ -174,7 +174,7 @@ function removePersonRoute(app: ApiServer, context: PeopleContext): void {
       schema: {
         operationId: 'removePerson',
         tags: ['People'],
-        summary: 'Removes somebody with name, address and sessions; the id stays where they did something',
+        summary: 'Removes a person with name, address and sessions. The id stays in records of their actions',
         params: withPerson,
         response: { 200: goneBody },
       },
@@ -199,7 +199,7 @@ function resetCredentialsRoute(app: ApiServer, context: PeopleContext): void {
       schema: {
         operationId: 'resetCredentials',
         tags: ['People'],
-        summary: 'Takes password, authenticator and connected accounts from somebody, and ends all their sessions',
+        summary: 'Removes the password, authenticator and connected accounts of a person, and ends all their sessions',
         params: withPerson,
         response: { 200: goneBody },
       },
@@ -260,7 +260,7 @@ function changeMemberRoute(app: ApiServer, context: PeopleContext): void {
         operationId: 'changeMember',
         tags: ['People'],
         summary:
-          'Gives a member these roles in a workspace, and no other; it counts from their next request. Only owners of the deployment make a member of somebody else; others invite',
+          'Sets the roles of a member in a workspace, from their next request on. Only owners of the deployment can add a member directly; others invite',
         params: withId,
         body: memberInput,
         response: { 200: memberShown },
@@ -302,7 +302,7 @@ function removeMemberRoute(app: ApiServer, context: PeopleContext): void {
       schema: {
         operationId: 'removeMember',
         tags: ['People'],
-        summary: 'Takes all roles in a workspace from somebody',
+        summary: 'Removes all roles of a person in a workspace',
         params: withId,
         response: { 200: goneBody },
       },

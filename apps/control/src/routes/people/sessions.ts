@@ -40,7 +40,7 @@ export const showSession = (
 });
 
 const ofPerson = z.strictObject({
-  person: z.string().max(100).optional().describe('Somebody else, for owners of the deployment'),
+  person: z.string().max(100).optional().describe('Another person. Only for owners of the deployment'),
 });
 
 type SessionContext = SessionPorts & {
@@ -160,7 +160,7 @@ function listSessionsRoute(app: ApiServer, context: SessionContext): void {
       schema: {
         operationId: 'listSessions',
         tags: ['Sessions'],
-        summary: 'Where somebody is signed in, the newest session first',
+        summary: 'Sessions of a person, newest first',
         querystring: ofPerson.extend(listPaging),
         response: { 200: sessionList },
       },
@@ -182,7 +182,7 @@ function endSessionsRoute(app: ApiServer, context: SessionContext): void {
       schema: {
         operationId: 'endSessions',
         tags: ['Sessions'],
-        summary: 'Ends all sessions of somebody, but the one that asks',
+        summary: 'Ends all sessions of a person except the caller’s',
         querystring: ofPerson,
         response: { 200: endedBody },
       },

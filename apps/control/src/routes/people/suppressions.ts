@@ -124,9 +124,9 @@ function removeSuppressionRoute(app: ApiServer, ports: SuppressionPorts): void {
       schema: {
         operationId: 'removeSuppression',
         tags: ['Suppressions'],
-        summary: 'Takes back what one source says of an address, or what all of them say',
+        summary: 'Removes the suppressions of an address by one source or by all sources',
         params: inWorkspace,
-        body: which.extend({ source: sourceWord.optional().describe('Left out: all of them') }),
+        body: which.extend({ source: sourceWord.optional().describe('Defaults to all sources') }),
         response: { 200: unsuppressedBody },
       },
     },
@@ -153,7 +153,7 @@ function restoreSuppressionsRoute(app: ApiServer, ports: SuppressionPorts): void
       schema: {
         operationId: 'restoreSuppressions',
         tags: ['Suppressions'],
-        summary: 'Puts back what was taken back, as it was; what is there stays as it is',
+        summary: 'Restores removed suppressions unchanged. Existing ones stay as they are',
         params: inWorkspace,
         body: z.strictObject({ undo: z.string().describe('As `remove` answered it') }),
         response: { 200: restoredBody },
@@ -163,7 +163,7 @@ function restoreSuppressionsRoute(app: ApiServer, ports: SuppressionPorts): void
       const { workspace } = request.params;
       const entries = openRemovedSuppressions(ports, workspace, request.body.undo);
       if (!entries) {
-        const detail = 'undo: it was not answered by a removal of this workspace; send the text as it came';
+        const detail = 'undo: it does not come from a removal in this workspace; send the text unchanged';
         throw new CarillonError('invalid_request', detail, { pointer: '/undo' });
       }
       audited(request, { after: keyedDigest(ids, entries.map(toldOf)) });
@@ -321,7 +321,7 @@ export const suppressionFilter = (
 const noAddress = (channel: ChannelName): string => `address: it is no ${CHANNELS[channel].address.words}`;
 
 function stillHeld(left: readonly Suppression[]): string {
-  return left.length === 0 ? '' : `what is there says: ${left.map(({ source }) => source).join(', ')}`;
+  return left.length === 0 ? '' : `still suppressed by: ${left.map(({ source }) => source).join(', ')}`;
 }
 
 type Column = (typeof COLUMNS)[number];

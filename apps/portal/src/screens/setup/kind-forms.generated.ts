@@ -537,7 +537,7 @@ export const INTEGRATION_FORMS = [
     "title": "Mixpanel cohorts",
     "summary": "Mixpanel reports who enters and leaves a cohort.",
     "setup": "In Mixpanel: Integrations, Custom Webhook. Enter the address, any user name, and the secret as password; then Export to… in the cohort.",
-    "checkNote": "Whether its secret is set, and whether anything has come. The platform itself cannot be asked.",
+    "checkNote": "Checks that its secret is set and that messages have arrived. The platform itself cannot be queried.",
     "parts": [
       {
         "path": [
@@ -581,7 +581,7 @@ export const INTEGRATION_FORMS = [
     "title": "Amplitude cohorts",
     "summary": "Amplitude reports who enters and leaves a cohort.",
     "setup": "In Amplitude: Data, Destinations, Webhook (cohort) with the default payload. Enter the address, and a header Authorization with Bearer and the secret.",
-    "checkNote": "Whether its secret is set, and whether anything has come. The platform itself cannot be asked.",
+    "checkNote": "Checks that its secret is set and that messages have arrived. The platform itself cannot be queried.",
     "parts": [
       {
         "path": [
@@ -635,7 +635,7 @@ export const INTEGRATION_FORMS = [
     "title": "Segment audience",
     "summary": "Segment reports who enters and leaves an audience.",
     "setup": "In Segment: a destination Webhooks (Actions) that the audience feeds. Enter the address, and the secret as shared secret; leave batching off.",
-    "checkNote": "Whether its secret is set, and whether anything has come. The platform itself cannot be asked.",
+    "checkNote": "Checks that its secret is set and that messages have arrived. The platform itself cannot be queried.",
     "parts": [
       {
         "path": [
@@ -697,7 +697,7 @@ export const INTEGRATION_FORMS = [
     "title": "Cohorts from your own program",
     "summary": "Your program reports who enters and leaves a cohort, by POST of JSON.",
     "setup": "In your program: POST to the URL with the header Authorization: Bearer and the secret.",
-    "checkNote": "Whether its secret is set, and whether anything has come. The platform itself cannot be asked.",
+    "checkNote": "Checks that its secret is set and that messages have arrived. The platform itself cannot be queried.",
     "parts": [
       {
         "path": [
