@@ -11,6 +11,8 @@ export type ProperCall = {
   readonly precondition?: 'seen' | 'stale';
   /** The body is a resource as its file has it: what is wrong with it is told as mistakes of the configuration. */
   readonly ofResource?: true;
+  /** The right body is part of another answer, so this call is refused with 400. */
+  readonly isRefused?: true;
 };
 type Calls = Readonly<Record<string, ProperCall>>;
 
@@ -218,9 +220,12 @@ const PEOPLE_WHO_GET_THEM: Calls = {
   [`POST ${WORKSPACE}/suppressions/remove-many`]: {
     body: { entries: [{ channel: 'email', address: 'a@example.com', source: 'operator' }] },
   },
-  [`POST ${WORKSPACE}/suppressions/restore`]: { body: { undo: 'x' } },
+  [`POST ${WORKSPACE}/suppressions/restore`]: { body: { undo: 'x' }, isRefused: true },
   [`POST ${WORKSPACE}/suppressions/import`]: { csv: 'channel,address\nemail,b@example.com\n' },
   [`GET ${WORKSPACE}/suppressions/export`]: {},
+  [`GET ${WORKSPACE}/erasures`]: {},
+  [`POST ${WORKSPACE}/erasures`]: { body: { person: 'nobody@example.com', reason: 'A letter' } },
+  'GET /v1/erasures': {},
   [`GET ${WORKSPACE}/consents`]: {},
   [`GET ${WORKSPACE}/consents/person`]: { query: 'person=ada' },
   [`POST ${WORKSPACE}/consents`]: { body: { person: 'ada', target: 'all', opted_out: true } },
