@@ -8,8 +8,9 @@ import type {
   PartitionState,
   SchemaRegistry,
 } from '@carillon/ports';
-import { createConfigurationView, createEncoder, createEvaluateStage } from '@carillon/stages';
-import { givenRuleBook, neverYield, noRuleStates } from '@carillon/testing/given';
+import { createConfigurationView, createEncoder, createEvaluateStage, type EvaluatePorts } from '@carillon/stages';
+import { givenRuleBook, neverYield } from '@carillon/testing/given';
+import { createDirectWire, createMemoryRuleStates } from '@carillon/testing/memory';
 import { readTopic } from './changes-on-log.ts';
 
 export type Intents = {
@@ -22,9 +23,12 @@ export type Intents = {
 const textOf = ({ partition, key, value }: Pick<NewRecord, 'partition' | 'key' | 'value'>): string =>
   `${partition} ${key} ${Buffer.from(value).toString('base64')}`;
 
+/** Records that a batch of each reading has at most. Other borders of batches give the same intents. */
+const BATCH_SIZES = [500, 7] as const;
+
 /**
- * Evaluates the whole log once more, with the keys of the product and its configuration. `leaveServers` is called before the
- * first event, so that neither the database nor the registry can be asked.
+ * Evaluates the whole log twice more into empty stores, with the keys of the product and its configuration. Throws if the two
+ * readings differ. `leaveServers` is called before the first event, so that neither the database nor the registry can be asked.
  */
 export async function evaluateAgain(
   log: EventLog,
@@ -38,27 +42,41 @@ export async function evaluateAgain(
   await leaveServers();
 
   const ids = createIds(loadKeys(dataDir).ledgerKey);
-  const ports = { log, codecs, ids, configuration, clock: systemClock };
-  const encode = createEncoder(ports);
-  const stage = createEvaluateStage({ ...ports, slice: neverYield, ruleStates: noRuleStates, book: givenRuleBook() });
-  const states = new Map<number, PartitionState>();
-  const again = new Set<string>();
-  for await (const records of readTopic(log, 'carillon.events')) {
-    const partition = records[0]?.partition ?? 0;
-    let state = states.get(partition) ?? { partition, configNumber: -1, watermark: 0 };
-    for (let left = records; left.length > 0;) {
-      const result = await stage.handle(left, state);
-      ({ state } = result);
-      left = left.slice(result.fates.length);
-      for (const text of intentsOf(result.outputs, encode)) again.add(text);
-    }
-    states.set(partition, state);
-  }
+  const ports = { log, codecs, ids, configuration, clock: systemClock, slice: neverYield, book: givenRuleBook() };
+  const readings: ReadonlySet<string>[] = [];
+  for (const size of BATCH_SIZES) readings.push(await readFromStart(ports, size));
+  const [again = new Set(), other = new Set()] = readings;
+  if (other.symmetricDifference(again).size > 0) throw new Error('two readings of one log give different intents');
 
   const appended = new Set<string>();
   for await (const records of readTopic(log, 'carillon.intents'))
     for (const record of records) appended.add(textOf(record));
   return { appended, again };
+}
+
+/** Evaluates a log as the interpreter does, into empty stores. Returns the intents. */
+async function readFromStart(
+  ports: Omit<EvaluatePorts, 'ruleStates'> & Parameters<typeof createEncoder>[0] & { readonly log: EventLog },
+  batchSize: number,
+): Promise<ReadonlySet<string>> {
+  const encode = createEncoder(ports);
+  const ruleStates = createMemoryRuleStates().connect(createDirectWire());
+  const stage = createEvaluateStage({ ...ports, ruleStates });
+  const states = new Map<number, PartitionState>();
+  const intents = new Set<string>();
+  for await (const records of readTopic(ports.log, 'carillon.events')) {
+    const partition = records[0]?.partition ?? 0;
+    let state = states.get(partition) ?? { partition, configNumber: -1, watermark: 0 };
+    for (let left = records; left.length > 0;) {
+      const result = await stage.handle(left.slice(0, batchSize), state);
+      await result.save?.();
+      ({ state } = result);
+      left = left.slice(result.fates.length);
+      for (const text of intentsOf(result.outputs, encode)) intents.add(text);
+    }
+    states.set(partition, state);
+  }
+  return intents;
 }
 
 /** Returns true if the product has evaluated all events of the log. */

@@ -7,6 +7,7 @@ import { firingsOf } from '../../libs/stages/test/evaluate/stateful/oracle.ts';
 import { ruleBodyOf } from '../../libs/stages/test/evaluate/stateful/product-run.ts';
 import { between, createChance } from '../harness/chance.ts';
 import { readTopic } from './changes-on-log.ts';
+import { WAITING_PLACES } from './failpoints/places.ts';
 
 /* Orders of which some are paid in time, clients that send them, and what should come of the log that they left. */
 
@@ -126,6 +127,21 @@ export function startOrderClients(
     ),
   ).then(() => undefined);
   return { taken: () => taken, done };
+}
+
+/** Places at which a process of an engine or a delivery may fail. */
+const PLACES = [
+  ...WAITING_PLACES,
+  'intents.append',
+  'evaluations.append',
+  'engine.checkpoint',
+  'delivery.insert',
+] as const;
+
+/** Returns an order to fail at one of the places, at one of its first times, by a kill or an answer that is lost. */
+export function waitingFailpoint(chance: () => number): string {
+  const pick = <Value>(of: readonly Value[]): Value => of[Math.floor(chance() * of.length)] as Value;
+  return `${pick(PLACES)}.${pick(['before', 'after'])}:${Math.ceil(between(chance, 0, 12))}:${pick(['kill', 'throw'])}`;
 }
 
 /** A message that should have been sent, by the number of its event. */

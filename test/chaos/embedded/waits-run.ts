@@ -9,11 +9,18 @@ import { between, createChance } from '../../harness/chance.ts';
 import { readEvidence } from '../../harness/evidence.ts';
 import { planting } from '../../harness/planting.ts';
 import { caller, shopOf, smtpDeployment } from '../../integration/product/shop.ts';
+import { evaluateAgain } from '../evaluate-again.ts';
 import { armFailpoint } from '../failpoints/arming.ts';
-import { WAITING_PLACES } from '../failpoints/places.ts';
 import { FAILPOINTS_IN_THE_PRODUCT } from '../failpoints/planted-failpoints.ts';
 import { settle } from '../settle.ts';
-import { compareOwed, owedBy, startOrderClients, WAITING_FILES, type TakenMail } from '../waiting-orders.ts';
+import {
+  compareOwed,
+  owedBy,
+  startOrderClients,
+  WAITING_FILES,
+  waitingFailpoint,
+  type TakenMail,
+} from '../waiting-orders.ts';
 import { lookInto, openBeside } from './unsettled.ts';
 
 export type WaitsOptions = {
@@ -24,21 +31,6 @@ export type WaitsOptions = {
   /** Environment of the product: how bugs are planted. */
   readonly env?: Readonly<Record<string, string>>;
 };
-
-/** Places at which a life may fail before its time is over. */
-const PLACES = [
-  ...WAITING_PLACES,
-  'intents.append',
-  'evaluations.append',
-  'engine.checkpoint',
-  'delivery.insert',
-] as const;
-
-/** A failpoint for a life: one of the places, at one of its first times, by a kill or an answer that is lost. */
-function failpointOf(chance: () => number): string {
-  const pick = <Value>(of: readonly Value[]): Value => of[Math.floor(chance() * of.length)] as Value;
-  return `${pick(PLACES)}.${pick(['before', 'after'])}:${Math.ceil(between(chance, 0, 12))}:${pick(['kill', 'throw'])}`;
-}
 
 /** Longer than the lease of a delivery. */
 const STOPPED_MS = 35_000;
@@ -95,7 +87,7 @@ export async function runWaits({ seed, orders, stops, env = {} }: WaitsOptions) 
     while (!isDone || lives.length <= lastStop) {
       const isStopped = stops.has(lives.length);
       if (isStopped) await rm(join(folder, 'orders'), { force: true });
-      else await armFailpoint(folder, failpointOf(chance));
+      else await armFailpoint(folder, waitingFailpoint(chance));
       await Promise.race([...(isDone ? [] : [done]), life.exited, pause(between(chance, 500, 8_000))]);
       if (isStopped) {
         figures.stops += Number(await stopFor(life, STOPPED_MS));
@@ -119,7 +111,8 @@ export async function runWaits({ seed, orders, stops, env = {} }: WaitsOptions) 
     try {
       const owed = await owedBy(data.log);
       const report = compareOwed(owed, await readEvidence(data), mails);
-      return { ...report, figures: { ...figures, events: clients.taken() }, stderr: life.stderr() };
+      const intents = await evaluateAgain(data.log, data.registry, dataDir, async () => undefined);
+      return { ...report, intents, figures: { ...figures, events: clients.taken() }, stderr: life.stderr() };
     } finally {
       await data.close();
     }
