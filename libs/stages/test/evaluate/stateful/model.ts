@@ -239,8 +239,26 @@ const orderWith = (fault: ModelFault | null): readonly (typeof ORDER)[number][] 
       ? ['outputs', 'goal', 'saves']
       : ORDER;
 
+/** Batches of a log that were evaluated, by what they depend on. Most worlds differ in other things. */
+type KnownBatches = Map<string, Batch>;
+
+type Model = {
+  readonly log: readonly ModelRecord[];
+  readonly bounds: Bounds;
+  readonly fault: ModelFault | null;
+  readonly known: KnownBatches;
+};
+
+function batchOf({ log, bounds: { most }, fault, known }: Model, worker: Worker, stored: States, size: number): Batch {
+  const key = JSON.stringify([worker.at, worker.cache, stored, size]);
+  const batch = known.get(key) ?? evaluateBatch(log, worker, stored, { size, most, fault });
+  known.set(key, batch);
+  return batch;
+}
+
 /** Returns every world that one step of one worker leads to. */
-function* stepsOf(world: World, log: readonly ModelRecord[], { batches, most }: Bounds, fault: ModelFault | null) {
+function* stepsOf(world: World, model: Model) {
+  const { log, bounds, fault } = model;
   for (const [index, worker] of world.workers.entries()) {
     const become = (next: Worker, more: Partial<World> = {}): World => ({
       ...world,
@@ -259,13 +277,9 @@ function* stepsOf(world: World, log: readonly ModelRecord[], { batches, most }: 
     if (world.crashes > 0) yield become(lost, { crashes: world.crashes - 1 });
     if (worker.phase === 'idle') {
       const left = log.length - worker.at[0];
-      for (const size of left > 0 ? batches : []) {
+      for (const size of left > 0 ? bounds.batches : []) {
         if (size > 1 && size > left) continue;
-        yield become({
-          ...worker,
-          phase: 'writes',
-          ...evaluateBatch(log, worker, world.stored, { size, most, fault }),
-        });
+        yield become({ ...worker, phase: 'writes', ...batchOf(model, worker, world.stored, size) });
       }
       continue;
     }
@@ -323,6 +337,7 @@ export function explore(
     workers: [DOWN, DOWN],
     crashes: bounds.crashes,
   };
+  const model: Model = { log, bounds, fault, known: new Map() };
   const seen = new Set([JSON.stringify(first)]);
   const stack = [first];
   for (let world = stack.pop(); world; world = stack.pop()) {
@@ -330,7 +345,7 @@ export function explore(
     if (wrong !== undefined) return { worlds: seen.size, isCut: false, wrong: `told ${wrong}, which is not owed` };
     const isAtEnd = world.checkpoint[0] >= log.length && world.workers.every(({ phase }) => phase !== 'writes');
     if (isAtEnd && world.told.length !== owed.size) return { worlds: seen.size, isCut: false, wrong: 'lost a message' };
-    for (const next of stepsOf(world, log, bounds, fault)) {
+    for (const next of stepsOf(world, model)) {
       const key = JSON.stringify(next);
       if (seen.has(key)) continue;
       seen.add(key);
