@@ -48,6 +48,7 @@ import {
 } from '@carillon/stages';
 import { startCaller } from './asking/caller.ts';
 import type { AskWatch } from './asking/watch.ts';
+import { createStateSweeper, SWEEP_INTERVAL } from './ticking/state-sweeper.ts';
 import { createTicker, TICK_INTERVAL } from './ticking/ticker.ts';
 import { startPoller, type PollerPorts } from './polling/poller.ts';
 import type { SourceWatch } from './sources/source-ports.ts';
@@ -64,7 +65,7 @@ export type EnginePorts = {
   readonly slice: EventLoopSlice;
   readonly compileRule: CompileRule;
   readonly templates: TemplateRenderer;
-  readonly ruleStates: Pick<RuleStateStore, 'load' | 'save' | 'due' | 'earliestDue'>;
+  readonly ruleStates: Pick<RuleStateStore, 'load' | 'save' | 'due' | 'earliestDue' | 'sweep'>;
   readonly tasks: DueTasks;
   readonly claims: LookupClaims;
   readonly partners: PartnerLookup;
@@ -115,6 +116,9 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
   const ticker = startLoop(TICK_INTERVAL, createTicker({ ...ports, progress }), (error) =>
     watch.trouble('append ticks', error),
   );
+  const sweeper = startLoop(SWEEP_INTERVAL, createStateSweeper({ ...ports, progress }), (error) =>
+    watch.trouble('remove old states of rules', error),
+  );
   const caller = startCaller(ports);
   const asking = await consume('carillon.triggers', createAskStage({ ...ports, due: caller.offer }), records);
   const resolving = await consume('carillon.lookups', createResolveStage({ ...ports, book }), live);
@@ -148,7 +152,7 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
 
   return {
     async close() {
-      await Promise.all([keeper.stop(), ticker.stop()]);
+      await Promise.all([keeper.stop(), ticker.stop(), sweeper.stop()]);
       await Promise.all([evaluating.stop(), asking.stop(), following.stop(), poller.stop(), sources.stop()]);
       await caller.stop();
       await resolving.stop();

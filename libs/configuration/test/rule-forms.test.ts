@@ -161,3 +161,52 @@ describe('deadline', () => {
     expect(recipient([]).map(({ path }) => path)).toEqual(['rules.paid.recipients.to.email']);
   });
 });
+
+describe('forget_after of a stream', () => {
+  const ORDERS = 'workspaces/shop/streams/orders.yaml';
+  const remembering = (forgetAfter: string) => ({
+    [ORDERS]: `key: event.order_id\nforget_after: ${forgetAfter}\nsecurity: { api_keys: [backend] }\n`,
+  });
+
+  it('takes days, from one to ten years', () => {
+    expect(messageOf(['cooldown: 30d'], remembering('30d'))).toBe('');
+    expect(messageOf(['after: 60d', 'cooldown: until_false'], remembering('1d'))).toBe('');
+    for (const outside of ['23h', '3651d', 'forever']) {
+      expect(placesOf(['after: 1h'], remembering(outside))).toEqual(['2:15 forget_after']);
+    }
+  });
+
+  it('is refused at a rule whose cooldown is longer, with rule and bound', () => {
+    const found = read(['cooldown: 31d'], remembering('30d')).faults;
+    expect(found.map(({ path, message, fix }) => [path, message, fix])).toEqual([
+      [
+        'rules.paid.cooldown',
+        'the event stream orders forgets its entities after 30d, which is shorter than cooldown of the rule order-paid.paid (31d)',
+        'set forget_after of orders to 31d or longer, or shorten cooldown',
+      ],
+    ]);
+    expect(placesOf(['cooldown: 366d'])).toEqual([]);
+  });
+
+  it('is refused at a stream if its rules stay as they are', () => {
+    const options = {
+      prune: false,
+      newId: () => 'x_1',
+      language: givenExpressions,
+      templates: reading.templates,
+    };
+    const current = configurationOf(read(['cooldown: 31d']).resources);
+    const streamOf = (forgetAfter: string) =>
+      read([], remembering(forgetAfter)).resources.filter(({ ref }) => ref.kind === 'stream');
+    const faultsOf = (forgetAfter: string) => planChanges(current, streamOf(forgetAfter), options).faults;
+    expect(faultsOf('30d').map(({ ref, path, code }) => [ref.kind, path, code])).toEqual([
+      ['stream', ['forget_after'], 'forget_after_too_short'],
+    ]);
+    expect(faultsOf('31d')).toEqual([]);
+  });
+
+  it('is refused on a stream without a key', () => {
+    const keyless = { [ORDERS]: 'forget_after: 30d\nsecurity: { api_keys: [backend] }\n' };
+    expect(placesOf([], keyless)).toEqual(['1:1 forget_after']);
+  });
+});

@@ -72,6 +72,8 @@ export const FAULT_FACTS = {
   previous_after_answer: ['name'],
   key_replaced: ['by'],
   rules_remembering: ['stream', 'most'],
+  forget_after_too_short: ['stream', 'kept', 'rule', 'setting', 'bound'],
+  forget_after_without_key: [],
   cohort_not_listed: ['integration', 'cohort', 'known'],
   cohort_and_stream: [],
   cohort_without_lookup: [],

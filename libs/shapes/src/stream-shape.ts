@@ -1,8 +1,8 @@
 import { CONTROL } from '@carillon/kernel';
 import { z } from 'zod';
 import { streamSecurity } from './security-shapes.ts';
-import { expression, keys, said, slug } from './shape-parts.ts';
-import { DEFAULTS, STREAM_FORMATS } from './values.ts';
+import { between, expression, keys, said, slug } from './shape-parts.ts';
+import { DEFAULTS, FORGET_BOUNDS, STREAM_FORMATS } from './values.ts';
 
 const origin = z.string().regex(/^https?:\/\/[^/\s]+$/, { error: 'an origin such as https://app.example.com' });
 const rate = keys({
@@ -114,6 +114,12 @@ export const streamShape = keys({
     description:
       'What is sent or read. `json`: an event. `debezium`: the envelope of a change, as Debezium writes it; rules see the row, and `previous` and `op`. Fixed at creation.',
     default: DEFAULTS.stream.format,
+  }),
+  forget_after: said(between(FORGET_BOUNDS.shortest, FORGET_BOUNDS.longest).exactOptional(), {
+    description:
+      'How long rules remember an entity after the last event that changed what they know of it. Waits are always kept until they end. At least the longest `cooldown` of the rules on this stream.',
+    otherwise: `${DEFAULTS.stream.forget_after}, or the longest \`cooldown\` of the rules on this stream if that is longer`,
+    example: '30d',
   }),
   security: said(streamSecurity.exactOptional(), {
     description: 'Who may send events here. Required, unless the stream has `from`.',

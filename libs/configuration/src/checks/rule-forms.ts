@@ -1,5 +1,6 @@
 import { hasKey, type RuleBody, type StreamBody } from '@carillon/domain/configuration';
-import { ruleFormsOf, waits } from '@carillon/domain/rules';
+import { lookBacksOf, ruleFormsOf, waits, type NotificationTime } from '@carillon/domain/rules';
+import { durationOr } from '@carillon/kernel';
 import { MAX_REMEMBERING_RULES } from '@carillon/shapes/values';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { Check } from './check-context.ts';
@@ -7,6 +8,7 @@ import type { Report } from './finding.ts';
 
 /** Checks that the keys of a rule with state fit each other and the stream of the rule. */
 export const checkRuleForms: Check = (resource, around, report) => {
+  if (isKind(resource, 'stream')) checkForgetAfterKey(resource.body, report);
   if (!isKind(resource, 'notification')) return;
   for (const [name, rule] of Object.entries(resource.body.rules)) {
     const at = ['rules', name];
@@ -18,8 +20,47 @@ export const checkRuleForms: Check = (resource, around, report) => {
     const stream = rule.stream === undefined ? {} : around.stream(resource.ref.workspace, rule.stream);
     const code = stream && streamFault(stream);
     if (code) report.fault([...at, key], { code, facts: { name: key, stream: rule.stream ?? '' } }, 'key');
+    if (rule.stream === undefined || stream?.forget_after === undefined) continue;
+    const longer = tooLongFor(stream.forget_after, name, rule);
+    if (longer) report.fault(longer.path, shortMemory(resource, stream.forget_after, rule.stream, longer));
   }
 };
+
+function checkForgetAfterKey(stream: StreamBody, report: Report): void {
+  if (stream.forget_after === undefined || hasKey(stream)) return;
+  report.fault(['forget_after'], { code: 'forget_after_without_key', facts: {} }, 'key');
+}
+
+/** Reports a stream that forgets its entities before rules look back that stay as they are. */
+export function checkStayingLookBacks(
+  { ref, body }: WantedResource<'stream'>,
+  staying: readonly WantedResource<'notification'>[],
+  report: Report,
+): void {
+  const { forget_after: kept } = body;
+  if (kept === undefined) return;
+  for (const notification of staying) {
+    if (notification.ref.workspace !== ref.workspace) continue;
+    for (const [name, rule] of Object.entries(notification.body.rules)) {
+      const longer = rule.stream === ref.name ? tooLongFor(kept, name, rule) : undefined;
+      if (longer) report.fault(['forget_after'], shortMemory(notification, kept, ref.name, longer));
+    }
+  }
+}
+
+/** Returns the first time of a rule that looks back longer than its stream remembers. */
+const tooLongFor = (kept: string, name: string, rule: RuleBody): NotificationTime | undefined =>
+  lookBacksOf(name, rule).find(({ duration }) => duration > durationOr(kept, 0));
+
+const shortMemory = (
+  { ref }: Pick<WantedResource, 'ref'>,
+  kept: string,
+  stream: string,
+  { rule, path, text }: NotificationTime,
+) => ({
+  code: 'forget_after_too_short' as const,
+  facts: { stream, kept, rule: `${ref.name}.${rule ?? ''}`, setting: path.at(-1) ?? '', bound: text },
+});
 
 /** Returns the number of rules that wait or cool down, by the path of their shared stream. */
 export function countRemembering(notifications: readonly WantedResource<'notification'>[]): Map<string, number> {

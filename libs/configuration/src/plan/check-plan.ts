@@ -18,7 +18,7 @@ import { checkStayingLimits } from '../checks/limits.ts';
 import { checkStayingRecipients } from '../checks/open-recipients.ts';
 import { checkStayingTemplates } from '../checks/references.ts';
 import { checkRetention, checkStayingRetention } from '../checks/retention.ts';
-import { checkRemembering, countRemembering } from '../checks/rule-forms.ts';
+import { checkRemembering, checkStayingLookBacks, countRemembering } from '../checks/rule-forms.ts';
 import { checkStayingStreams } from '../checks/sources.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
@@ -63,6 +63,7 @@ export function* checkPlanCoroutine(
     if (isKind(item, 'stream')) {
       checkGone(item, streamNeeds(item.body), going, report);
       if (!beside.has(item)) checkStayingRecipients(item, unnamedRules, language, report);
+      if (!beside.has(item)) checkStayingLookBacks(item, unnamedRules, report);
     }
     if (isKind(item, 'workspace')) checkLiveGone(item, going, report);
     if (isKind(item, 'workspace') && !beside.has(item)) {

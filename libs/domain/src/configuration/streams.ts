@@ -1,4 +1,6 @@
 import { DEFAULTS, type STREAM_FORMATS } from '@carillon/shapes/values';
+import { durationOr, type Duration } from '@carillon/kernel';
+import { lookBacksOf } from '../rules/notification-times.ts';
 import type { Configuration, Resource } from './configuration.ts';
 import { listResources, ruleSince } from './configuration.ts';
 import type { RuleBody, Security, StreamFrom, StreamSettings } from './resources.ts';
@@ -20,6 +22,8 @@ export type EventStream = StreamSettings & {
   readonly format: StreamFormat;
   /** Tables or topics that Carillon reads the events from. Null if they are sent to an address. */
   readonly from: StreamFrom | null;
+  /** How long rules remember an entity. Defaults to 100 days, or the longest look-back of its rules. */
+  readonly forget_after?: string;
 };
 
 type Origin = { readonly from?: StreamFrom | null | undefined; readonly format?: StreamFormat | undefined };
@@ -55,6 +59,8 @@ export type PlacedRule = {
   readonly since: number;
   /** The stream has a key, and its events are no changes: `previous` is the entity's event before, which the engine keeps. */
   readonly keepsPrevious: boolean;
+  /** How long the state of an entity of the stream is kept after its last event. The same for all rules of the stream. */
+  readonly forgetAfter: Duration;
   /** Its own switch and its notification's. */
   readonly enabled: boolean;
 };
@@ -93,7 +99,7 @@ export function streamTable(configuration: Configuration): StreamTable {
 
 function buildTable(configuration: Configuration): StreamTable {
   const streams = new Map<string, EventStream>();
-  const rules = new Map<string, PlacedRule[]>();
+  const found = new Map<string, FoundRule[]>();
   for (const { ref, body } of listResources(configuration, 'stream')) {
     const path = `${ref.workspace}/${ref.name}`;
     const { from = null, key = null, time = null, format = DEFAULTS.stream.format, security = {}, ...rest } = body;
@@ -105,7 +111,7 @@ function buildTable(configuration: Configuration): StreamTable {
       const own = hasOwnStream(body);
       const path = rulePathFrom(workspace, title, name, body);
       if (own) streams.set(path, ownStream(notification, path));
-      const placed: PlacedRule = {
+      const rule: FoundRule = {
         workspace,
         notification,
         name,
@@ -117,10 +123,26 @@ function buildTable(configuration: Configuration): StreamTable {
         enabled:
           (notification.body.enabled ?? DEFAULTS.notification.enabled) && (body.enabled ?? DEFAULTS.rule.enabled),
       };
-      rules.set(path, [...(rules.get(path) ?? []), placed]);
+      found.set(path, [...(found.get(path) ?? []), rule]);
     }
   }
+  const rules = new Map<string, readonly PlacedRule[]>();
+  for (const [path, ofStream] of found) {
+    const forgetAfter = forgetAfterOf(streams.get(path)?.forget_after, ofStream);
+    rules.set(
+      path,
+      ofStream.map((rule) => ({ ...rule, forgetAfter })),
+    );
+  }
   return { streams, rules };
+}
+
+type FoundRule = Omit<PlacedRule, 'forgetAfter'>;
+
+function forgetAfterOf(written: string | undefined, rules: readonly FoundRule[]): Duration {
+  if (written !== undefined) return durationOr(written, 0);
+  const lookBacks = rules.flatMap(({ name, body }) => lookBacksOf(name, body).map(({ duration }) => duration));
+  return Math.max(durationOr(DEFAULTS.stream.forget_after, 0), ...lookBacks);
 }
 
 const keepsPrevious = (stream: EventStream | undefined): boolean =>

@@ -1,6 +1,6 @@
 import { durationOr, type Duration } from '@carillon/kernel';
 import { DEFAULTS } from '@carillon/shapes/values';
-import type { NotificationBody } from '../configuration/resources.ts';
+import type { NotificationBody, RuleBody } from '../configuration/resources.ts';
 
 /** A time of a notification or of one of its rules. During it, Carillon may go back to records of the log. */
 export type NotificationTime = {
@@ -14,6 +14,8 @@ export type NotificationTime = {
 
 /** Settings of rules that look back or wait. */
 const RULE_TIMES: ReadonlySet<string> = new Set(['within', 'after', 'after_last', 'cooldown']);
+/** Settings of rules that look back at what is kept of an entity. */
+const LOOK_BACKS: ReadonlySet<string> = new Set(['within', 'cooldown']);
 /** A wait until a time in the event is at most this long. */
 const MAX_AT = '366d';
 
@@ -31,6 +33,12 @@ export function timesOf(body: NotificationBody): readonly NotificationTime[] {
   }
   return times.filter(({ duration }) => duration > 0);
 }
+
+/** Returns the spans that a rule looks back at what is kept of an entity. */
+export const lookBacksOf = (name: string, rule: RuleBody): readonly NotificationTime[] =>
+  ruleTimes(name, rule, ['rules', name]).filter(
+    ({ path, duration }) => duration > 0 && LOOK_BACKS.has(path.at(-1) ?? ''),
+  );
 
 function ruleTimes(rule: string, value: object, path: readonly string[]): readonly NotificationTime[] {
   return Object.entries(value).flatMap(([key, item]: [string, unknown]) => {

@@ -7,8 +7,8 @@ import {
   decisionWords,
   emptyMemory,
   entityOf,
+  forgetAtOf,
   formatMemory,
-  isApplied,
   MAX_MEMORY_BYTES,
   memoryAfterEvent,
   nextDueOf,
@@ -49,8 +49,8 @@ function openEntity(keys: RuleFormKeys & { readonly when?: string }, previous = 
       pass(at);
       const event = { ...givenEvent(body, id, offset), key: ENTITY.key, appendedAt: at, time: at };
       offset += 1;
-      if (rule.memory === null || isApplied(memory, event)) return;
       const turn = startTurn(memory, event, at);
+      if (rule.memory === null || turn === null) return;
       const step = runToCompletion(
         stepAtEvent({ ...rule, memory: rule.memory }, turn, bindingsOf(event), new StepBudget(), () => 'trg_1'),
       );
@@ -225,7 +225,7 @@ describe('a memory', () => {
       const body = { type: `t${offset}`, text: 'é'.repeat(15 * 1024) };
       const event = { ...givenEvent(body, `evt_${offset}`, offset), key: ENTITY.key };
       const turn = startTurn(memory, event, event.appendedAt);
-      if (rule.memory === null) throw new Error('the rule waits');
+      if (rule.memory === null || turn === null) throw new Error('the rule waits');
       const stateful = { ...rule, memory: rule.memory };
       const step = runToCompletion(stepAtEvent(stateful, turn, bindingsOf(event), new StepBudget(), () => 'trg_1'));
       if (step.outcome.kind === 'failed') failed.push(offset);
@@ -245,5 +245,40 @@ describe('a memory', () => {
     const memory = entity.memory();
     expect(readMemory(formatMemory(memory), memory.offset)).toEqual(memory);
     expect(memory.entity).toEqual(entityOf({ ...givenEvent({}), key: 'A-1' }));
+  });
+});
+
+describe('a memory that its stream forgets', () => {
+  const DAY = 24 * 60;
+  /** Minutes from the morning of the tests to the midnight that ends the 100th day after. */
+  const FORGOTTEN = (forgetAtOf(MORNING, 100 * DAY * MINUTE) - MORNING) / MINUTE;
+
+  it('counts as empty after the midnight that follows 100 days without an event', () => {
+    for (const [minute, fired] of [
+      [FORGOTTEN, 1],
+      [FORGOTTEN + 1, 2],
+    ] as const) {
+      const entity = openEntity({ cooldown: 'until_false' });
+      entity.at(0, { type: 'placed' });
+      entity.at(minute, { type: 'placed' });
+      expect(entity.fired).toHaveLength(fired);
+    }
+  });
+
+  it('is kept by an event in cooldown', () => {
+    const entity = openEntity({ cooldown: 'until_false' });
+    entity.at(0, { type: 'placed' });
+    entity.at(20 * DAY, { type: 'placed' });
+    entity.at(FORGOTTEN + 1, { type: 'placed' });
+    expect(entity.fired).toHaveLength(1);
+  });
+
+  it('is kept while a rule waits, and counts from the deadline then', () => {
+    const entity = openEntity({ after: '300d', cooldown: '100d' });
+    entity.at(0, { type: 'placed' });
+    entity.at(299 * DAY, { type: 'viewed' });
+    entity.until(350 * DAY);
+    expect(entity.fired).toEqual([[300 * DAY, 'evt_0']]);
+    expect(entity.memory().forgetAt).toBe(forgetAtOf(MORNING + 300 * DAY * MINUTE, 100 * DAY * MINUTE));
   });
 });

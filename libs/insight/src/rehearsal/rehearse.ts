@@ -5,10 +5,10 @@ import {
   decisionWords,
   emptyMemory,
   entityOf,
-  isApplied,
   NOT_FIRED,
   nextDueOf,
   passDeadlines,
+  remembered,
   rememberedBindings,
   ruleMemoryOf,
   startTurn,
@@ -130,11 +130,12 @@ class Rehearsal {
   *take(given: SourceEvent): Coroutine<void> {
     const event: SourceEvent = { ...given, position: this.#nextPosition() };
     this.#watermark = Math.max(this.#watermark, event.appendedAt);
-    const before = event.key === null ? null : this.#memoryOf({ ...event, key: event.key });
+    const before =
+      event.key === null ? null : remembered(this.#memoryOf({ ...event, key: event.key }), this.#watermark);
     const states = {
       turn: (keyed: KeyedEvent): EntityTurn | null => {
         const memory = this.#memoryOf(keyed);
-        return isApplied(memory, keyed) ? null : startTurn(memory, keyed, this.#watermark);
+        return startTurn(memory, keyed, this.#watermark);
       },
       put: (keyed: KeyedEvent, memory: EntityMemory) => void this.#memories.set(keyed.key, memory),
       save: () => Promise.resolve('done' as const),

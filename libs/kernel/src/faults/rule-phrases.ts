@@ -29,6 +29,8 @@ type Code =
   | 'previous_after_answer'
   | 'key_replaced'
   | 'rules_remembering'
+  | 'forget_after_too_short'
+  | 'forget_after_without_key'
   | 'cohort_not_listed'
   | 'cohort_and_stream'
   | 'cohort_without_lookup'
@@ -231,6 +233,19 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     fix: 'put the rule on another stream, and send its events there too',
     formMessage: `${most} other rules on the event stream ${quote(stream)} wait or cool down`,
     formFix: 'Choose another event stream.',
+  }),
+  forget_after_too_short: ({ stream, kept, rule, setting, bound }, { quote }) => ({
+    message: `the event stream ${quote(stream)} forgets its entities after ${kept}, which is shorter than ${setting} of the rule ${quote(rule)} (${bound})`,
+    expected: `forget_after of at least ${bound}`,
+    fix: `set forget_after of ${stream} to ${bound} or longer, or shorten ${setting}`,
+    formMessage: `The event stream ${quote(stream)} forgets its entities after ${kept}, but ${setting} of the rule ${quote(rule)} is ${bound}.`,
+    formFix: `Let the event stream remember at least ${bound}, or shorten it.`,
+  }),
+  forget_after_without_key: () => ({
+    message: 'rules remember nothing on a stream without a key',
+    expected: 'forget_after on a stream with a key',
+    fix: 'remove forget_after, or make a stream with a key: it is fixed at creation',
+    formFix: 'Remove it, or make another event stream with a key.',
   }),
   cohort_not_listed: ({ integration, cohort, known }, { quote }) => ({
     message: `${quote(integration)} does not follow the cohort ${quote(cohort)}`,

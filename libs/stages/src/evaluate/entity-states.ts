@@ -3,7 +3,6 @@ import {
   emptyMemory,
   entityOf,
   formatMemory,
-  isApplied,
   nextDueOf,
   readMemory,
   startTurn,
@@ -104,9 +103,9 @@ export class EntityStates {
   turn(event: KeyedEvent, watermark: Instant): EntityTurn | null {
     const { derive, runId } = this.#ports;
     const memory = this.memoryOf(stateIdOf(derive, event, runId)) ?? emptyMemory(entityOf(event));
-    if (!isApplied(memory, event)) return startTurn(memory, event, watermark);
-    this.repeated += 1;
-    return null;
+    const turn = startTurn(memory, event, watermark);
+    if (turn === null) this.repeated += 1;
+    return turn;
   }
 
   /** Takes what is remembered of the event's entity from now on. Events of one partition come in their order. */
@@ -143,7 +142,7 @@ export class EntityStates {
         const nextDue = nextDueOf(memory);
         const waits = waitsOf(memory);
         const data = formatMemory(memory);
-        return { id, logId, partition, offset: memory.offset, nextDue, forgetAt: null, waits, data };
+        return { id, logId, partition, offset: memory.offset, nextDue, forgetAt: memory.forgetAt, waits, data };
       });
       if ((await store.save(states)).includes('refused')) return 'refused';
       for (const [at, [id, memory]] of some.entries()) {

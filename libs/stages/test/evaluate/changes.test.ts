@@ -78,6 +78,7 @@ describe('a rule on a stream of changes', () => {
     const step = (op: Change['op']) => {
       const event = { ...givenChange({ op, event: PAID, previous: OPEN }), key: 'A-1' };
       const turn = startTurn(emptyMemory(entityOf(event)), event, event.appendedAt);
+      if (turn === null) throw new Error('an event that was not applied');
       return runToCompletion(stepAtEvent(asking, turn, bindingsOf(event), new StepBudget(), () => 'trg_1'));
     };
     expect(step('delete')).toMatchObject({

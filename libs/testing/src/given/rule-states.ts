@@ -5,9 +5,10 @@ const untouched = (): never => {
 };
 
 /** Where no rule keeps state nothing is ever loaded or saved. Once an assignment it is asked whether anything waits. */
-export const noRuleStates: Pick<RuleStateStore, 'load' | 'save' | 'due' | 'earliestDue'> = {
+export const noRuleStates: Pick<RuleStateStore, 'load' | 'save' | 'due' | 'earliestDue' | 'sweep'> = {
   load: untouched,
   save: untouched,
   due: untouched,
   earliestDue: async () => null,
+  sweep: async () => 0,
 };

@@ -1,4 +1,4 @@
-import { parseJson, stringifyJson, type EventId, type Instant, type JsonObject } from '@carillon/kernel';
+import { parseJson, stringifyJson, type Duration, type EventId, type Instant, type JsonObject } from '@carillon/kernel';
 import type { Change } from '../../changes/change.ts';
 import { ruleIdOf, type PlacedRule } from '../../configuration/streams.ts';
 import type { Position } from '../../events/position.ts';
@@ -70,6 +70,8 @@ export type EntityMemory = {
   readonly rules: Readonly<Record<string, RuleMemory>>;
   /** The newest 16, the newest last. */
   readonly decisions: readonly Decision[];
+  /** The memory counts as empty once the watermark is later, unless a rule waits. A whole day. Null: it is empty already. */
+  readonly forgetAt: Instant | null;
 };
 
 /** Returns what is remembered of a rule, unless the rule was removed or moved in the meantime. */
@@ -95,6 +97,7 @@ export const emptyMemory = (entity: Entity): EntityMemory => ({
   events: {},
   rules: {},
   decisions: [],
+  forgetAt: null,
 });
 
 export const entityOf = ({ workspace, stream, key }: KeyedEvent): Entity => ({ workspace, stream, key });
@@ -106,10 +109,10 @@ export function formatMemory(memory: EntityMemory): string {
 }
 
 /** Reads what `formatMemory` wrote. */
-export const readMemory = (text: string, offset: number): EntityMemory => ({
-  ...(parseJson(text) as unknown as Omit<EntityMemory, 'offset'>),
-  offset,
-});
+export function readMemory(text: string, offset: number): EntityMemory {
+  const stored = parseJson(text) as unknown as Omit<EntityMemory, 'offset'>;
+  return { ...stored, forgetAt: stored.forgetAt ?? null, offset };
+}
 
 /** When the earliest wait ends: at the first record whose watermark is later. Null: nothing waits. */
 export function nextDueOf({ rules }: Pick<EntityMemory, 'rules'>): Instant | null {
@@ -118,6 +121,20 @@ export function nextDueOf({ rules }: Pick<EntityMemory, 'rules'>): Instant | nul
     if (wait && (earliest === null || wait.due < earliest)) earliest = wait.due;
   }
   return earliest;
+}
+
+/** An index of the stores holds the time, so it changes at most once a day. */
+const DAY = 86_400_000;
+
+/** Returns when a memory is forgotten of which an instant is the newest event or deadline. */
+export const forgetAtOf = (newest: Instant, forgetAfter: Duration): Instant =>
+  Math.ceil((newest + forgetAfter) / DAY) * DAY;
+
+/** Returns the memory as an event at `watermark` finds it: without content if it is older than its stream remembers. */
+export function remembered(memory: EntityMemory, watermark: Instant): EntityMemory {
+  const { entity, offset, appliedOffset, forgetAt } = memory;
+  if (forgetAt === null || forgetAt >= watermark || nextDueOf(memory) !== null) return memory;
+  return { ...emptyMemory(entity), offset, appliedOffset };
 }
 
 /** Returns the last 65 bits of an event id. Ids that begin with a time differ only at their end; derived ids differ everywhere. */

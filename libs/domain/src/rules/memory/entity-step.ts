@@ -1,10 +1,12 @@
-import type { Coroutine, EventId, Instant } from '@carillon/kernel';
+import { durationOr, type Coroutine, type Duration, type EventId, type Instant } from '@carillon/kernel';
+import { DEFAULTS } from '@carillon/shapes/values';
 import { ruleIdOf, type PlacedRule } from '../../configuration/streams.ts';
 import type { Position } from '../../events/position.ts';
 import { StepBudget } from '../budget.ts';
 import type { CompiledRule } from '../program.ts';
 import type { RuleOutcome } from '../recipients.ts';
 import {
+  forgetAtOf,
   MAX_DECISIONS,
   nextDueOf,
   restoreEvent,
@@ -46,8 +48,13 @@ export function memoryAfterEvent(
     offset,
     appliedOffset: offset,
     seenIds: withSeenId(memory.seenIds, event.id),
+    forgetAt: forgetAtOf(watermark, forgetAfterOf(rules)),
   };
 }
+
+const DEFAULT_FORGET_AFTER = durationOr(DEFAULTS.stream.forget_after, 0);
+
+const forgetAfterOf = ([first]: readonly StreamRule[]): Duration => first?.placed.forgetAfter ?? DEFAULT_FORGET_AFTER;
 
 /** A wait that a record ended: what it came to, and the event that its message is made from. */
 export type PassedWait = {
@@ -93,7 +100,12 @@ export function* passDeadlines(
     yield;
   }
   const after = changes.apply(memory.lastEvent, (at) => memory.events[at]);
-  return { memory: { ...after, offset: position.offset }, passed };
+  // The deadlines count, because a tick that passes them early must not let the entity be forgotten earlier.
+  const passedDeadlines = Object.values(memory.rules).flatMap(({ wait }) =>
+    wait && wait.due < watermark ? [wait.deadline] : [],
+  );
+  const forgetAt = Math.max(memory.forgetAt ?? 0, forgetAtOf(Math.max(...passedDeadlines), forgetAfterOf(rules)));
+  return { memory: { ...after, offset: position.offset, forgetAt }, passed };
 }
 
 const CANNOT_COMPILE = 'this engine cannot compile the rule';

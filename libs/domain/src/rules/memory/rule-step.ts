@@ -15,9 +15,11 @@ import {
   type RuleOutcome,
 } from '../recipients.ts';
 import {
+  isApplied,
   keepEvent,
   MAX_KEPT_BYTES,
   MAX_KEPT_EVENT_BYTES,
+  remembered,
   ruleMemoryOf,
   type EntityMemory,
   type KeptEvent,
@@ -39,7 +41,10 @@ export type EntityTurn = {
   readonly kept: () => KeptEvent | null;
 };
 
-export function startTurn(memory: EntityMemory, event: KeyedEvent, watermark: Instant): EntityTurn {
+/** Starts the turn of an event, with what is still remembered of its entity. Null: the event has been applied already. */
+export function startTurn(stored: EntityMemory, event: KeyedEvent, watermark: Instant): EntityTurn | null {
+  const memory = remembered(stored, watermark);
+  if (isApplied(memory, event)) return null;
   let kept: KeptEvent | null | undefined;
   return { memory, event, watermark, kept: () => (kept === undefined ? (kept = fitting(event, memory)) : kept) };
 }

@@ -69,7 +69,8 @@ export type CaseRecord = { readonly at: number } & (
 
 export type Case = { readonly rules: readonly RuleSpec[]; readonly records: readonly CaseRecord[] };
 
-/** The first record comes after this. */
+export const DAY = 86_400_000;
+/** The first record comes after this. The stream forgets its entities a day after their last event. */
 export const START = Date.UTC(2026, 0, 31, 8);
 
 const kind = fc.constantFrom(...KINDS);
@@ -105,7 +106,25 @@ const rule: Arbitrary<RuleSpec> = fc.oneof(
 );
 
 /** Around whole seconds, because deadlines are: a record before, at and after each. */
-const gap = fc.constantFrom(0, 0, 1, 999, 1000, 1000, 1001, 2000, 2999, 3000, 3001, 7000, -500, -2000, -2000);
+const gap = fc.constantFrom(
+  0,
+  0,
+  1,
+  999,
+  1000,
+  1000,
+  1001,
+  2000,
+  2999,
+  3000,
+  3001,
+  7000,
+  -500,
+  -2000,
+  -2000,
+  DAY,
+  2 * DAY,
+);
 const starts = fc.constantFrom(
   'none',
   'null',

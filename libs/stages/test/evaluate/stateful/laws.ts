@@ -76,10 +76,11 @@ const withTicks = ({ rules, records }: Case, spans: readonly number[]): Case => 
   }),
 });
 
-const WHOLE: Run = { batch: 100, crashes: new Set() };
+const WHOLE: Run = { batch: 100, crashes: new Set(), sweeps: false };
 const anyRun = fc.record({
   batch: fc.integer({ min: 1, max: 5 }),
   crashes: fc.uniqueArray(fc.nat(8), { maxLength: 3 }).map((numbers) => new Set(numbers)),
+  sweeps: fc.boolean(),
 });
 
 export type Law = { readonly law: string; readonly check: (numRuns: number) => void };
@@ -96,7 +97,7 @@ export const STATEFUL_LAWS: readonly Law[] = [
       ),
   },
   {
-    law: 'other borders of batches, and crashes between their saves, change no intent',
+    law: 'other borders of batches, crashes between their saves, and removed states change no intent',
     check: (numRuns) =>
       fc.assert(
         fc.property(randomCase, anyRun, (given, run) => {

@@ -2,7 +2,6 @@ import {
   compileRule,
   emptyMemory,
   formatMemory,
-  isApplied,
   nextDueOf,
   passDeadlines,
   readMemory,
@@ -215,7 +214,7 @@ function evaluateBatch(
     const states = {
       turn: (event: KeyedEvent) => {
         const memory = memoryOf(event.key);
-        return isApplied(memory, event) ? null : startTurn(memory, event, now * 1_000);
+        return startTurn(memory, event, now * 1_000);
       },
       put: (event: KeyedEvent, memory: EntityMemory) => put(event.key, memory),
     };

@@ -1,4 +1,4 @@
-import type { CaseRecord, Condition, Edit, EventBody, Case, RuleSpec } from './cases.ts';
+import { DAY, type CaseRecord, type Condition, type Edit, type EventBody, type Case, type RuleSpec } from './cases.ts';
 
 /**
  * What docs/rules.md says of rules with state, over the whole list of records. It shares no code with the product: it has
@@ -107,8 +107,25 @@ function firingsOfEntity(
     stories.set(rule, story);
     return story;
   };
-  const counted: string[] = [];
+  let counted: string[] = [];
   let before: EventBody | null = null;
+  /** Null: there is nothing to forget. */
+  let forgottenFrom: number | null = null;
+  const remembersUntil = (time: number): number => Math.ceil((time + DAY) / DAY) * DAY;
+
+  /** Forgets the entity if its last event was too long ago and nothing waits. */
+  const forgetEntity = (at: number): void => {
+    if (
+      forgottenFrom === null ||
+      (watermarks[at] ?? 0) <= forgottenFrom ||
+      [...stories.values()].some(({ wait }) => wait !== null)
+    )
+      return;
+    stories.clear();
+    counted = [];
+    before = null;
+    forgottenFrom = null;
+  };
 
   /** Forgets rules that were removed, also if they are there again. Returns true if there was something to forget. */
   const forgetRemoved = (at: number): boolean => {
@@ -125,7 +142,10 @@ function firingsOfEntity(
   const passDeadlines = (at: number): void => {
     const hasPassed = ({ wait }: Story): boolean =>
       wait !== null && wait.from < at && Math.max(wait.deadline, wait.setAt) < (watermarks[at] ?? 0);
-    if (![...stories.values()].some(hasPassed)) return;
+    const passed = [...stories.values()].filter(hasPassed);
+    if (passed.length === 0) return;
+    const deadlines = passed.map(({ wait }) => remembersUntil(wait?.deadline ?? 0));
+    forgottenFrom = Math.max(forgottenFrom ?? 0, ...deadlines);
     forgetRemoved(at);
     for (const placed of rules[at] ?? []) {
       const story = stories.get(placed.rule);
@@ -149,6 +169,7 @@ function firingsOfEntity(
       const fires = placed.isEnabled && isStateless(placed) && holds(placed.when, record.body, null) === true;
       if (fires) firings.push({ rule: placed.rule, event: index, record: index, deadline: null, was: undefined });
     }
+    forgetEntity(index);
     if (counted.includes(record.id)) continue;
     const isKept = present.some(readsPrevious);
     let makesDifference = forgetRemoved(index) || isKept || before !== null;
@@ -164,7 +185,9 @@ function firingsOfEntity(
       if (taken.fires) firings.push({ rule: placed.rule, event: index, record: index, deadline: taken.deadline, was });
     }
     before = isKept ? record.body : null;
-    if (makesDifference) counted.push(record.id);
+    if (!makesDifference) continue;
+    counted.push(record.id);
+    forgottenFrom = remembersUntil(watermarks[index] ?? 0);
   }
   return firings;
 }

@@ -12,7 +12,6 @@ import {
   emptyMemory,
   entityOf,
   formatMemory,
-  isApplied,
   nextDueOf,
   passDeadlines,
   readMemory,
@@ -87,7 +86,7 @@ export const ruleBodyOf = (spec: RuleSpec & { readonly isEnabled: boolean }): Ru
 };
 
 const BASE = configurationOf([
-  stream('orders', { key: 'event.id', security: { api_keys: ['backend'] } }),
+  stream('orders', { key: 'event.id', forget_after: '1d', security: { api_keys: ['backend'] } }),
   template('mail', { email: { subject: 'x', text: '{{kind}} {{due}} {{was}}' } }),
 ]);
 const published = new WeakMap<Case, readonly Configuration[]>();
@@ -137,10 +136,12 @@ export type Run = {
   readonly batch: number;
   /** Batches after which the process dies between its saves, by their number. The saves of even entities are lost. */
   readonly crashes: ReadonlySet<number>;
+  /** Removes forgotten states from the store after each batch. */
+  readonly sweeps: boolean;
 };
 
 /** Runs the product's evaluation over the records, and returns the intents that are on the log, once each, in order of their ids. */
-export function intentsOf(given: Case, { batch, crashes }: Run): readonly Intent[] {
+export function intentsOf(given: Case, { batch, crashes, sweeps }: Run): readonly Intent[] {
   const configurations = configurationsOf(given);
   const store = new Map<string, { readonly offset: number; readonly text: string }>();
   const log = new Map<string, Intent>();
@@ -164,6 +165,11 @@ export function intentsOf(given: Case, { batch, crashes }: Run): readonly Intent
         store.set(entity, { offset: memory.offset, text: formatMemory(memory) });
     }
     if (!dies) ({ end: checkpoint, watermark } = result);
+    for (const [entity, { offset, text }] of sweeps ? store : []) {
+      const memory = readMemory(text, offset);
+      const isOld = memory.forgetAt !== null && memory.forgetAt < watermark;
+      if (isOld && nextDueOf(memory) === null) store.delete(entity);
+    }
   }
   return [...log.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
@@ -188,7 +194,7 @@ function runBatch(
     turn: (event: KeyedEvent): EntityTurn | null => {
       const memory = memoryOf(event.key);
       if (entityOf(event).stream !== memory.entity.stream) throw new Error('another entity');
-      return isApplied(memory, event) ? null : startTurn(memory, event, watermark);
+      return startTurn(memory, event, watermark);
     },
     put: (event: KeyedEvent, memory: EntityMemory) => void changed.set(event.key, memory),
     save: () => Promise.resolve('done' as const),
