@@ -1,15 +1,15 @@
 import type { AuditSeal } from '@carillon/domain/audit';
 import type { LogId } from '@carillon/kernel';
 
-/** The seals of the audit, kept apart from the log that they hold: a log that was cut off is shorter than what it is sealed to. */
+/** Seals of the audit, stored apart from the log, so that a truncated log can be detected. */
 export type AuditSeals = {
   /**
-   * Keeps a seal of a log; where one is kept at its position already, that one stays. Durable when it resolves. Called after
-   * the seal stands on the log.
+   * Stores a seal of a log after it was written to the log. A seal already stored at its position stays. Durable when
+   * it resolves.
    */
   keep(logId: LogId, seal: AuditSeal): Promise<void>;
-  /** Those that hold more than the position `after`, by position. */
+  /** Lists seals that cover more entries than `after`, in order of position. */
   list(logId: LogId, after: number, limit: number): Promise<readonly AuditSeal[]>;
-  /** The one that holds most. */
+  /** Returns the seal that covers the most entries. */
   newest(logId: LogId): Promise<AuditSeal | null>;
 };

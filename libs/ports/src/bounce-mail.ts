@@ -1,6 +1,8 @@
 import type { Report } from '@carillon/domain/receipts';
 
-/** What a mail that came back says. `none`: an absence note or the like. `unreadable`: it cannot be taken apart. */
+/**
+ * Content of a bounce mail. `none`: no report, such as an out-of-office reply. `unreadable`: the mail cannot be parsed.
+ */
 export type MailReading =
   | { readonly kind: 'report'; readonly report: Report }
   | { readonly kind: 'none' | 'unreadable' };

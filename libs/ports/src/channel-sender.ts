@@ -4,48 +4,54 @@ import type { AccountBody } from '@carillon/domain/configuration';
 import type { ProviderResult } from '@carillon/domain/deliveries';
 import type { FoundMessage } from '@carillon/domain/receipts';
 
-/** What a sender gets: a message of its channel, rendered and addressed. */
+/** A rendered and addressed message of the sender's channel. */
 export type RenderedMessage = Message;
 export type RenderedEmail = EmailMessage;
 
-/** What goes with a message for whoever stores or traces it; none of it is shown to the reader. */
+/** Data that accompanies a message for storage and tracing. The reader of the message sees none of it. */
 export type SendContext = {
   readonly workspace: string;
   readonly deliveryId: string;
   readonly attemptToken: string;
-  /** Goes out where the provider or a mail server brings it back with a report (domain `writeReceiptToken`). */
+  /** Token that a provider or mail server returns with a report (domain `writeReceiptToken`). */
   readonly receiptToken: string;
-  /** Where the provider may tell by HTTP what becomes of the message, for one that is told with each; null: nowhere. */
+  /**
+   * URL for the provider's HTTP reports about this message, for providers that take one per message. Null if reports go
+   * elsewhere.
+   */
   readonly reportTo: string | null;
   readonly traceparent: string | null;
-  /** What has not reached its recipient by then is of no use any more: a provider that can give up is told so. */
+  /** Time after which delivery is useless. Passed on to providers that support an expiry. */
   readonly notAfter: Instant;
-  /** Ends on shutdown: an adapter that has not begun the body gives up and answers `transient`. */
+  /** Aborts on shutdown. An adapter that has not begun to write the body then returns `transient`. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Sends over one provider account. One call is one attempt and one request: an adapter never repeats by itself, and
- * never throws for what a provider did. It answers within its time-outs.
+ * Sends through one provider account. One call is one attempt and one request: an adapter never retries, and never
+ * throws because of a provider's answer. It returns within its timeouts.
  */
 export type ChannelSender = {
-  /** A message of a channel that the account cannot carry is refused, and nothing goes out. */
+  /** Sends one message. Refuses a message of a channel that the account cannot carry. */
   send(message: RenderedMessage, context: SendContext): Promise<ProviderResult>;
-  /** Connects and authenticates without sending; each step with what was seen. */
+  /** Connects and authenticates without sending. Returns each step with what it observed. */
   check(): Promise<readonly { readonly step: string; readonly ok: boolean; readonly detail: string }[]>;
   /**
-   * What the provider has to the same recipient, like this message in sender and content, and made at `since` or later. Null: it
-   * cannot be found out now. Left out where the provider cannot be asked.
+   * Messages at the provider to the same recipient with the same sender and content, created at `since` or later. Null
+   * if the provider cannot say at the moment. Absent for providers without such a query.
    */
   find?(message: RenderedMessage, since: Instant, signal: AbortSignal): Promise<readonly FoundMessage[] | null>;
   close(): Promise<void>;
 };
 
-/** Makes senders for accounts of the kinds that an adapter knows. Secrets are resolved before. */
+/** Creates senders for the account kinds of an adapter. Secrets are resolved by the caller. */
 export type SenderFactory = {
   readonly kind: AccountBody['kind'];
-  /** Whether its senders have `find`: of a channel without any such kind nobody is asked. */
+  /** True if its senders have `find`. */
   readonly canBeAsked?: true;
-  /** `workspace`: whose account it is, so that its host is guarded; empty: the deployment's own, which the operator chose. */
+  /**
+   * `workspace` owns the account, so its host is checked by the guard. Empty for the deployment's own accounts, whose
+   * hosts the operator chose.
+   */
   create(account: AccountBody, secrets: Readonly<Record<string, string>>, workspace: string): ChannelSender;
 };

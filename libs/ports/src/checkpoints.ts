@@ -1,6 +1,6 @@
 import type { Instant, LogId } from '@carillon/kernel';
 
-/** Where one consumer group stands in one partition of one topic; written last, moving only forwards (promise 3). */
+/** Position of a consumer group in one partition of a topic. It is written last and only moves forward (promise 3). */
 export type Checkpoint = {
   readonly group: string;
   readonly topic: string;
@@ -15,8 +15,8 @@ export type Checkpoint = {
 };
 
 /**
- * Reads the stored text of a watermark: a number. Earlier releases stored a clock per stream there, as an object, of which
- * the highest counts; they read a number as an object without clocks.
+ * Reads the stored text of a watermark, a number. Earlier releases stored an object with a clock per stream; the
+ * highest clock counts. They in turn read a number as an object without clocks.
  */
 export function readWatermark(stored: string): Instant {
   const value = JSON.parse(stored) as Instant | Readonly<Record<string, Instant>>;
@@ -24,13 +24,16 @@ export function readWatermark(stored: string): Instant {
 }
 
 /**
- * `done`: written, or an equal one was there. `refused`: the stored one is newer; the caller has lost its partition and
+ * `done`: the checkpoint is stored. `refused`: a newer checkpoint is stored, so the caller has lost its partition and
  * must start it again.
  */
 export type FencedWrite = 'done' | 'refused';
 
 export type CheckpointStore = {
   load(group: string, topic: string, partition: number): Promise<Checkpoint | null>;
-  /** Refuses one whose `next` is below the stored one, or of another log id. Durable when it resolves. */
+  /**
+   * Stores the checkpoint. Refuses it if the stored `next` is higher or belongs to another log id. Durable when it
+   * resolves.
+   */
   save(checkpoint: Checkpoint): Promise<FencedWrite>;
 };

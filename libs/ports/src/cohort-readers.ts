@@ -6,8 +6,8 @@ import type { CarillonError, Instant, Json, Result } from '@carillon/kernel';
 export type WebhookPlatform = WebhookIntegration['kind'];
 
 /**
- * What a request shows to prove that it comes from the platform. Nothing has been compared yet: whoever holds the
- * secrets does that, in constant time.
+ * Credentials in a request that should prove its origin. The caller, who holds the secrets, compares them in constant
+ * time.
  */
 export type CohortProof =
   /** Any of these is the secret, if the request is genuine. */
@@ -15,7 +15,7 @@ export type CohortProof =
   /** Hex HMAC-SHA1 of these bytes under the secret. */
   | { readonly kind: 'hmac_sha1'; readonly signature: string; readonly over: Uint8Array };
 
-/** The headers that may hold a proof; of one that came twice, nothing. */
+/** Headers that may hold a proof. A duplicated header counts as missing. */
 export type ShownCredentials = { readonly authorization: string | undefined; readonly signature: string | undefined };
 
 /** What a genuine message says. */
@@ -38,11 +38,14 @@ export type CohortReadingOptions = {
 
 export type CohortAnswer = { readonly status: number; readonly body: Json };
 
-/** Reads what platforms send of cohorts, and answers in the form that they read. Throws nothing for what they sent. */
+/**
+ * Parses the cohort messages of platforms and writes responses in each platform's format. Never throws because of a
+ * message.
+ */
 export type CohortReaders = {
   /** Whether the proof covers the body, so that nothing is proved before all of it has come. */
   signsBody(platform: WebhookPlatform, shown: ShownCredentials): boolean;
-  /** What proves a request of this platform; null where it shows nothing. */
+  /** Returns the proof in a request of this platform, or null if it has none. */
   proofOf(platform: WebhookPlatform, shown: ShownCredentials, body: Uint8Array): CohortProof | null;
   /** The JSON of a body. Apart from `read`: each holds the process for some milliseconds where a body has 10,000 members. */
   parse(body: Uint8Array): Result<Json, CarillonError>;

@@ -3,9 +3,9 @@ import type { FencedWrite } from './checkpoints.ts';
 import type { Page } from './read-models.ts';
 
 /**
- * Who is in which cohort. One document for each cohort and one for each user that was ever spoken of; every write is
- * fenced by the offset of the record that it was made for, and durable when it resolves. Nothing here reads or writes
- * more than it is asked for, so a cohort may be of any size.
+ * Members of cohorts: one document per cohort and one per user that was ever mentioned. Every write is fenced by the
+ * offset of its record and durable when it resolves. Each call touches only the requested documents, so a cohort may
+ * have any size.
  */
 export type CohortStore = {
   load(ref: CohortRef): Promise<Cohort | null>;

@@ -9,7 +9,7 @@ export type ConfigurationStore = {
   }): Promise<{ readonly logId: LogId; readonly keyFingerprint: string }>;
 };
 
-/** One lease document: whoever holds it does what only one should, and nothing breaks if two do for a moment. */
+/** A lease, stored as one document. Its holder does work meant for one process; two holders for a moment do no harm. */
 export type LeaseStore = {
   /** Takes or renews the lease until `until`, unless another holds one that has not ended at `now`. */
   acquire(name: string, holder: string, now: Instant, until: Instant): Promise<boolean>;

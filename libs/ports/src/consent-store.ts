@@ -6,8 +6,8 @@ export type ConsentStore = {
   /** The documents that there are of these names, in one question; in no order. */
   find(workspace: string, persons: readonly string[]): Promise<readonly Consents[]>;
   /**
-   * Writes a document whose version is one more than the stored one's; 1 where there is none yet. `stale`: somebody was
-   * faster. Durable when it resolves, and every `find` that begins afterwards sees it, in any process.
+   * Writes a document whose version is the stored version plus one, or 1 if none is stored. Resolves to `stale` if
+   * another writer was first. Durable when it resolves, and visible to every later `find` in any process.
    */
   replace(next: Consents): Promise<'done' | 'stale'>;
   /** Documents with words that are not known to be on the log and were last written before this time. */

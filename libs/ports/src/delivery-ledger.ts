@@ -5,41 +5,43 @@ import type { NewRecord } from './event-log.ts';
 
 export type DeliveryFilter = {
   readonly workspace?: string;
-  /** In one of these. An empty list finds nothing, as with every list here. */
+  /**
+   * Matches deliveries in any of these states. An empty list matches nothing; this holds for every list in this filter.
+   */
   readonly states?: readonly DeliveryState[];
   readonly reasons?: readonly DeliveryReason[];
   readonly channels?: readonly ChannelName[];
-  /** The address begins with one of these, letter by letter. */
+  /** Prefixes of the address, case-sensitive. */
   readonly to?: readonly string[];
-  /** What `to` says are whole addresses, and not how they begin. */
+  /** True if `to` holds whole addresses instead of prefixes. */
   readonly toIsWhole?: boolean;
-  /** As the rule named them, letter by letter. */
+  /** Person as named by the rule, case-sensitive. */
   readonly person?: string;
   readonly uniqueId?: string;
   readonly eventId?: string;
   readonly notification?: string;
   /** `notification.rule` */
   readonly rule?: string;
-  /** Only test messages, or none of them. */
+  /** True selects only test messages, false excludes them. */
   readonly test?: boolean;
-  /** Created at or after. */
+  /** Creation time, inclusive. */
   readonly since?: Instant;
-  /** Created before. */
+  /** Creation time, exclusive. */
   readonly before?: Instant;
 };
 
-/** A span of time in a workspace. */
+/** A time range in a workspace. */
 export type DeliverySpan = {
   readonly workspace: string;
-  /** Created at or after. */
+  /** Start, inclusive. */
   readonly since: Instant;
-  /** Created before. */
+  /** End, exclusive. */
   readonly before: Instant;
 };
 
-/** How many deliveries that were created in a part of a span are in a state now. */
+/** Number of deliveries created within one bucket of a time range that are in a state now. */
 export type StateCount = {
-  /** Where the part begins: a multiple of its length. */
+  /** Start of the bucket, a multiple of the bucket length. */
   readonly at: Instant;
   readonly state: DeliveryState;
   readonly deliveries: number;
@@ -51,89 +53,94 @@ export type NotificationCount = {
   readonly deliveries: number;
 };
 
-/** A delivery that waits to be sent, with what it takes of the memory, about: the bytes of the text that it was read from. */
+/** A due delivery with its approximate memory size: the length of the stored text in bytes. */
 export type DueDelivery = { readonly delivery: Delivery; readonly bytes: number };
 
 export type DeliveryPage = { readonly items: readonly Delivery[]; readonly next: string | null };
 
-/** Ids of one `many`. */
+/** Maximum number of ids per call of `many`. */
 export const MAX_MANY = 1_000;
 
-/** How a document is replaced. */
+/** Options of `replace`. */
 export type Replacing = {
   /**
-   * It may be written in one request with others of the same turn; `stale` may then also be said of one that was written and was moved on
-   * by somebody right after, so it is for writes whose caller reads again and finds its own work done.
+   * True if the write may share a request with others. `stale` is then ambiguous: the write may have succeeded and
+   * another worker may have moved the delivery on. Use it only if the caller reads again and recognizes its own write.
    */
   readonly together?: boolean;
   /**
-   * The records of all outcomes that the document holds unpublished. Where ledger and log are one store, they are appended in the commit
-   * of the move, the document is written with nothing unpublished, and the answer is `told`. Elsewhere nobody asks for them.
+   * Returns the records of all unpublished outcomes in the document. If ledger and log share one store, the records are
+   * appended in the commit of the move, the document is stored without unpublished outcomes, and the result is `told`.
+   * Other stores never call it.
    */
   readonly telling?: () => readonly NewRecord[];
 };
 
 /**
- * The truth of what was sent: one document per slot, decided by compare-and-set on that document alone.
- * Every write is durable when it resolves. When a write rejects, it may have happened: read by id and compare the token.
+ * The source of truth about sends: one document per slot, decided by compare-and-set on that document. A write is
+ * durable when it resolves. If a write rejects, it may have happened: read the document and compare the token.
  */
 export type DeliveryLedger = {
   /**
-   * Custody. Inserts each whose slot is free; answers the document that holds the slot otherwise. Never overwrites.
-   * Two inserts of one slot in one call: the first wins.
+   * Takes custody: inserts each delivery whose slot is free, else returns the document that holds the slot. Never
+   * overwrites. If one call has two deliveries for a slot, the first wins.
    */
   insert(
     deliveries: readonly Delivery[],
   ): Promise<readonly ({ readonly inserted: true } | { readonly inserted: false; readonly holder: Delivery })[]>;
-  /** Compare-and-set: replaces the document of `next.id` if its version is `next.version - 1`. */
+  /** Compare-and-set: replaces the document of `next.id` if its stored version is `next.version - 1`. */
   replace(next: Delivery, how?: Replacing): Promise<'done' | 'told' | 'stale'>;
   get(id: DeliveryId): Promise<Delivery | null>;
-  /** Returns the documents that exist of at most {@link MAX_MANY} ids, each once, in no order. */
+  /** Returns the existing documents of at most {@link MAX_MANY} ids, each once, in any order. */
   many(ids: readonly DeliveryId[]): Promise<readonly Delivery[]>;
-  /** Workspaces that have a WAITING delivery due at `now`. */
+  /** Workspaces with a WAITING delivery that is due at `now`. */
   dueWorkspaces(now: Instant): Promise<readonly string[]>;
-  /** WAITING and due, earliest first. */
+  /** Due WAITING deliveries, earliest first. */
   due(workspace: string, now: Instant, limit: number): Promise<readonly DueDelivery[]>;
   /**
-   * Time of the earliest WAITING delivery that is due at `until` or earlier, if any. Reads nothing that is due later: who asks for the next
-   * second pays nothing for a million that wait for tomorrow.
+   * Due time of the earliest WAITING delivery that is due at or before `until`. Null if there is none. Reads no later
+   * deliveries, so its cost does not depend on their number.
    */
   nextDueAt(until: Instant): Promise<Instant | null>;
   /**
-   * WAITING, due or not, of a workspace or of one of its notifications: reads nothing else. `cursor` is the `next` of the page
-   * before. Neither repeats nor leaves out one that does not move meanwhile.
+   * WAITING deliveries, due or not, of a workspace or one notification. Reads only these. `cursor` is the `next` of the
+   * previous page. Paging neither repeats nor skips a delivery that does not change meanwhile.
    */
   waiting(
     of: { readonly workspace: string; readonly notificationId?: string },
     limit: number,
     cursor?: string,
   ): Promise<DeliveryPage>;
-  /** SENDING whose lease ended before `now`. */
+  /** SENDING deliveries whose lease ended before `now`. */
   leaseExpired(now: Instant, limit: number): Promise<readonly Delivery[]>;
-  /** COLLECTED and, as far as it says, on no list yet: due at `now` to be looked at again, earliest first. */
+  /**
+   * COLLECTED deliveries whose document names no digest list yet and whose next check is due at `now`, earliest first.
+   */
   unlisted(now: Instant, limit: number): Promise<readonly Delivery[]>;
-  /** Documents with outcomes that are not yet on the log, last updated before `olderThan`. */
+  /** Documents with outcomes that are not on the log yet, last updated before `olderThan`. */
   unpublished(olderThan: Instant, limit: number): Promise<readonly Delivery[]>;
   /** Newest first; `cursor` is the `next` of the page before. */
   list(filter: DeliveryFilter, limit: number, cursor?: string): Promise<DeliveryPage>;
   byEvent(eventId: EventId): Promise<readonly Delivery[]>;
   /**
-   * How many addresses were told in a workspace, or by one of its notifications: by messages in one of these states, tests not among
-   * them. May read every delivery of it.
+   * Number of addresses with a message in one of these states, per workspace or notification. Excludes test messages.
+   * May read every matching delivery.
    */
   countAddresses(
     of: { readonly workspace: string; readonly notificationId?: string },
     states: readonly DeliveryState[],
   ): Promise<number>;
   /**
-   * Deliveries of a span by the state that they are in now, in parts of a length: of all, or of one notification. Parts and states of none
-   * are left out. Counted from the documents, never by adding up what happened, so that it is right whatever was written twice or taken over. What
-   * was counted before may be used again as long as no document of it was written since.
+   * Current states of the deliveries of a time range, per bucket of length `part`, for all or one notification. Empty
+   * buckets and states are omitted. The counts come from the documents instead of added-up moves, so duplicate writes
+   * and take-overs cannot distort them. An implementation may reuse a count while no document behind it has changed.
    */
   countOverTime(of: DeliverySpan & { readonly notification?: string }, part: Duration): Promise<readonly StateCount[]>;
-  /** The same of each notification, over the whole span. */
+  /** Current states of the deliveries of a time range, per notification. */
   countByNotification(of: DeliverySpan): Promise<readonly NotificationCount[]>;
-  /** How many people have deliveries of a span that are in one of these states, exactly. May read every delivery of it. */
+  /**
+   * Exact number of people with a delivery of the time range in one of these states. May read every matching delivery.
+   */
   countPeople(of: DeliverySpan, states: readonly DeliveryState[]): Promise<number>;
   countByState(): Promise<Readonly<Partial<Record<DeliveryState, number>>>>;
 };

@@ -5,8 +5,8 @@ import type { Instant } from '@carillon/kernel';
 export type DigestHeads = {
   get(id: string): Promise<DigestHead | null>;
   /**
-   * Writes a document whose version is one more than the stored one's; 1 where there is none yet. `stale`: somebody was
-   * faster. Durable when it resolves. When it rejects, it may have happened: read again.
+   * Writes a document whose version is the stored version plus one, or 1 if none is stored. Resolves to `stale` if
+   * another writer was first. Durable when it resolves. If it rejects, it may have happened: read again.
    */
   replace(next: DigestHead): Promise<'done' | 'stale'>;
   /** Workspaces with a window that is to be closed at `now`, or is closed and not emptied. */

@@ -4,9 +4,9 @@ import type { Draft, ResourceRef } from '@carillon/domain/configuration';
 export type DraftStore = {
   find(ref: ResourceRef): Promise<Draft | null>;
   /**
-   * Compare-and-set: writes the draft if the stored one has the revision `before`; null: if there is none. `stale`:
-   * somebody was faster. Durable when it resolves, and every `find` that begins afterwards sees it, in any process. When
-   * it rejects, it may have happened: the revision says whose write is there.
+   * Compare-and-set: writes the draft if the stored draft has the revision `before`, or if none is stored and `before`
+   * is null. Resolves to `stale` if another writer was first. Durable when it resolves, and visible to every later
+   * `find` in any process. If it rejects, it may have happened; the stored revision identifies the writer.
    */
   replace(next: Draft, before: string | null): Promise<'done' | 'stale'>;
   /**

@@ -1,6 +1,6 @@
 import { parseJson, stringifyJson, type Instant } from '@carillon/kernel';
 
-/** What is to be done, and with whom: tasks of one queue never hold up those of another. */
+/** A queue of tasks by job and workspace. Tasks of one queue never delay those of another. */
 export type TaskQueue = {
   readonly job: 'ask';
   readonly workspace: string;

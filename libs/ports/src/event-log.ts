@@ -3,7 +3,7 @@ import type { Instant, LogId } from '@carillon/kernel';
 
 export type { RowRetention, TopicName, TopicRetention };
 
-/** A record to append. Key and partition are always given: the key is a keyed hash, never a clear value. */
+/** A record to append. The key is a keyed hash, never clear text. */
 export type NewRecord = {
   readonly topic: TopicName;
   readonly partition: number;
@@ -14,7 +14,7 @@ export type NewRecord = {
 
 export type LogRecord = NewRecord & {
   readonly offset: number;
-  /** Append time, the same for all readers. */
+  /** Append time. All readers see the same value. */
   readonly time: Instant;
 };
 
@@ -23,63 +23,73 @@ export const ERASED = 'erased';
 
 export const isErased = ({ headers }: Pick<LogRecord, 'headers'>): boolean => headers['kind'] === ERASED;
 
-/** What one assignment of one partition does. Made anew for every assignment; what it holds in memory dies with it. */
+/**
+ * Handles one assignment of one partition. A new worker is created per assignment, so its memory ends with the
+ * assignment.
+ */
 export type PartitionWorker = {
-  /** First offset wanted. Below the log's start, reading goes on at the start; beyond its end, `assigned` has to throw. */
+  /**
+   * First offset to read. If the log starts later, reading begins at its start. If the log ends earlier, `assigned`
+   * must throw.
+   */
   readonly from: number;
   /**
-   * Called with at least one record, in order of offset, one call at a time. The next call comes after it resolved.
-   * When it rejects, the assignment ends (`lost`) and a new one begins after a pause: at-least-once.
-   * `end` tells where the partition ended when its consumer read last, at the soonest when it read these records; it asks nobody.
+   * Called with at least one record, in offset order. The next call follows after this one resolves. If it rejects, the
+   * assignment ends (`lost`) and a new one begins after a pause, so delivery is at least once. `end` returns the end of
+   * the partition as of the consumer's last read, which is never older than these records. It makes no request.
    */
   handle(records: readonly LogRecord[], end: () => number): Promise<void>;
-  /** Called once when the assignment ends. Work under way must not be saved any more; the fence refuses what comes late. */
+  /**
+   * Called once when the assignment ends. Unfinished work must not be saved after that; the fence refuses late writes.
+   */
   lost(): Promise<void>;
 };
 
 export type ConsumeOptions = {
-  /** Consumers of a group share the partitions of the topic; each partition has at most one worker in a group that is healthy. */
+  /** Consumers of a group share the partitions of a topic. In a healthy group each partition has at most one worker. */
   readonly group: string;
   readonly topic: TopicName;
   readonly maxRecords: number;
   readonly maxBytes: number;
   assigned(partition: number): Promise<PartitionWorker>;
   /**
-   * Told about each failure of `assigned` or `handle` before the pause. After an error that `stopsPartition` the
-   * partition stands still for as long as this consumer has it: positions of another log mean other records, also once this one
-   * has grown to them.
-   * Partition -1: the consumer as a whole cannot work, as where brokers refuse its group; it keeps trying.
+   * Called for each failure of `assigned` or `handle`, before the pause. After an error with `stopsPartition`, this
+   * consumer does not process the partition again: positions of another log refer to other records, even after that log
+   * has grown. Partition -1 means that the whole consumer fails, for example because brokers refuse its group; it keeps
+   * retrying.
    */
   failed(partition: number, error: unknown): void;
-  /** Told when a partition stands still; what it answers is called when this consumer no longer has the partition. */
+  /** Called when a partition stops. The returned function is called when this consumer gives the partition up. */
   stopped?(partition: number): () => void;
 };
 
 /** A running consumer. */
 export type Consumption = {
-  /** Resolves when every handler has returned and every worker was told `lost`. Safe to call twice. */
+  /** Resolves after every handler has returned and every worker's `lost` has run. May be called twice. */
   stop(): Promise<void>;
 };
 
 /**
- * The append-only log: topics of numbered partitions. Order holds within a partition only, and nothing ties the log to
- * a store: no transaction spans the two, except where both are one file: a move of a delivery
- * (`DeliveryLedger.replace`) and the position of a source (`SourceStore.advance`).
+ * The append-only log: topics with numbered partitions. Order holds only within a partition. No transaction spans the
+ * log and a store, except if both are one file: for a delivery's move (`DeliveryLedger.replace`) and a source's
+ * position (`SourceStore.advance`).
  */
 export type EventLog = {
-  /** Made with the topics; positions of another log id never compare. */
+  /** Id of this log, created with the topics. Positions with different log ids cannot be compared. */
   readonly logId: LogId;
-  /** Number of partitions of a topic; never changes in place. */
+  /** Number of partitions of a topic. It never changes. */
   partitions(topic: TopicName): number;
   /**
-   * Resolves with the offsets, in the order given, once every record is durable. Records of one call and partition keep
-   * their order. When it rejects (CarillonError `log_unavailable` or `overloaded`), each record may or may not be on the
-   * log; appending it again is the caller's right, and then it may stand there twice. Two more codes, where they apply:
-   * `body_too_large`, a record that no topic takes (nothing was appended), and `wrong_log`, the log is not the one that
-   * was opened (the process has to end).
+   * Resolves to the offsets, in the given order, once every record is durable. Records of one call and partition keep
+   * their order. If it rejects with `log_unavailable` or `overloaded`, each record may or may not be stored. The caller
+   * may append them again, which can store a record twice. Other codes: `body_too_large` (no topic accepts the record;
+   * nothing was appended) and `wrong_log` (the log was replaced since it was opened; the process must exit).
    */
   append(records: readonly NewRecord[]): Promise<readonly number[]>;
-  /** Up to `maxRecords` records at or after `from`, at most about `maxBytes`, at least one if there is any. */
+  /**
+   * Reads up to `maxRecords` records from offset `from` on, at most about `maxBytes`, but at least one record if any
+   * exists.
+   */
   read(
     topic: TopicName,
     partition: number,
@@ -87,11 +97,11 @@ export type EventLog = {
     maxRecords: number,
     maxBytes?: number,
   ): Promise<readonly LogRecord[]>;
-  /** `start`: the oldest offset still held; `end`: that of the next record. */
+  /** `start` is the oldest stored offset, `end` the offset of the next record. */
   bounds(topic: TopicName, partition: number): Promise<{ readonly start: number; readonly end: number }>;
   /**
-   * Takes away the records before an offset, which then is the start; the offsets of the others stay. What is gone already stays gone.
-   * Durable when it resolves; when it rejects, it may have happened.
+   * Deletes the records before an offset, which becomes the start. Other offsets stay. Idempotent. Durable when it
+   * resolves; if it rejects, the cut may have happened.
    */
   cut(topic: TopicName, partition: number, before: number): Promise<void>;
   /** Starts consuming; resolves when the consumer has joined its group. */

@@ -5,8 +5,8 @@ import type { Result } from '@carillon/kernel';
 export type ExpressionLanguage = {
   compile(source: string, place: ExpressionPlace): Result<Expression, readonly ExpressionFault[]>;
   /**
-   * The source after a change of its form; what the change does not name stays to the letter. Refused where the source or the new
-   * part is no expression, and where the form has no such part. Of the answer `compile` tells whether its place takes it.
+   * Returns the source with one part of its form changed; all other text stays byte for byte. Fails if source or new
+   * part is not an expression, or if the form has no such part. `compile` decides whether the result fits its place.
    */
   change(source: string, place: ExpressionPlace, change: FormChange): Result<string, readonly ExpressionFault[]>;
 };

@@ -11,15 +11,15 @@ export type IdempotentRequest = {
   readonly begunAt: Instant;
   /** From here on it is as if it had never been sent. */
   readonly endsAt: Instant;
-  /** What was answered, sealed; null: it is under way, or nobody saw how it ended. */
+  /** The sealed response. Null while the request runs or if its end was not recorded. */
   readonly answer: string | null;
 };
 
 /** Requests with their answers, for as long as a repetition gets the same. Writes are durable when they resolve. */
 export type IdempotencyStore = {
   /**
-   * Keeps the request and answers it, unless one of its id is there that has not ended at `now`: then that one is answered and
-   * stays as it is. Of many at once one is kept. The token says whose it is.
+   * Stores the request and returns it. If a request with this id is stored and has not expired at `now`, returns the
+   * stored one unchanged. Exactly one of several concurrent callers stores its request; the token identifies which.
    */
   begin(request: IdempotentRequest, now: Instant): Promise<IdempotentRequest>;
   find(id: string): Promise<IdempotentRequest | null>;

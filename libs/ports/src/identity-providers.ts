@@ -12,10 +12,13 @@ export type IdentityClient = {
   readonly redirectUri: string;
 };
 
-/** What has to be known again when somebody comes back. It is for the browser that began, and for nobody else. */
+/**
+ * Values of a sign-in that are checked when the browser is redirected back. Only the browser that started the sign-in
+ * gets them.
+ */
 export type BegunProof = { readonly state: string; readonly nonce: string; readonly verifier: string };
 
-/** Who somebody is by the word of the provider: issuer and subject together are one person for ever. */
+/** A person as identified by the provider. Issuer and subject together identify one person permanently. */
 export type ProvenIdentity = {
   readonly issuer: string;
   readonly subject: string;

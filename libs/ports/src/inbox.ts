@@ -13,7 +13,7 @@ export type InboxMessage = {
 /** All of what is said holds of a message that is found. */
 export type InboxFilter = {
   readonly workspace?: string;
-  /** By one of these. An empty list finds nothing, here and below. */
+  /** Matches messages of any of these channels. An empty list matches nothing, here and below. */
   readonly channels?: readonly ChannelName[];
   /** The address begins with one of these, letter by letter. */
   readonly to?: readonly string[];

@@ -3,7 +3,7 @@ import type { Instant, JobId } from '@carillon/kernel';
 
 export type JobFilter = {
   readonly workspace?: string;
-  /** In one of these. An empty list finds nothing. */
+  /** Matches jobs in any of these states. An empty list matches nothing. */
   readonly states?: readonly JobState[];
   readonly actions?: readonly string[];
 };

@@ -4,9 +4,9 @@ import type { SentToPerson } from '@carillon/domain/cadence';
 export type LimitStore = {
   find(workspace: string, person: string): Promise<SentToPerson | null>;
   /**
-   * Compare-and-set: writes the document if the stored one has the revision `before`; null: if there is none. `stale`:
-   * somebody was faster. Durable when it resolves, and every `find` that begins afterwards sees it, in any process. When
-   * it rejects, it may have happened: the revision says whose write is there.
+   * Compare-and-set: writes the document if the stored document has the revision `before`, or if none is stored and
+   * `before` is null. Resolves to `stale` if another writer was first. Durable when it resolves, and visible to every
+   * later `find` in any process. If it rejects, it may have happened; the stored revision identifies the writer.
    */
   replace(next: SentToPerson, before: string | null): Promise<'done' | 'stale'>;
   /** All documents of a workspace, or of all, in an order that no write changes. */

@@ -1,6 +1,6 @@
 /**
- * Seals what stands in a link. The same text always gives the same token, which says nothing to whoever has no key, stays
- * valid for as long as the deployment has its ledger key, and is written in letters, digits, `-` and `_`.
+ * Encrypts the contents of links. The same text always gives the same token. A token reveals nothing without the key,
+ * stays valid while the deployment keeps its ledger key, and has only letters, digits, `-` and `_`.
  */
 export type LinkTokens = {
   seal(text: string): string;

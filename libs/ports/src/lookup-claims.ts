@@ -20,8 +20,9 @@ export const MESSAGE_CLAIM = 'inbound ';
  */
 export type LookupClaims = {
   /**
-   * Answers for each the position that counts for its trigger: the one given, or that of the first. One that came too
-   * late is kept as superseded. Durable when it resolves; a repeat changes nothing. In one call, the earlier one wins.
+   * Claims a lookup record for each trigger. Returns, per claim, the position that counts for its trigger: the one
+   * given if it is the first, else the position claimed before. A later position is stored as superseded. Durable when
+   * it resolves. Idempotent. If one call holds two claims for a trigger, the first wins.
    */
   claim(claims: readonly LookupClaim[]): Promise<readonly string[]>;
   /** Null where nothing was claimed. */

@@ -1,8 +1,8 @@
 import type { Duration, Result } from '@carillon/kernel';
 
 /**
- * Why nothing came back that can be read. `refused_address`: the guard would not connect there. `unresolved`: a name that
- * leads nowhere, or only where the guard would not connect to; which of these nobody is told.
+ * Why no readable response arrived. `refused_address`: the guard refuses to connect to the address. `unresolved`: the
+ * name resolves to no address, or only to refused ones; callers cannot distinguish the two.
  */
 export type OutboundFailure = {
   readonly reason:
@@ -15,7 +15,7 @@ export type OutboundFailure = {
     | 'no_room'
     | 'broken'
     | 'stopped';
-  /** In words for the tenant who named the address: it tells nothing about what is behind the guard. */
+  /** Text for the tenant who entered the address. It reveals nothing about hosts behind the guard. */
   readonly detail: string;
 };
 

@@ -11,8 +11,9 @@ export type PartnerCall = {
   /** Sent as `X-Request-Id`, so that both sides can find the call. */
   readonly requestId: string;
   /**
-   * Until when it may begin: later, another worker may have asked already. Looked at right before the request, since a
-   * process may stand still at any point before; too late, the call answers `not_made`. Left out: nobody else would ask.
+   * Latest start of the request; afterwards another worker may have sent it. Checked immediately before the request,
+   * because a process may stall at any earlier point. If it is too late, the result is `not_made`. Absent if no other
+   * worker can call.
    */
   readonly beginUntil?: Instant;
   /** Ends on shutdown: the call answers `not_made`. */
@@ -21,13 +22,15 @@ export type PartnerCall = {
   readonly room?: (bytes: number) => boolean;
 };
 
-/** What a partner did, out of a closed set (docs/recipients.md). `detail` is for the tenant; it quotes nothing of a body. */
+/**
+ * Outcome of a call, from a closed set (docs/recipients.md). `detail` is for the tenant and quotes nothing of a body.
+ */
 export type PartnerAnswer =
   | {
       readonly kind: 'answered';
       readonly status: number;
       readonly items: readonly Json[];
-      /** Items that could not be read, by their place, and why: null stands there. Left out: none. */
+      /** Reasons of unreadable items by index; the item itself is null. Absent if all items are readable. */
       readonly unread?: ReadonlyMap<number, string>;
     }
   /** Success, and a body that is no array of JSON, or too large, too deep, or of too many values. */

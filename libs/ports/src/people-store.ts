@@ -2,8 +2,8 @@ import type { PeopleKind, PeopleRecord } from '@carillon/domain/people';
 import type { Instant } from '@carillon/kernel';
 
 /**
- * Who may use the deployment: people, how they prove who they are, their sessions, invitations and the tokens of programs. Never
- * on the log and never in files. Words that open something are in here as digests alone.
+ * Users of the deployment: people with their credentials, sessions and invitations, and tokens of programs. They are
+ * never on the log or in files. Secret tokens and passwords are stored only as digests.
  */
 export type PeopleStore = {
   find<Kind extends PeopleKind>(kind: Kind, id: string): Promise<PeopleRecord<Kind> | null>;
@@ -16,8 +16,9 @@ export type PeopleStore = {
     cursor?: string,
   ): Promise<{ readonly items: readonly PeopleRecord<Kind>[]; readonly next: string | null }>;
   /**
-   * Writes a record whose version is one more than the stored one's; 1 where there is none. `stale`: somebody was faster, or it
-   * was removed. `taken`: another record of the kind has its key. Durable when it resolves, and every read that begins afterwards sees it, in any process.
+   * Writes a record whose version is the stored version plus one, or 1 if none is stored. `stale`: another writer was
+   * first, or the record was removed. `taken`: another record of the kind has its key. Durable when it resolves, and
+   * visible to every later read in any process.
    */
   replace(record: PeopleRecord): Promise<'done' | 'stale' | 'taken'>;
   /** Whether it was there. */

@@ -2,7 +2,10 @@ import type { JsonType } from '@carillon/domain/events';
 import type { ParkedReceipt } from '@carillon/domain/receipts';
 import type { Instant } from '@carillon/kernel';
 
-/** What people look up; derived from log and ledger, written by record id, so projecting twice changes nothing. */
+/**
+ * Data for lookups by people, derived from log and ledger. Rows are written by record id, so a repeated projection
+ * changes nothing.
+ */
 export type EventRow = {
   readonly id: string;
   readonly workspace: string;
@@ -12,13 +15,13 @@ export type EventRow = {
   readonly at: Instant;
   readonly bytes: number;
   readonly configNumber: number;
-  /** Another body came under the same id before. */
+  /** True if another body had arrived under the same id. */
   readonly reused: boolean;
-  /** The W3C trace that the request belongs to; null where there is none, or where an older version projected it. */
+  /** The W3C trace of the request. Null if there is none or an older version projected the event. */
   readonly traceId: string | null;
 };
 
-/** A duplicate intent: shown as a row of its own, `SUPPRESSED (duplicate of ...)`. */
+/** A duplicate intent, shown as a separate row: `SUPPRESSED (duplicate of …)`. */
 export type DuplicateRow = {
   readonly id: string;
   readonly workspace: string;
@@ -39,32 +42,32 @@ export type DeadLetterRow = {
   readonly offset: number;
   readonly reason: string;
   readonly at: Instant;
-  /** Position of the dead letter itself, to read its bytes again. */
+  /** Position of the dead letter itself, from which its bytes can be read again. */
   readonly ownPartition: number;
   readonly ownOffset: number;
   readonly redrivenAt: Instant | null;
-  /** Who did; null also where an older version noted only when. */
+  /** Person who redrove it. Null also if an older version stored only the time. */
   readonly redrivenBy: string | null;
-  /** When somebody said that nothing is to be done about it, and who; only receipts are dismissed. */
+  /** When and by whom it was dismissed. Only receipts can be dismissed. */
   readonly dismissedAt: Instant | null;
   readonly dismissedBy: string | null;
-  /** What its record says, where that is a receipt that can be read. */
+  /** Content of the record if it is a readable receipt. */
   readonly receipt: ParkedReceipt | null;
 };
 
 export type DeadLetterFilter = {
   readonly workspace?: string;
-  /** True: only those of receipts. False: all others. */
+  /** True selects receipts only, false everything else. */
   readonly ofReceipts?: boolean;
-  /** Only those that nobody redrove or dismissed. */
+  /** True selects letters that are neither redriven nor dismissed. */
   readonly open?: true;
-  /** Parked at or after. */
+  /** Time of parking, inclusive. */
   readonly since?: Instant;
-  /** Parked before. */
+  /** Time of parking, exclusive. */
   readonly before?: Instant;
 };
 
-/** Sums of evaluation records per rule, kept per record id so that a repeat does not count twice. */
+/** Counts of one evaluation record per rule. Stored per record id, so that a repeat does not count twice. */
 export type EvaluationRow = {
   readonly partition: number;
   readonly from: number;
@@ -79,8 +82,8 @@ export type EvaluationRow = {
 };
 
 /**
- * What events of a stream held at one path, in one partition, up to an offset. A row says what the log says up to there,
- * so of two rows for the same path the one of the higher offset is right, whoever wrote it and how often.
+ * Values of a stream's events at one path in one partition, up to an offset. Of two rows for the same path, the row
+ * with the higher offset is right, because each row depends only on the log up to its offset.
  */
 export type FieldRow = {
   readonly workspace: string;
@@ -88,14 +91,14 @@ export type FieldRow = {
   readonly partition: number;
   /** `customer.email`, `items[].qty`. */
   readonly path: string;
-  /** Offset of the newest event that is counted. */
+  /** Offset of the newest counted event. */
   readonly offset: number;
-  /** Events that had the field. */
+  /** Number of events with the field. */
   readonly count: number;
   readonly types: readonly JsonType[];
-  /** Tables, as `schema.table`, whose changes had the field. Empty for events that were sent. */
+  /** Tables, as `schema.table`, whose changes had the field. Empty for events that clients sent. */
   readonly tables: readonly string[];
-  /** Beginning of the newest value as JSON text; null where only objects, lists and null were seen. */
+  /** Start of the newest value as JSON text. Null if only objects, lists and null were seen. */
   readonly sample: string | null;
   readonly firstAt: Instant;
   readonly lastAt: Instant;
@@ -104,22 +107,22 @@ export type FieldRow = {
 export type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null };
 
 export type ReadModels = {
-  /** Writes rows and the projection's position in one step where the store can; always safe to repeat. */
+  /** Writes the rows and the projection's position, in one step if the store can. Idempotent. */
   put(rows: {
     readonly events?: readonly EventRow[];
     readonly duplicates?: readonly DuplicateRow[];
     readonly deadLetters?: readonly DeadLetterRow[];
     readonly evaluations?: readonly EvaluationRow[];
-    /** A row whose offset is not higher than that of the stored one changes nothing. */
+    /** Ignored unless its offset is higher than the stored row's. */
     readonly fields?: readonly FieldRow[];
   }): Promise<void>;
-  /** Fields of a stream, of one partition where it is named, by path and partition. */
+  /** Fields of a stream, by path and partition. `partition` narrows to one partition. */
   fields(stream: string, partition?: number): Promise<readonly FieldRow[]>;
-  /** Every place where an event of this id stands, oldest first: more than one if the id was used again. */
+  /** All positions of an event id on the log, oldest first. There are several if the id was reused. */
   event(id: string): Promise<readonly EventRow[]>;
   /**
-   * Places of events with these ids, at most so many for each id: whoever repeats an id thousands of times decides how
-   * many there are. Which ones are answered, and in which order, is not said.
+   * Rows of events with these ids, at most `mostOfEach` per id, because a client can reuse an id any number of times.
+   * Their choice and order are undefined.
    */
   eventsWithIds(ids: readonly string[], mostOfEach: number): Promise<readonly EventRow[]>;
   events(
@@ -127,7 +130,7 @@ export type ReadModels = {
       readonly workspace?: string;
       readonly stream?: string;
       readonly since?: Instant;
-      /** Received before. */
+      /** Arrival time, exclusive. */
       readonly before?: Instant;
       readonly traceId?: string;
     },
@@ -140,7 +143,7 @@ export type ReadModels = {
   duplicates(
     filter: {
       readonly workspace?: string;
-      /** The event that made the duplicate, not the delivery. */
+      /** Id of the event that caused the duplicate, not of the delivery's event. */
       readonly eventId?: string;
       /** Duplicates of any of these deliveries. */
       readonly deliveryIds?: readonly string[];
@@ -153,10 +156,10 @@ export type ReadModels = {
   deadLetters(filter: DeadLetterFilter, limit: number, cursor?: string): Promise<Page<DeadLetterRow>>;
   deadLetter(id: string): Promise<DeadLetterRow | null>;
   markRedriven(id: string, at: Instant, by: string): Promise<void>;
-  /** The first who dismisses it is remembered; others change nothing. */
+  /** Stores the dismissal if none is stored; a later one changes nothing. */
   markDismissed(id: string, at: Instant, by: string): Promise<void>;
-  /** Takes a dismissal back, whoever's it was; changes nothing where nobody dismissed it. */
+  /** Removes a dismissal. Does nothing if there is none. */
   markReopened(id: string): Promise<void>;
-  /** Newest evaluations of a rule with failures first: what is shown on the rule. */
+  /** Evaluations of a rule, failed ones first, then newest first, as the page of the rule shows them. */
   evaluations(workspace: string, rule: string, limit: number): Promise<readonly EvaluationRow[]>;
 };

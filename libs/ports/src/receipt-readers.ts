@@ -8,7 +8,7 @@ export type ReceiptCallback = {
   readonly account: string;
   /** The address as the provider has it: the deployment's `public_url` and the path as sent; null where there is none. */
   readonly url: string | null;
-  /** The receipt token in the path, as text that nobody has checked; null where there is none. */
+  /** The receipt token from the path, unverified. Null if there is none. */
   readonly token: string | null;
   /** Names in lower case; of a header that came twice, nothing. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -20,7 +20,7 @@ export type ReceiptReading =
   | { readonly kind: 'proved'; readonly reports: Result<readonly Report[], CarillonError> }
   /** Proved: somebody wrote to a number of the account that he wants no more, or again. Null: he wrote something else. */
   | { readonly kind: 'inbound'; readonly wish: InboundWish | null }
-  /** Nothing shows that it comes from the provider; which check failed is told nobody. */
+  /** No proof that the provider sent it. The response does not say which check failed. */
   | { readonly kind: 'unproved' }
   /** Whether it is genuine cannot be found out now: a certificate cannot be fetched. The provider comes again. */
   | { readonly kind: 'unavailable'; readonly detail: string };

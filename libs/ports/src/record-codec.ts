@@ -7,9 +7,9 @@ export type RecordCodec<T> = {
   /** The error is a class (`not_framed`, `unknown_schema`, `not_avro`, `invalid_record`) and a sentence. */
   decode(bytes: Uint8Array): Result<T, DecodeError>;
   /**
-   * For bytes whose schema is unknown here: asks the registry for it, since a newer program may have written them. True:
-   * they can be decoded now. That nobody knows a schema is remembered for a while, so that broken records cost no calls.
-   * Rejects where the registry cannot be asked: then nobody can say yet whether the record is broken.
+   * Asks the registry for the schema of bytes whose schema is unknown here, because a newer program may have written
+   * them. Resolves to true if they can be decoded now. A missing schema is remembered for a while, so that broken
+   * records cause few requests. Rejects if the registry is unavailable, because the record may still be valid.
    */
   learn(bytes: Uint8Array): Promise<boolean>;
 };

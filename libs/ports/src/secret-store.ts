@@ -21,7 +21,7 @@ export type SealedSecret = {
 
 /** A data key under one master key. */
 export type WrappedKey = {
-  /** Fingerprint of the master key, which tells nothing of it. */
+  /** Fingerprint of the master key. The key cannot be derived from it. */
   readonly master: string;
   readonly wrapped: string;
 };
@@ -46,8 +46,8 @@ export type SecretStore = {
   /** By workspace, then name. */
   secrets(workspace?: string): Promise<readonly SealedSecret[]>;
   /**
-   * Writes where the sealed text that is there is still `replacing`; null: where there is none. `stale`: somebody else wrote
-   * first, and nothing was changed. May be repeated.
+   * Writes the secret if the stored sealed text equals `replacing`, or if none is stored and `replacing` is null.
+   * `stale`: another writer was first, and nothing changed. Idempotent.
    */
   putSecret(secret: SealedSecret, replacing: string | null): Promise<'done' | 'stale'>;
   removeSecret(workspace: string, name: string): Promise<boolean>;

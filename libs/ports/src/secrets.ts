@@ -16,7 +16,7 @@ export type Secrets = {
   resolve(workspace: string, name: string): Promise<string | null>;
 };
 
-/** For words about what is missing; tells no value. */
+/** Describes where a missing secret is expected. Reveals no value. */
 export type SecretPlaces = {
   locate(workspace: string, name: string): Promise<SecretPlace>;
 };
@@ -61,9 +61,8 @@ export type RotationState = {
 };
 
 /**
- * Exchange of the master key while everything runs. A step writes one data key or one value, and holds whenever it is cut off:
- * asked again, it goes on. Rejects with `conflict`, in words with the way out, where a step would leave a data key that nobody
- * can open.
+ * Exchange of the master key at run time. Each step writes one data key or one value, and an interrupted call can be
+ * repeated to continue. Rejects with `conflict` and a remedy if a step would leave a data key that cannot be opened.
  */
 export type KeyRotation = {
   state(): Promise<RotationState>;
@@ -73,8 +72,8 @@ export type KeyRotation = {
    */
   begin(newKey: Uint8Array | null): Promise<RotationState>;
   /**
-   * Makes new data keys, and encrypts each value anew. Answers how many values; one that does not open stays as it is, and is among
-   * those that are unreadable.
+   * Creates new data keys and encrypts each value again. Returns the number of values. A value that cannot be opened
+   * stays as it is and counts as unreadable.
    */
   renewValues(): Promise<{ readonly renewed: number; readonly state: RotationState }>;
   /** Lets the newest master key alone count. */

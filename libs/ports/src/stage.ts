@@ -5,7 +5,7 @@ import type { Instant } from '@carillon/kernel';
 import type { FencedWrite } from './checkpoints.ts';
 import type { LogRecord, NewRecord } from './event-log.ts';
 
-/** What a stage knows of its partition when a batch begins: from the checkpoint, then from the batches before. */
+/** What a stage knows about its partition at the start of a batch: the checkpoint plus the batches since. */
 export type PartitionState = {
   readonly partition: number;
   /** Newest configuration number that a marker of this partition named; -1 before any. */
@@ -17,22 +17,25 @@ export type PartitionState = {
 };
 
 /**
- * What became of one record, out of a closed set. `dropped` has a reason that people may ask for; `parked` can never be
- * processed and goes to the dead letters.
+ * Outcome of one record. `dropped` has a reason that users can look up. `parked` can never be processed and becomes a
+ * dead letter.
  */
 export type RecordFate =
   | { readonly kind: 'done' }
   | { readonly kind: 'dropped'; readonly reason: string }
   | { readonly kind: 'parked'; readonly reason: string };
 
-/** What judging comes to, as values: whoever reads a stage's answer need not decode it. Other records are given as they are. */
+/**
+ * Output of an evaluation as a decoded value, so that readers of a stage's result need no codec. Other records are
+ * passed encoded.
+ */
 export type EvaluationOutput =
   | { readonly kind: 'intent'; readonly intent: Intent }
   | { readonly kind: 'trigger'; readonly trigger: Trigger }
   | { readonly kind: 'evaluation'; readonly evaluation: Evaluation }
   | { readonly kind: 'record'; readonly record: NewRecord };
 
-/** So many recipients or user ids that one rule dropped for one reason. */
+/** Number of recipients or user ids that one rule dropped for one reason. */
 export type DropCount = {
   readonly workspace: string;
   /** `notification.rule`. */
@@ -41,7 +44,7 @@ export type DropCount = {
   readonly count: number;
 };
 
-/** How often one rule with state decided in one way, such as `wait_started`. */
+/** Number of times a rule with state made one decision, such as `wait_started`. */
 export type DecisionCount = {
   readonly workspace: string;
   /** `notification.rule`. */
@@ -50,16 +53,16 @@ export type DecisionCount = {
   readonly count: number;
 };
 
-/** What a batch came to. The interpreter writes `outputs`, then saves the state, then the position. */
+/** Result of a batch. The interpreter writes `outputs`, then calls `save`, then stores the position. */
 export type BatchResult<Output = NewRecord> = {
   /**
-   * One for each record, in their order. A stage that has worked for long ends with fewer than it was given: the rest
-   * come again.
+   * One fate per record, in order. A stage that reaches its time limit returns fewer fates; the remaining records are
+   * delivered again.
    */
   readonly fates: readonly RecordFate[];
   /**
-   * The stage has more to do before its next record. Outputs and saves are written, and the records without a fate are
-   * handed to it again, also if none has one. The position stays before them.
+   * True if the stage has more work before its next record. The interpreter writes outputs and calls `save`, then
+   * passes the records without a fate again, even if no record has one. The position stays before these records.
    */
   readonly hasMore?: boolean;
   readonly outputs: readonly Output[];
@@ -67,21 +70,24 @@ export type BatchResult<Output = NewRecord> = {
   readonly ruleErrors?: number;
   /** Recipients and user ids that rules dropped. */
   readonly dropped?: readonly DropCount[];
-  /** Decisions of rules with state. One rule and decision may be there more than once. */
+  /** Decisions of rules with state. The same rule and decision may occur more than once. */
   readonly decided?: readonly DecisionCount[];
-  /** Saves what the stage itself keeps; `refused` where another worker is further on. */
+  /** Saves the stage's own state. Resolves to `refused` if another worker has saved a later position. */
   readonly save?: () => Promise<FencedWrite>;
   readonly state: PartitionState;
 };
 
 /**
- * A stage over one batch of one partition. It may be called again with the same records after a crash; its outputs have
- * deterministic ids. It throws only where infrastructure fails, and then the batch comes again.
+ * Processes one batch of one partition. After a crash it may get the same records again; its outputs have deterministic
+ * ids. It throws only if infrastructure fails, and the batch is then retried.
  */
 export type BatchStage<Output = NewRecord> = {
   readonly name: string;
   handle(records: readonly LogRecord[], state: PartitionState): Promise<BatchResult<Output>>;
 };
 
-/** Where the outputs of a stage go. All of them are there when it resolves; after a failure some may be, and come again. */
+/**
+ * Destination of a stage's outputs. All outputs are written when `write` resolves. After a failure some may be written,
+ * and the stage writes all of them again.
+ */
 export type OutputSink<Output = NewRecord> = { write(outputs: readonly Output[]): Promise<void> };

@@ -2,7 +2,7 @@ import type { ChannelName } from '@carillon/domain/channels';
 import type { SuppressionSource } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
 
-/** That an address gets nothing on a channel of a workspace, as one source says. */
+/** Suppression of an address on one channel of a workspace, by one source. */
 export type Suppression = {
   readonly workspace: string;
   readonly channel: ChannelName;
@@ -27,9 +27,9 @@ export type SuppressionFilter = {
 };
 
 /**
- * Addresses that get nothing. One entry stands for each source, so undoing one leaves what the others say. Every function
- * takes an address in any form: it is kept under the canonical one, and looked for and removed under those of earlier
- * versions too, so no other spelling of it gets past the list.
+ * Addresses that get no messages, with one entry per source: removing one entry leaves the others. All functions accept
+ * an address in any form. It is stored in canonical form; lookup and removal also cover the canonical forms of earlier
+ * versions, so no spelling bypasses the list.
  */
 export type SuppressionList = {
   /**

@@ -36,8 +36,8 @@ export type Rendered =
  */
 export type TemplateRenderer = {
   /**
-   * What is wrong with a text by itself that templates put in, or that other texts are put into: it has to be whole, and may
-   * use names and levels that only its place gives it. Never throws.
+   * Checks a text that templates include or that includes other texts, on its own. It must be complete, but may use
+   * names and levels that only its including text provides. Never throws.
    */
   piece(source: string): readonly Omit<TemplateFault, 'part'>[];
   /** Everything that is wrong with it, before it is saved; empty if it can be published. Never throws. */

@@ -39,9 +39,9 @@ export type TokenVerdict =
   | {
       readonly kind: 'refused';
       readonly fault: TokenFault;
-      /** In words, without anything out of the token. */
+      /** Explanation without any content of the token. */
       readonly detail: string;
-      /** The provider did sign it, so it is nobody else's and its holder may be told what is wrong. */
+      /** True if the provider signed the token. Its holder may then learn what is wrong with it. */
       readonly signed: boolean;
     }
   /** The keys could not be fetched, so nobody can say. Never a reason to let in, and never one to say that the token is bad. */
@@ -66,8 +66,8 @@ export type TokenInspection = {
 export type TokenVerifier = {
   verify(provider: TokenProvider, token: string): Promise<TokenVerdict>;
   /**
-   * Fetches the key set now, whatever is kept, and tries a token if one is given; explains each step up to the first that
-   * fails. Changes nothing of what `verify` knows.
+   * Fetches the key set now, without the cache, and verifies the token if one is given. Explains each step up to the
+   * first failure. Does not change the state of `verify`.
    */
   inspect(provider: TokenProvider, token: string | null): Promise<TokenInspection>;
 };
