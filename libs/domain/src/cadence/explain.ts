@@ -11,7 +11,7 @@ import { countedBy, decideLimits, type Countable, type FrequencyLimit, type Sent
 import { quietUntil } from './quiet-hours.ts';
 import { quietRulesOf, type QuietRules } from './settings.ts';
 
-/** What stands in the way of a message, or does not. */
+/** A limit with its current count and verdict for a message. */
 export type ExplainedLimit = {
   readonly limit: string;
   readonly max: number;
@@ -42,7 +42,7 @@ export type ExplainedCadence = ExplainedVerdict & {
   readonly limits: readonly ExplainedLimit[];
 };
 
-/** A message of nobody's: it is like none that was sent. */
+/** Trigger id that matches no sent message. */
 const NEXT = '' as TriggerId;
 
 /**
@@ -97,7 +97,7 @@ type Asked = {
   readonly message: Countable;
   readonly zone: string;
   readonly now: Instant;
-  /** What could go only later is dropped: waiting makes nothing live longer. */
+  /** Messages that could only go after this are dropped; waiting does not extend it. */
   readonly notAfter: Instant;
 };
 

@@ -2,7 +2,10 @@ import type { DeliveryId, Duration, Instant, TriggerId } from '@carillon/kernel'
 import type { ChannelName } from '../channels/channel.ts';
 import { calendarWindow, type CalendarPeriod } from './local-time.ts';
 
-/** What is counted: all that a person got, unless it is narrowed. A message without a category is in none. */
+/**
+ * Messages that a limit counts: all of a person, unless notification or category narrows them. A message without a
+ * category belongs to none.
+ */
 export type Counted = {
   readonly notificationId: string | null;
   readonly category: string | null;

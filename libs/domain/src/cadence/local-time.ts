@@ -18,7 +18,7 @@ export type CalendarDay = { readonly year: number; readonly month: number; reado
 /** What calendar and clock on the wall show. */
 export type LocalTime = CalendarDay & { readonly minute: WallMinute; readonly weekday: Weekday };
 
-/** What calendar and clock show in the zone. Throws RangeError where the zone is none, as all functions with a zone do. */
+/** Returns calendar and clock of a zone. Throws RangeError for an unknown zone, like all functions with a zone. */
 export function localTimeAt(zone: string, at: Instant): LocalTime {
   const wall = wallTimeAt(offsetsOf(zone), at);
   return { ...dayOf(wall), minute: minuteOf(wall), weekday: weekdayOf(wall) };

@@ -37,7 +37,7 @@ function endOfStretch({ from, to, days }: QuietHours, offsets: Offsets, now: Ins
   return end;
 }
 
-/** Nothing is quiet for longer: a week without a time to send is refused when it is saved. */
+/** Longest quiet time. Configuration without a time to send in a week is refused when saved. */
 const LONGEST = 8 * 86_400_000;
 
 /**

@@ -4,21 +4,24 @@ import { countedUntil, type SentEntry } from './limits.ts';
 import type { LimitBook } from './limit-settings.ts';
 
 /**
- * What was sent to a person of a workspace, as far as a limit may count it: one document, written by compare-and-set.
- * Each writer adds and removes only the entry of its own token.
+ * Messages sent to a person of a workspace that limits may count: one document, written by compare-and-set. Each writer
+ * adds and removes only the entry of its own token.
  */
 export type SentToPerson = {
   readonly workspace: string;
-  /** As `personName` writes it. */
+  /** Person, as formatted by `personName`. */
   readonly person: string;
-  /** Another with every write, never used again: a document that was removed and made anew is not taken for the old one. */
+  /**
+   * New with every write and never reused, so that a document created again after removal is not mistaken for the old
+   * one.
+   */
   readonly revision: string;
   readonly entries: readonly SentEntry[];
-  /** From then on nothing counts it: it may be removed. */
+  /** Time after which no limit counts the document, so that it may be removed. */
   readonly keptUntil: Instant;
 };
 
-/** What a change of the document goes by. */
+/** Inputs for removing entries that no limit counts any more. */
 export type Pruning = {
   readonly book: LimitBook;
   readonly zone: string;
@@ -28,7 +31,7 @@ export type Pruning = {
 
 type Person = Pick<SentToPerson, 'workspace' | 'person'>;
 
-/** The document with these entries, without what no limit counts any more. */
+/** Returns the document with these entries, without those that no limit counts any more. */
 function written(
   { workspace, person }: Person,
   entries: readonly SentEntry[],
@@ -46,8 +49,8 @@ function written(
 }
 
 /**
- * Devices of one trigger count as one message, as long as its newest entry does: once they are sure, that one says it all.
- * What is not sure stays, since it may be given back.
+ * Messages to several devices for one trigger count once, for as long as the newest of their entries. Only confirmed
+ * entries are merged, because an open one may still be removed.
  */
 function newestOfEach(entries: readonly SentEntry[]): readonly SentEntry[] {
   const newest = new Map<string, SentEntry>();
@@ -59,7 +62,7 @@ function newestOfEach(entries: readonly SentEntry[]): readonly SentEntry[] {
   return entries.filter((entry) => !entry.sure || newest.get(alike(entry)) === entry);
 }
 
-/** Takes a place. Entries of the same delivery stay: each belongs to its own attempt. */
+/** Reserves room under the limits. Other entries of the same delivery stay, because each belongs to its own attempt. */
 export const withEntry = (
   before: SentToPerson | null,
   person: Person,
@@ -67,16 +70,16 @@ export const withEntry = (
   pruning: Pruning,
 ): SentToPerson => written(person, [...(before?.entries ?? []), entry], pruning);
 
-/** Gives a place back: the entry of this very token. Undefined where it is not there. */
+/** Releases the room of one token. Returns undefined if the token has no entry. */
 export function withoutEntry(before: SentToPerson | null, token: string, revision: string): SentToPerson | undefined {
   if (!before?.entries.some((entry) => entry.token === token)) return undefined;
   return { ...before, revision, entries: before.entries.filter((entry) => entry.token !== token) };
 }
 
-/** What was found out about entries, by token. */
+/** Tokens of entries that proved to be sent (`sure`) or unsent (`gone`). */
 export type FoundOut = { readonly sure: ReadonlySet<string>; readonly gone: ReadonlySet<string> };
 
-/** Marks what was sent, so that it is looked at once, and takes out what never was. */
+/** Marks sent entries, so that each is checked once, and removes unsent ones. */
 export const withFound = (before: SentToPerson, { sure, gone }: FoundOut, pruning: Pruning): SentToPerson =>
   written(
     before,
@@ -87,8 +90,8 @@ export const withFound = (before: SentToPerson, { sure, gone }: FoundOut, prunin
   );
 
 /**
- * What two copies of a document know, by token; one that either has seen sent counts. For what comes from elsewhere: its
- * revision is as good as any, since nobody here has read it. Undefined where it knows nothing more.
+ * Merges two copies of a document by token; an entry counts as sent if either copy says so. Keeps the revision of the
+ * other copy, because no reader here has seen it. Returns undefined if the other copy adds nothing.
  */
 export function together(ours: SentToPerson | null, theirs: SentToPerson): SentToPerson | undefined {
   if (!ours) return theirs.entries.length === 0 ? undefined : theirs;
@@ -102,18 +105,20 @@ export function together(ours: SentToPerson | null, theirs: SentToPerson): SentT
   return { ...ours, revision: `${ours.revision}+${theirs.revision}`, entries: [...known.values()], keptUntil };
 }
 
-/** From taking a place to SENDING; whoever is slower takes it again. */
+/** Maximum time from the reservation to SENDING. A slower attempt must reserve again. */
 export const STEP_WITHIN: Duration = 15_000;
-/** A place whose delivery still waits after this has nobody any more, or somebody who is to lose. */
+/** Time after which the reservation of a waiting delivery is abandoned, or its holder must be fenced. */
 const ABANDONED: Duration = 30_000;
 
 const ACCEPTED: ReadonlySet<DeliveryState> = new Set(['SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED']);
 
-/** The attempt of this token where it is over; null where there is none, or it is under way. */
+/** Returns the ended attempt of this token. Null if there is none or it is running. */
 const endedAttempt = (token: string, { attempts, state, token: holder }: Delivery): Attempt | null =>
   (state === 'SENDING' && holder === token ? undefined : attempts.find((one) => one.token === token)) ?? null;
 
-/** What an attempt that is over counts. Nobody can say that a doubt was not sent, but an operator who looked. */
+/**
+ * Returns how an ended attempt counts. An attempt in doubt counts as sent unless an operator found out that it was not.
+ */
 function countOf({ result }: Attempt, { state, reason }: Delivery): 'sure' | 'doubt' | 'gone' {
   if (result?.verdict === 'accepted') return 'sure';
   if (state === 'FAILED' && reason === 'operator_dismiss') return 'gone';
@@ -121,43 +126,43 @@ function countOf({ result }: Attempt, { state, reason }: Delivery): 'sure' | 'do
 }
 
 /**
- * An attempt of an accepted delivery counts only where it may have led to that. Whoever took a place and lost the step,
- * or was refused, has yet to give the place back. Marked as sure, that place could stand for the message in
- * `newestOfEach`, and the message would count no more once it is given back.
+ * Returns how an ended attempt of an accepted delivery counts: only if it may have caused the acceptance. Another
+ * attempt still has to release its room. Marked as sent, it could represent the message in `newestOfEach`, and the
+ * message would count no more after the release.
  */
 function countOfAccepted(token: string, delivery: Delivery): 'sure' | 'gone' {
   const attempt = delivery.attempts.find((one) => one.token === token);
   return attempt && countOf(attempt, delivery) !== 'gone' ? 'sure' : 'gone';
 }
 
-/** What an entry is, by the delivery that it belongs to. */
+/** State of an entry, by the delivery it belongs to. */
 export type EntryFate =
-  /** Accepted: it counts for good. */
+  /** Accepted, so it counts permanently. */
   | 'sure'
-  /** It counts now. It is never marked, since a late answer or an operator may end the doubt. */
+  /** Counts for now. It is never marked as sent, because a late answer or an operator may end the doubt. */
   | 'doubt'
-  /** Under way: whether it counts is known soon. */
+  /** Running: check again soon. */
   | 'again'
   | 'gone'
   /**
-   * Nobody has been seen to step, so whoever still means to must lose first: raise the delivery's version, then take the
-   * entry out. A clock that is far off only ever fences.
+   * No step into SENDING is known, so a worker that still intends one must lose it first: increment the delivery's
+   * version, then remove the entry. With a wrong clock this only fences too often.
    */
   | 'fence';
 
 export function fateOf(entry: SentEntry, delivery: Delivery | null, now: Instant): EntryFate {
   if (!delivery) return 'gone';
-  // Another intent took the slot over: the one of this entry ended unsent, and no attempt of it was in doubt.
+  // Another intent took the slot over, so the intent of this entry ended unsent and without doubt.
   if (delivery.intent.triggerId !== entry.triggerId) return 'gone';
   if (ACCEPTED.has(delivery.state)) return countOfAccepted(entry.token, delivery);
   if (delivery.state === 'IN_DOUBT') return 'doubt';
   const attempt = endedAttempt(entry.token, delivery);
-  // Sent again or given up after a doubt: the doubt goes on counting.
+  // Sent again or given up after a doubt: the doubt still counts.
   if (attempt) return countOf(attempt, delivery);
   if (delivery.state === 'SENDING') return 'again';
   if (delivery.state === 'WAITING') return Math.abs(now - entry.at) < ABANDONED ? 'again' : 'fence';
   return 'gone';
 }
 
-/** Raises the version and nothing else: whoever read the delivery before loses the step into SENDING. */
+/** Increments the version only. A worker that read the previous version then fails its compare-and-set to SENDING. */
 export const fenced = (before: Delivery): Delivery => ({ ...before, version: before.version + 1 });

@@ -18,7 +18,7 @@ const readHours = ({ from, to, days }: QuietHoursBody): QuietHours => ({
 /** Quiet hours that count for a message, apart by what they do with it. */
 export type QuietRules = { readonly hold: readonly QuietHours[]; readonly drop: readonly QuietHours[] };
 
-/** Those of the notification and those of its workspace, for a channel; none of them for a transactional one. */
+/** Returns the quiet hours of notification and workspace for a channel. Empty for a transactional notification. */
 export function quietRulesOf(
   notification: NotificationBody,
   workspace: WorkspaceBody | undefined,

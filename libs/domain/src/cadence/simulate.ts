@@ -60,7 +60,7 @@ type Moving = {
   at: Instant;
 };
 type OpenWindow = { readonly first: PastMessage; readonly items: number[]; end: WindowEnd };
-/** What happens at a time: somebody's message is looked at, or a window closes. */
+/** A scheduled step: a message is checked or a digest window closes. */
 type Due = { readonly at: Instant; readonly moving: Moving } | { readonly at: Instant; readonly window: string };
 
 /** Ends of periods are told by other zones too. */
@@ -86,7 +86,7 @@ class Simulation {
   readonly #ways: ReadonlyMap<string, Ways>;
   readonly #book: LimitBook;
   readonly #longest: ReadonlyMap<string, Duration>;
-  /** Without any, nobody needs to know what was sent to whom. */
+  /** Without limits, sent messages need no record. */
   readonly #hasLimits: boolean;
   /** Latest first: the next is taken from the end. */
   readonly #due: Due[];
@@ -116,7 +116,7 @@ class Simulation {
 
   result = (): SimulatedRun => ({ fates: this.#fates, digests: this.#digests });
 
-  /** One look at one message, or one window that closes; false: there is nothing left. */
+  /** Processes one message or one closing window. Returns false if nothing is scheduled. */
   goOn(): boolean {
     const next = this.#due.pop();
     if (!next) return false;

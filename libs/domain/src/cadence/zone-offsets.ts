@@ -44,7 +44,7 @@ const formatterOf = (zone: string): Intl.DateTimeFormat =>
       }),
   );
 
-/** What `Intl` says. Throws RangeError where the zone is none. */
+/** Returns the offset of a zone from `Intl`. Throws RangeError for an unknown zone. */
 function askedOffset(zone: string, at: Instant): Duration {
   const shown = { year: 0, month: 1, day: 1, hour: 0, minute: 0, second: 0 };
   for (const { type, value } of formatterOf(zone).formatToParts(at)) {

@@ -5,52 +5,56 @@ import { canonicalEmail, olderEmails } from './email.ts';
 import { canonicalToken } from './push.ts';
 import { canonicalPhone, olderPhones } from './sms.ts';
 
-/** In this order addresses stand in for a person and for a `unique_id` that nobody wrote. */
+/**
+ * Channel names in order of preference: the first address in this order identifies a person or a `unique_id` that the
+ * rule does not set.
+ */
 export { CHANNEL_NAMES };
 export type ChannelName = (typeof CHANNEL_NAMES)[number];
 
-/** What a channel sends to. Each channel takes one kind, and each kind serves one channel. */
+/** Kind of address a channel sends to. Each channel uses one kind, and each kind belongs to one channel. */
 export type AddressKind = 'email' | 'phone' | 'token';
 
-/** The addresses of somebody: canonical where they are valid, else as they were written; null where there is none. */
+/** Addresses of a person by kind: canonical if valid, else as written. Null if the person has none. */
 export type Addresses = { readonly [Kind in AddressKind]: string | null };
 
 export type Channel = {
   readonly name: ChannelName;
   readonly address: {
     readonly kind: AddressKind;
-    /** What people call it. */
+    /** Display name of the address. */
     readonly called: string;
-    /** Completes "it is no …", for people. */
+    /** Completes "it is no …" in messages. */
     readonly words: string;
-    /** One that is nobody's, for samples. */
+    /** An address that belongs to nobody, for samples. */
     readonly example: string;
     /**
-     * The one form of an address, under which it is told, counted, suppressed and sent to. Null where the text is no
-     * address of this kind. The canonical form of a canonical address is itself.
+     * Returns the canonical form of an address, used for sending, counting and suppression. Null if the text is no
+     * address of this kind. Idempotent.
      */
     readonly canonical: (text: string) => string | null;
-    /** Whether text that is meant as some address can be of no other kind. */
+    /** Returns true if text that is meant as an address can only be of this kind. */
     readonly looksLike: (text: string) => boolean;
-    /** Other forms under which earlier versions may have kept a canonical address. */
+    /** Returns other forms in which earlier versions may have stored a canonical address. */
     readonly older: (canonical: string) => readonly string[];
   };
-  /** Kinds of provider accounts that can carry it. */
+  /** Kinds of provider accounts that carry the channel. */
   readonly accounts: readonly ProviderKind[];
-  /** Parts of its templates, in the order in which they are checked and rendered. */
+  /** Parts of its templates, in the order of checking and rendering. */
   readonly parts: readonly TemplatePart[];
-  /** Keys of its templates that are no templates themselves, as `partPath` writes them. */
+  /** Template keys that are not rendered, as written by `partPath`. */
   readonly settings: readonly string[];
-  /** A template without any of these says nothing, and is refused. */
+  /** Parts of which a template needs at least one. */
   readonly content: readonly string[];
-  /** Whether readers' programs expect a link that stops such messages, and refuse senders in bulk without one (RFC 8058). */
+  /** True if mail programs expect an unsubscribe link and reject bulk mail without one (RFC 8058). */
   readonly stopsByLink: boolean;
 };
 
 /**
- * What comes out of a part, and what a value becomes in it. `line`: one line without control characters, cut off where it
- * is too long. `mailbox`: a line that is a name and an address. `html`: values are escaped. `text`: as it stands. `link`: an
- * https address, or nothing. `key`: a line that is only compared. Nothing but lines and mailboxes is ever cut off.
+ * Type of a rendered part, which decides how values are inserted. `line`: one line without control characters,
+ * truncated if too long. `mailbox`: a line with name and address. `html`: values are escaped. `text`: inserted
+ * unchanged. `link`: an https address or empty. `key`: a line that is only compared. Only lines and mailboxes are
+ * truncated.
  */
 export type PartKind = 'line' | 'mailbox' | 'html' | 'text' | 'link' | 'key';
 
@@ -58,15 +62,17 @@ export type PartKind = 'line' | 'mailbox' | 'html' | 'text' | 'link' | 'key';
 export type TemplatePart = {
   readonly name: string;
   readonly kind: PartKind;
-  /** Characters of what is rendered, of a key bytes; null where only the limits of rendering count. */
+  /**
+   * Maximum length of the rendered part in characters; in bytes for a key. Null if only the limits of rendering apply.
+   */
   readonly longest: number | null;
-  /** Where a template leaves it out: the part whose HTML it is derived from, or whether it can do without it. */
+  /** If a template omits the part: the part whose HTML supplies its text, or whether the omission is allowed. */
   readonly otherwise: { readonly textOf: string } | 'nothing' | 'refused';
-  /** It is a group of parts, each by a name that the author chose: `data.order`. */
+  /** True if the part is a group of parts with names chosen by the author, such as `data.order`. */
   readonly group: boolean;
-  /** A layout of the workspace may stand around it. `needed`: one that is named has to have something for this part. */
+  /** Whether a workspace layout may wrap the part. `needed`: a layout must support this part. */
   readonly layout: 'needed' | 'optional' | null;
-  /** The key of what it may be compiled from when it is saved; null: it is always written as it is. */
+  /** Key of the source the part may be compiled from when it is saved. Null if it is never compiled. */
   readonly compiledFrom: 'mjml' | null;
 };
 const part = (
@@ -81,11 +87,10 @@ const group = (name: string, kind: PartKind, longest: number): TemplatePart => (
   group: true,
 });
 
-/** Returns the kinds of provider accounts that carry a channel. */
 const kindsFor = (channel: ChannelName): readonly ProviderKind[] =>
   PROVIDERS.filter(({ channels }) => channels.some((name) => name === channel)).map(({ kind }) => kind);
 
-/** All that differs between channels. Everything else takes a channel's name and looks here. */
+/** All differences between channels. Other code looks them up here by channel name. */
 export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly name: Name } } = {
   email: {
     name: 'email',
@@ -135,7 +140,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
       words: 'device token (at most 4,096 characters, none of them a control character)',
       example: 'device-token',
       canonical: canonicalToken,
-      // Any text may be one.
+      // Never, because any text may be a token.
       looksLike: () => false,
       older: () => [],
     },
@@ -146,7 +151,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
       part('image', 'link', 2000),
       part('link', 'link', 2000),
       group('data', 'text', 4096),
-      // What Apple takes of one.
+      // Limit of Apple.
       part('collapse', 'key', 64),
     ],
     settings: ['priority', 'android.channel', 'apns.sound'],
@@ -155,44 +160,50 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
   },
 };
 
-/** Where a part stands in a template's body: `data.order` is the key `order` of `data`. */
+/** Returns the path of a part in a template's body, such as key `order` of `data` for `data.order`. */
 export function partPath(name: string): readonly string[] {
   const dot = name.indexOf('.');
   return dot === -1 ? [name] : [name.slice(0, dot), name.slice(dot + 1)];
 }
 
-/** The kinds of addresses, in the order of their channels. */
+/** Kinds of addresses, in the order of their channels. */
 export const ADDRESS_KINDS: readonly AddressKind[] = CHANNEL_NAMES.map((name) => CHANNELS[name].address.kind);
 
 const BY_KIND = Object.fromEntries(
   CHANNEL_NAMES.map((name) => [CHANNELS[name].address.kind, CHANNELS[name].address]),
 ) as Record<AddressKind, Channel['address']>;
 
-/** The channel's own words and forms for a kind of address. */
+/** Returns the names and forms of a kind of address. */
 export const addressKind = (kind: AddressKind): Channel['address'] => BY_KIND[kind];
 
-/** The address in its one form; null where the text is no address of the channel. */
+/** Returns the canonical form of an address, or null if the text is no address of the channel. */
 export const canonicalAddress = (channel: ChannelName, text: string): string | null =>
   CHANNELS[channel].address.canonical(text);
 
-/** The channel of an address by its looks; undefined where it may be of several, as a device token may be anything. */
+/**
+ * Returns the channel whose addresses look like the text. Undefined if several are possible; a device token may be any
+ * text.
+ */
 export const channelByLooks = (text: string): ChannelName | undefined =>
   CHANNEL_NAMES.find((name) => CHANNELS[name].address.looksLike(text));
 
 /**
- * The one form of text that can be meant as an address and as nothing else: an email address or a phone number. Null for any
- * other text, and so for a device token, which could be a name as well.
+ * Returns the canonical form of an email address or phone number. Null for any other text, including device tokens,
+ * which could also be names.
  */
 export const plainAddress = (text: string): string | null => canonicalEmail(text) ?? canonicalPhone(text);
 
-/** All forms under which an address may be on a list, the canonical one first. Text that is no address has its own alone. */
+/**
+ * Returns all forms in which an address may be stored, the canonical one first. Text that is no address has only
+ * itself.
+ */
 export function formsOf(channel: ChannelName, text: string): readonly string[] {
   const { canonical, older } = CHANNELS[channel].address;
   const address = canonical(text);
   return address === null ? [text] : [address, ...older(address)];
 }
 
-/** All forms of an address by channel, where nobody said of which channel it is. */
+/** Returns all forms of an address per channel, if its channel is unknown. */
 export const formsOnChannels = (
   text: string,
   channels: readonly ChannelName[] = CHANNEL_NAMES,
@@ -201,8 +212,8 @@ export const formsOnChannels = (
 const EVERY_CONTROL = new RegExp(CONTROL, 'g');
 
 /**
- * The address as a recipient has it: canonical; else as it was written, so that people see what is wrong with it, with
- * U+FFFD for characters that nothing may keep. Null for text without any.
+ * Returns the address in canonical form. An invalid address stays as written, so that people can find the mistake, with
+ * U+FFFD for characters that cannot be stored. Null for blank text.
  */
 export function addressOrText(kind: AddressKind, text: string): string | null {
   const address = BY_KIND[kind].canonical(text);
@@ -211,24 +222,22 @@ export function addressOrText(kind: AddressKind, text: string): string | null {
   return written === '' ? null : written;
 }
 
-/** One address of each kind. */
 export const addressesBy = (make: (kind: AddressKind) => string | null): Addresses => ({
   email: make('email'),
   phone: make('phone'),
   token: make('token'),
 });
 
-/** Addresses as they were written, each as a recipient has it. */
+/** Returns each address in its canonical form, or as written. */
 export const addressesOf = (written: Addresses): Addresses =>
   addressesBy((kind) => {
     const text = written[kind];
     return text === null ? null : addressOrText(kind, text);
   });
 
-/** Whether a word names a kind of addresses. */
 export const isAddressKind = (word: string | null): word is AddressKind => ADDRESS_KINDS.some((kind) => kind === word);
 
-/** The first address that somebody has; null where there is none. */
+/** Returns the first address of a person in order of preference, or null if there is none. */
 export function firstAddress(to: Addresses): string | null {
   for (const kind of ADDRESS_KINDS) if (to[kind] !== null) return to[kind];
   return null;

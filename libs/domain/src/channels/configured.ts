@@ -8,10 +8,12 @@ import type {
 } from '@carillon/shapes';
 import { CHANNEL_NAMES, CHANNELS, partPath, type ChannelName } from './channel.ts';
 
-/* What the bodies of resources say of a channel. Their shapes name the channels that there are; nobody else does. */
+/*
+ * Accessors for the channel-specific parts of resource bodies. Other code does not know which keys belong to a channel.
+ */
 
 type ByChannel<Value> = { readonly [Name in ChannelName]?: Value };
-/** What a body holds of one channel's template. */
+/** A channel's template as written in a body. */
 type WrittenTemplate = NonNullable<TemplateBody[keyof TemplateBody]>;
 
 /** The template of one channel, as it is rendered: its parts by name, in the order of the table. */
@@ -29,15 +31,15 @@ export type ChannelTemplate = {
 
 /** The template of one channel as its author wrote it: names of layouts and partials stand for what they hold. */
 export type TemplateVariant = ChannelTemplate & {
-  /** The language that it is for; null: for everybody who has none of the others. */
+  /** Language of the variant. Null: the default for all other readers. */
   readonly locale: string | null;
   /** Name of the layout around it. */
   readonly layout: string | null;
-  /** For parts that are compiled when saved: the key that holds what somebody wrote, and that text. */
+  /** For compiled parts: the key and text that the author wrote. */
   readonly sources: Readonly<Record<string, { readonly key: 'mjml'; readonly source: string }>>;
 };
 
-/** The same with what somebody wrote in place of what was compiled from it. */
+/** Returns the variant with the author's sources in place of compiled parts. */
 export const asWritten = (variant: TemplateVariant): TemplateVariant =>
   variant.compiled.length === 0
     ? variant
@@ -68,8 +70,8 @@ export function channelsOf(body: Pick<NotificationBody, 'channels'>): readonly (
 const known = new WeakMap<object, readonly TemplateVariant[]>();
 
 /**
- * The template of a channel in all its languages, the one without a language first; empty where the template has nothing
- * for the channel. The same objects for the same body.
+ * Returns a channel's template in all languages, the default first. Empty if the template has none for the channel.
+ * Returns the same objects for the same body.
  */
 export function variantsOf(body: TemplateBody, channel: ChannelName): readonly TemplateVariant[] {
   const written = templatesIn(body)[channel];
@@ -88,7 +90,7 @@ export function variantsOf(body: TemplateBody, channel: ChannelName): readonly T
 export const templateOf = (body: TemplateBody, channel: ChannelName): TemplateVariant | undefined =>
   variantsOf(body, channel)[0];
 
-/** What is no text belongs to the base alone, so that languages differ in their words and in nothing else. */
+/** Settings that are not text come only from the default variant, so that languages differ only in their texts. */
 function readVariant(channel: ChannelName, own: object, base: object, locale: string | null): TemplateVariant {
   const { parts, settings } = CHANNELS[channel];
   const sources: (readonly [string, unknown])[] = [];

@@ -4,22 +4,22 @@ import { unicodeLabel } from './punycode.ts';
 /** A local part has 64 octets at most and a domain 255 (RFC 5321); with the sign between them that is all. */
 const LONGEST = 320;
 
-/** What nearly all addresses look like. An address of this form is canonical already, so nothing else is looked at. */
+/** Matches most addresses. A matching address is already canonical and needs no further checks. */
 const USUAL = /^[a-z0-9_][a-z0-9._+-]*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?$/;
 
 /**
- * What no local part may hold: characters that need quotes, invisible ones, the one that stands for what could not be
- * read, and `%` and `!`, which some servers take for a route to another domain.
+ * Characters that a local part must not have: those that need quotes, invisible ones, U+FFFD, and `%` and `!`, which
+ * some servers treat as a route to another domain.
  */
 const FORBIDDEN_LOCAL = /[\ufffd\p{C}\p{Z}"(),:;<>@[\\\]%!]/u;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/;
 const SOFT_HYPHEN = /\u00ad/g;
 
 /**
- * An email address in its one form: the domain in ASCII (IDNA), everything in lower case, no last dot, full-width and
- * other compatibility forms as the plain characters that they stand for, no soft hyphens. Null for what is no address or
- * none that may be sent to: a domain without a dot or of numbers alone, an address literal, a local part in quotes or
- * with `%` or `!`, one that begins with `|`, and `mailto:`.
+ * Returns the canonical email address: domain in ASCII (IDNA), lower case, no trailing dot, compatibility forms such as
+ * full-width characters as plain ones, no soft hyphens. Null if the text is no sendable address: a domain without a dot
+ * or with numbers only, an address literal, a local part in quotes or with `%` or `!`, one that begins with `|`, or
+ * `mailto:`.
  */
 export function canonicalEmail(text: string): string | null {
   if (text.length > LONGEST) return null;

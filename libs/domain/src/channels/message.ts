@@ -34,7 +34,7 @@ export type PushMessage = {
   /** https addresses. */
   readonly image: string | null;
   readonly link: string | null;
-  /** For the app; nobody sees it. */
+  /** Data for the app, not displayed. */
   readonly data: Readonly<Record<string, string>>;
   readonly priority: 'normal' | 'high' | null;
   /** A later notification with the same key takes the place of this one. */
@@ -58,10 +58,10 @@ export type Addressed = {
 };
 /** The parts of a template, rendered; what the template has no part for is not there. */
 export type RenderedParts = Readonly<Record<string, string>>;
-/** What a template made of a message: its rendered parts, and what stood in it as it is. */
+/** Rendered parts of a template and its settings. */
 export type FilledTemplate = { readonly parts: RenderedParts; readonly settings: Readonly<Record<string, string>> };
 
-/** Who sends where nobody said: the sandbox shows it, no provider ever sees it. */
+/** Sender if none is configured. Only the sandbox shows it; no provider gets it. */
 const SANDBOX_FROM = 'Carillon <carillon@sandbox.invalid>';
 const EVERY_CONTROL = new RegExp(CONTROL, 'g');
 

@@ -8,8 +8,8 @@ const FILLING = '&#847;&zwnj;&nbsp;'.repeat(40);
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /**
- * The HTML with a line at its beginning that lists of messages show beside the subject and that nobody sees in the message
- * itself. It is text: whatever stands in it is escaped. Without text in it the HTML stays as it is.
+ * Returns the HTML with a hidden preheader at its beginning, which message lists show next to the subject. The text is
+ * escaped. Without text the HTML stays unchanged.
  */
 export function withPreheader(html: string, preheader: string): string {
   const line = preheader.trim();
@@ -28,7 +28,7 @@ function beginningOf(html: string): number {
     const isComment = html.startsWith('<!--', at);
     const name = isComment ? undefined : tagAt(html, at);
     const end = isComment ? endOfComment(html, at) : name === undefined ? at + 1 : endOfTag(html, at);
-    // What never ends has nothing behind it.
+    // An unterminated tag has no content after it.
     if (end === -1 || name === '/body') return found;
     if (name === 'body') return end;
     if (name === '/head' || name === 'html' || name === '!doctype') found = end;

@@ -4,8 +4,8 @@ import { CONTROL } from '@carillon/kernel';
 const LONGEST = 4096;
 
 /**
- * A device's token as it is, compared with case; only blanks around it are no part of it. Null where nothing is left, for
- * what is too long to be one, and for U+FFFD, which stands for what could not be kept.
+ * Returns a device token without surrounding blanks; case matters. Null if it is empty, too long, or has U+FFFD, which
+ * replaces characters that could not be stored.
  */
 export function canonicalToken(text: string): string | null {
   const token = text.trim();

@@ -31,9 +31,9 @@ const plainWords = (text: string): readonly string[] => text.split(/\s+/).map(pl
 const isTelling = (word: string): boolean => word.length >= MIN_CODE && /\p{N}/u.test(word);
 
 /**
- * A provider's answer without what it repeats of the message: its address; codes, numbers and links of it; and whatever
- * runs through three of its words or more. Adapters have masked what they know of their vendor's words; this holds for
- * any adapter, because what is written down of an answer is read by people who may not read messages.
+ * Masks parts of the message in a provider's answer: the address; its codes, numbers and links; and any run of three or
+ * more of its words. Adapters already mask what they know of their vendor's texts. This covers all adapters, because
+ * people without access to messages read these answers.
  */
 export function withoutRepeatedWords(result: ProviderResult, message: Message): ProviderResult {
   const detail = masked(result.detail, message.to, () => contentOf(message));
@@ -59,7 +59,7 @@ const masked = (detail: string, address: string, content: () => readonly (string
 function maskAddress(detail: string, address: string): string {
   if (address.length < MIN_ADDRESS) return detail;
   const [text, wanted] = [detail.toLowerCase(), address.toLowerCase()];
-  // Where lower case has another length, places in one are none in the other.
+  // If lower case changes the length, positions in both texts differ.
   if (text.length !== detail.length || !text.includes(wanted)) return detail.replaceAll(address, ADDRESS);
   let plain = '';
   let from = 0;
@@ -71,7 +71,7 @@ function maskAddress(detail: string, address: string): string {
 }
 
 function maskContent(detail: string, content: readonly (string | null)[]): string {
-  // Words at even places, the white space between them at odd ones.
+  // Even indexes are words, odd ones the white space between them.
   const pieces = detail.split(/(\s+)/);
   const said = pieces.filter((_, at) => at % 2 === 0).map(plainWord);
   const hidden = new Set<number>();
@@ -82,7 +82,7 @@ function maskContent(detail: string, content: readonly (string | null)[]): strin
     for (const [at, word] of said.entries()) {
       if (isTelling(word) && line.includes(` ${word} `)) hidden.add(at);
       const run = said.slice(at, at + RUN);
-      // A message of fewer words than a run is repeated where all of it stands.
+      // A message shorter than a run counts as repeated if all of it occurs.
       const long = Math.min(RUN, words.length);
       const repeated = run.slice(0, long).filter((one) => one !== '');
       if (repeated.length < long || repeated.join('').length < MIN_CODE) continue;

@@ -13,7 +13,8 @@ const E164 = /^\+\d{1,15}$/;
 /** Returns the number in E.164, or null if no number has this country code and length. A trunk zero is removed. */
 function read(text: string): string | null {
   const number = parsePhoneNumberFromString(text, { extract: false });
-  // Nothing can be sent to an extension. `isValid` would refuse ranges that are newer than the library.
+  // Extensions cannot receive an SMS. `isPossible` is used because `isValid` rejects number ranges newer than the
+  // library.
   const isPossible = number?.isPossible() === true && number.ext === undefined && E164.test(number.number);
   return isPossible ? number.number : null;
 }
@@ -52,6 +53,6 @@ export function olderPhones(canonical: string): readonly string[] {
   const code = parsePhoneNumberFromString(canonical)?.countryCallingCode;
   if (code === undefined) return [];
   const older = (TRUNK_PREFIXES[code] ?? ['0']).map((prefix) => `+${code}${prefix}${canonical.slice(code.length + 1)}`);
-  // In Italy the zero belongs to the number, so there the form is that of somebody else.
+  // In Italy the leading zero belongs to the number, so the form without it is another subscriber.
   return older.filter((form) => canonicalPhone(form) === canonical);
 }

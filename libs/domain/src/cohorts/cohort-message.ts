@@ -7,7 +7,7 @@ export type CohortPlatform = CohortIntegration['kind'];
 /** What a message says of its users: they are in, they are out, or they are on a page of all who are in. */
 export type CohortAction = 'add' | 'remove' | 'replace';
 
-/** One cohort of one integration of a workspace. Cohorts are known by id; their names change. */
+/** A cohort of an integration. Cohorts are identified by id, because their names change. */
 export type CohortRef = { readonly workspace: string; readonly integration: string; readonly cohort: string };
 
 /** Where a page stands in an export of several. */
@@ -21,7 +21,7 @@ export type CohortPage = {
 /** What one webhook says about one cohort, the same for every platform. */
 export type CohortChange = {
   readonly cohort: string;
-  /** For people; null where the platform sends none. */
+  /** Display name. Null if the platform sends none. */
   readonly name: string | null;
   readonly action: CohortAction;
   /** Names the export that the message belongs to; what belongs together has the same. */

@@ -2,8 +2,8 @@ import { DEFAULTS } from '@carillon/shapes/values';
 import type { RuleBody } from '../configuration/resources.ts';
 
 /**
- * What a rule is judged by: its own `when`, and where a cohort starts it, that this is the change it is about and that
- * nobody is told of a first sync unless the rule says so. One expression, so that it is explained as any other.
+ * Returns the condition of a rule. For a cohort rule it also requires the matching change and excludes first syncs
+ * unless the rule allows them. A single expression, so that it can be explained like any other.
  */
 export function conditionOf({ when, cohort }: RuleBody): string {
   if (!cohort) return when ?? 'true';

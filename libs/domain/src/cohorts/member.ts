@@ -1,7 +1,7 @@
 import type { Instant } from '@carillon/kernel';
 import type { Order } from './order.ts';
 
-/** What is known of one user. Whoever left is kept, so that what was said earlier and comes later changes nothing. */
+/** State of one user. A user who left is kept, so that late older messages have no effect. */
 export type CohortMember = {
   readonly user: string;
   readonly inside: boolean;

@@ -16,21 +16,21 @@ import {
 import { isWhole, namesNobody, withMessage, type SessionPages } from './session-pages.ts';
 
 /**
- * The first message that let anybody in, and what it began: the first sync. It lasts until one export is whole, since a
- * platform that fails in the midst of the first one begins anew, under another session.
+ * The first sync of a cohort: from the first message with members until one export is complete. A platform that fails
+ * during the first export starts again under another session.
  */
 export type FirstSync = {
-  /** Session of the first message; whatever else has it belongs to the first sync. */
+  /** Session of the first message. All messages of this session belong to the first sync. */
   readonly session: string | null;
-  /** For messages that name no pages: nobody knows when an export by these is whole. */
+  /** End of the first sync for messages without pages, whose exports never are known to be complete. */
   readonly until: Instant | null;
-  /** Order of the first whole export: exports that began later tell of real changes. Null: none has been whole yet. */
+  /** Order of the first complete export. Later exports report real changes. Null if no export is complete. */
   readonly over: Order | null;
-  /** Pages of the newest export that adds and is not whole yet. */
+  /** Pages of the newest adding export that is incomplete. */
   readonly pages: SessionPages | null;
 };
 
-/** What is known of a cohort beside its members: one document, with the position of the last record applied. */
+/** State of a cohort without its members, with the position of the last applied record. One document. */
 export type Cohort = CohortRef & {
   readonly logId: LogId;
   readonly partition: number;
@@ -39,19 +39,19 @@ export type Cohort = CohortRef & {
   readonly firstAt: Instant;
   readonly newestAt: Instant;
   readonly first: FirstSync | null;
-  /** The newest sessions with the order of their first message, oldest first: a page that comes late is as old as these. */
+  /** Newest sessions, oldest first, with the order of their first message. A late page gets this order. */
   readonly sessions: readonly { readonly session: string; readonly order: Order }[];
-  /** The pages of the newest replacement so far. */
+  /** Pages received of the newest replacement. */
   readonly replacement: SessionPages | null;
-  /** Order of the newest replacement whose pages have all come: what is older says nothing any more. */
+  /** Order of the newest complete replacement. Older messages are ignored. */
   readonly replacedAt: Order | null;
-  /** While those leave who were on no page. */
+  /** Set while members that were on no page leave. */
   readonly settling: { readonly session: string; readonly chunk: number } | null;
-  /** Members that came without a usable user id, since the first message. */
+  /** Members without a usable user id, since the first message. */
   readonly skipped: number;
-  /** Members that were named together. Left out: none. */
+  /** Lists of members that were named together. Absent if there are none. */
   readonly rolls?: Rolls;
-  /** Left out or null: the next list has to be compared with the members. */
+  /** The last list of members. If absent or null, the next list must be compared with the members. */
   readonly lastList?: LastList | null;
 };
 
@@ -61,38 +61,41 @@ export type MembershipChange = {
   readonly firstSync: boolean;
 };
 
-/** A message with where it stands in the log, and its append time. */
+/** A message with its log position and append time. */
 export type CohortRecord = {
   readonly message: CohortMessage;
   readonly at: Instant;
   readonly logId: LogId;
   readonly partition: number;
   readonly offset: number;
-  /** Names the user ids in their order: two messages with the same digest name the same. Left out: `namesList` is false, or nobody asked. */
+  /**
+   * Digest of the ordered user ids. Equal digests mean equal lists. Absent if `namesList` is false or the caller did
+   * not compute it.
+   */
   readonly digest?: string;
 };
 
-/** What a message comes to: documents to save, and what changed in truth. */
+/** Result of a message: documents to save and membership changes. */
 export type Applied = {
   readonly cohort: Cohort;
   readonly members: readonly CohortMember[];
   readonly changes: readonly MembershipChange[];
-  /** Chunk of leavers that comes next; null: nobody has to leave. */
+  /** Next chunk of leaving members. Null if no members have to leave. */
   readonly settle: number | null;
 };
 
-/** As many sessions are remembered as a platform might still repeat pages of: Mixpanel has one each half hour, for three days. */
+/** Sessions whose pages a platform may still repeat: Mixpanel has one per half hour, for three days. */
 const REMEMBERED_SESSIONS = 150;
 
-/** Whether the document already has this record in it: then its outputs are on the log. */
+/** Returns true if the document includes this record, whose outputs are then on the log. */
 export const isApplied = (cohort: Cohort | null, { offset }: { readonly offset: number }): boolean =>
   cohort !== null && cohort.offset >= offset;
 
-/** Whether the message names so many at one time that they are held together, so that a digest of them is worth its price. */
+/** Returns true if the message names enough members at one time to pay for a digest of the list. */
 export const namesList = (message: CohortMessage, rollFrom: number = ROLL_FROM): boolean =>
   namesTogether(message) && message.userIds.length >= rollFrom;
 
-/** Whether the message says to the letter what was said of members last. Then it is applied without a look at any of them. */
+/** Returns true if the message repeats the last list exactly, so that it can be applied without reading members. */
 export const saysLastList = (cohort: Cohort | null, record: CohortRecord): boolean =>
   rollsSaidAgain(cohort, record) !== null;
 
@@ -102,14 +105,14 @@ function rollsSaidAgain(cohort: Cohort | null, record: CohortRecord): Rolls | nu
   return saidAgain(cohort.rolls ?? [], cohort.lastList, orderOf(message.time, record));
 }
 
-/** All whom it names get the order of this message, and nobody else has it. */
+/** Returns true if all named members get the order of this message and no other member has it. */
 const namesTogether = ({ action, session, time }: CohortMessage): boolean =>
   action === 'add' && session === null && !Array.isArray(time);
 
 /**
- * Applies what a platform said. Pure, and done twice it changes nothing: a user who is in already does not enter, and
- * what is older than the newest word about a user, or than the newest whole replacement, is passed over. `memberOf` is not
- * asked for anybody where `saysLastList`.
+ * Applies a platform's message. Pure and idempotent: a member does not enter twice, and a message older than the newest
+ * one about a user or than the newest complete replacement is ignored. Does not call `memberOf` if `saysLastList` is
+ * true.
  */
 export function applyCohortMessage(
   before: Cohort | null,
@@ -123,7 +126,7 @@ export function applyCohortMessage(
   const order = sessionOrder(opened, message) ?? own;
   const cohort = { ...opened, name: nameOf(opened, message, order) };
   const firstSync = message.action !== 'remove' && isFirstSync(cohort, record, order);
-  // Before it, only differences may have come: it names whoever was in all the time.
+  // Before the first replacement only differences may have arrived, so it also names members who did not just enter.
   const firstReplacement = message.action === 'replace' && cohort.replacedAt === null;
   const rolls = cohort.rolls ?? [];
   const repeated = rollsSaidAgain(cohort, record);
@@ -157,7 +160,7 @@ export function applyCohortMessage(
   const again = alike ? namedAgain(rolls, written, order, memberOf) : null;
   const held = again ?? withWritten();
   const lastList = alike && isWholeList ? lastListOf(held, record.digest, order) : null;
-  // A message without users says nothing of members.
+  // A message without users does not change members.
   const kept = message.userIds.length === 0 ? cohort.lastList : lastList;
   const after = { ...turned, ...(held !== rolls && { rolls: held }), ...(kept !== undefined && { lastList: kept }) };
   return { cohort: after, members: again ? [] : written, changes, settle };
@@ -168,12 +171,12 @@ export function applyCohortMessage(
   }
 }
 
-/** With the last page of a replacement begins the first chunk of those who leave. */
+/** The last page of a replacement starts the first chunk of leavers. */
 const settleAfter = (before: Cohort, turned: Cohort): number | null => (turned.settling !== before.settling ? 0 : null);
 
 /**
- * One chunk of those leaves who were on no page of a whole replacement. `outdated`: members of whom nothing newer was
- * said than its pages; `more`: there may be others. Null where the chunk is not the one that is due: a repeat.
+ * Removes one chunk of members that were on no page of a complete replacement. `outdated`: members not mentioned since
+ * its pages; `more`: there may be others. Returns null for a chunk that is not due, which is a repeat.
  */
 export function settleCohort(
   before: Cohort | null,
@@ -189,7 +192,7 @@ export function settleCohort(
   const { session, chunk } = due;
   const members = [
     ...leaving.map(({ user }) => ({ user, inside: false, since: null, newest: due.order, offset: record.offset })),
-    // Named again since: written as such, so that they are not found as outdated in the next chunk.
+    // Members mentioned since are written as such, so that the next chunk does not find them as outdated.
     ...heard.map((member) => ({ ...member, newest: heardOf(rolls, member), offset: record.offset })),
   ];
   const known = new Map(old.map((member) => [member.user, member]));
@@ -207,7 +210,7 @@ export function settleCohort(
   };
 }
 
-/** The order before which a member is outdated, if this chunk is the one that is due. */
+/** Returns the order before which a member is outdated. Null if this chunk is not due. */
 export function dueChunk(
   cohort: Cohort | null,
   { message }: CohortRecord,
@@ -224,12 +227,12 @@ function divided<Item>(items: readonly Item[], test: (item: Item) => boolean): r
   return [items.filter(test), items.filter((item) => !test(item))];
 }
 
-/** Nothing is said about the future: a clock that is ahead would make everything after it old. */
+/** Caps the time at the append time: with a fast clock, all later messages would look old. */
 function orderOf(time: Instant | readonly Instant[] | null, { at, offset }: CohortRecord): Order {
   return { time: typeof time === 'number' ? Math.min(time, at) : at, offset };
 }
 
-/** What has a time of its own is as old as that; else a session is as old as its first message. */
+/** Returns the order of a session's first message. A message with its own time does not use it. */
 function sessionOrder(cohort: Cohort, { action, session, time }: CohortMessage): Order | undefined {
   if (session === null || (time !== null && action !== 'replace')) return undefined;
   return cohort.sessions.find((one) => one.session === session)?.order;
@@ -264,13 +267,16 @@ function begun(before: Cohort | null, record: CohortRecord): Cohort {
   };
 }
 
-/** A difference without users begins nothing: platforms send those all the time. A page of members without ids is a page. */
+/**
+ * A difference without users does not start a sync, because platforms send many of these. A page with members but
+ * without ids counts as a page.
+ */
 function firstSyncOf({ message, at, offset }: CohortRecord): FirstSync | null {
   const { action, session, page, firstSync, userIds, skipped } = message;
   const says = action === 'replace' || userIds.length > 0 || (page !== null && skipped > 0);
   if (action === 'remove' || !says) return null;
   const until = page === null ? at + firstSync : null;
-  // What names no pages is never known to be whole: others than its own session are later ones.
+  // An export without pages is never known to be complete, so other sessions count as later.
   return { session, until, over: page === null ? { time: at, offset } : null, pages: null };
 }
 
@@ -281,26 +287,26 @@ function isFirstSync({ first }: Cohort, { message: { page, session }, at }: Coho
   return first.until !== null && at < first.until;
 }
 
-/** What comes late has a name that may have been changed since. */
+/** A late message may have an outdated name. */
 const nameOf = ({ name, sessions }: Cohort, message: CohortMessage, order: Order): string | null =>
   sessions.some((one) => isBefore(order, one.order)) ? (name ?? message.name) : (message.name ?? name);
 
 function remembered(cohort: Cohort, message: CohortMessage, order: Order): Cohort {
   const { session, userIds, page } = message;
-  // Empty differences come all the time, and would push out the sessions that say something.
+  // Empty differences are frequent and would displace the sessions that matter.
   if (userIds.length === 0 && message.action !== 'replace' && (page?.of ?? 1) === 1) return cohort;
   if (session === null || cohort.sessions.some((one) => one.session === session)) return cohort;
   return { ...cohort, sessions: [...cohort.sessions, { session, order }].slice(-REMEMBERED_SESSIONS) };
 }
 
-/** Notes that a page has come. With the last one of a replacement, everybody who was on none has to leave. */
+/** Records a received page. After the last page of a replacement, all members on no page have to leave. */
 function turnPage(cohort: Cohort, message: CohortMessage, order: Order): Cohort {
   const { first, replacedAt } = cohort;
   if (message.action === 'add') return first?.over === null ? turnFirstPage(cohort, first, message, order) : cohort;
   const replacement = message.action === 'replace' ? withMessage(cohort.replacement, message, order) : null;
   if (!replacement) return cohort;
   const done = replacedAt !== null && !isBefore(replacedAt, order);
-  // Were it taken for an empty cohort, a wrong name of a field would let everybody leave.
+  // With a wrong field name all pages look empty. Treating that as an empty cohort would remove every member.
   if (done || !isWhole(replacement) || namesNobody(replacement)) return { ...cohort, replacement };
   return {
     ...cohort,
@@ -313,7 +319,7 @@ function turnPage(cohort: Cohort, message: CohortMessage, order: Order): Cohort 
 
 function turnFirstPage(cohort: Cohort, first: FirstSync, message: CohortMessage, order: Order): Cohort {
   const { session, userIds, skipped } = message;
-  // An empty difference says nothing about an export that is under way.
+  // An empty difference does not belong to the running export.
   if (userIds.length === 0 && skipped === 0 && session !== first.pages?.session) return cohort;
   const pages = withMessage(first.pages, message, order);
   if (!pages) return cohort;

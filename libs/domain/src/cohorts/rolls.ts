@@ -85,7 +85,10 @@ export function withoutThose(rolls: Rolls, written: readonly CohortMember[], mem
     .filter(({ size }) => size > 0);
 }
 
-/** With one more. One that was repeated is never forgotten: its members would be as old as their documents. */
+/**
+ * Adds a list. A list that was repeated is never dropped, because its members would then look as old as their
+ * documents.
+ */
 export function withRoll(rolls: Rolls, written: Order, size: number): Rolls {
   const roll = { written, heard: written, size };
   if (rolls.length < MAX_ROLLS) return [...rolls, roll];

@@ -21,8 +21,8 @@ export const isWhole = ({ of, seen }: SessionPages): boolean => of !== null && h
 export const namesNobody = ({ named, skipped }: SessionPages): boolean => !named && skipped > 0;
 
 /**
- * With the page of this message. Null: it has none, or it belongs to an export that began before the newest one, and such a
- * page says nothing about who is gone.
+ * Adds the page of this message. Null if it has no page or its export began before the newest one; such a page cannot
+ * show who left.
  */
 export function withMessage(
   before: SessionPages | null,
@@ -32,7 +32,8 @@ export function withMessage(
   if (session === null || page === null) return null;
   const same = before?.session === session ? before : null;
   if (before && !same && isBefore(order, before.order)) return null;
-  // Nothing is kept of an export that named nobody: once the field is right, all of its pages have to come again.
+  // An export whose pages named no member is forgotten: after the field name is fixed, all of its pages must arrive
+  // again.
   const known = same && isWhole(same) && namesNobody(same) ? null : same;
   return {
     session,

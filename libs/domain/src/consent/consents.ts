@@ -1,47 +1,50 @@
 import type { DeriveId, Instant } from '@carillon/kernel';
 import type { ChannelName } from '../channels/channel.ts';
 
-/** What somebody wants no more. A category has its name in the workspace, a notification its stable id. */
+/** Scope of an opt-out. A category is identified by its name in the workspace, a notification by its stable id. */
 export type ConsentTarget =
   | { readonly kind: 'all' }
   | { readonly kind: 'category' | 'notification'; readonly name: string };
 
-/** Where a word came from: a mail program's button, the page, an operator or a program over the API, a file. */
+/** Origin of a choice: the button of a mail program, the preference page, the API, or a file. */
 export const CONSENT_WAYS = ['one_click', 'page', 'api', 'import'] as const;
 export type ConsentWay = (typeof CONSENT_WAYS)[number];
 
-/** One word of a person: out, or in again. It stands in the person's document and, the same, on `carillon.consents`. */
+/**
+ * One choice of a person: an opt-out or its reversal. It is stored in the person's document and, unchanged, on
+ * `carillon.consents`.
+ */
 export type ConsentEntry = {
-  /** Derived from what it says and when, so that the same word never counts twice. */
+  /** Derived from content and time, so that the same choice never counts twice. */
   readonly id: string;
   readonly workspace: string;
-  /** As `personName` writes it. */
+  /** Person, as formatted by `personName`. */
   readonly person: string;
   readonly target: ConsentTarget;
-  /** Null: on all channels. */
+  /** Null for all channels. */
   readonly channel: ChannelName | null;
   readonly optedOut: boolean;
   readonly way: ConsentWay;
-  /** Who said it in the person’s place; left out where the person did. */
+  /** Author of the choice if it was not the person. */
   readonly by?: string;
   readonly at: Instant;
 };
 
-/** The one document of a person in a workspace: the newest word for each target and channel. */
+/** All choices of a person in a workspace: the newest per target and channel. */
 export type Consents = {
   readonly workspace: string;
   readonly person: string;
-  /** Grows by one with every write; compare-and-set goes by it. 1 is the first. */
+  /** Number of writes, starting at 1. Used for compare-and-set. */
   readonly version: number;
   readonly words: readonly ConsentEntry[];
-  /** Words that may not be on the log yet: they are appended, then taken out. */
+  /** Choices that may not be on the log yet. They are appended, then removed from this list. */
   readonly unpublished: readonly ConsentEntry[];
   readonly updatedAt: Instant;
 };
 
-/** What a person decides; the rest of the word follows from person and time. */
+/** A person's choice, before person, workspace and time are added. */
 export type Decision = Pick<ConsentEntry, 'target' | 'channel' | 'optedOut' | 'way' | 'by'> & {
-  /** When it was said, where that is not now: what was said later stays. */
+  /** Time of an earlier choice. It does not override newer choices. Defaults to now. */
   readonly at?: Instant;
 };
 
@@ -50,18 +53,21 @@ type Person = Pick<Consents, 'workspace' | 'person'>;
 const NAME_OF_ALL = '';
 export const nameOfTarget = (target: ConsentTarget): string => (target.kind === 'all' ? NAME_OF_ALL : target.name);
 
-/** Words about the same target and channel have the same place: of them the newest counts. */
+/** Returns the key of a target and channel. The newest choice per key counts. */
 const placeOf = ({ target, channel }: Pick<ConsentEntry, 'target' | 'channel'>): string =>
   JSON.stringify([target.kind, nameOfTarget(target), channel]);
 
-/** Total, so that any two processes agree: later is newer; at the same time an opt-out is, then the greater id. */
+/**
+ * Total order, so that all processes agree: the later choice is newer; at equal times an opt-out is, then the greater
+ * id.
+ */
 function isNewer(one: ConsentEntry, than: ConsentEntry): boolean {
   if (one.at !== than.at) return one.at > than.at;
   if (one.optedOut !== than.optedOut) return one.optedOut;
   return one.id > than.id;
 }
 
-/** The newest word of each place, in an order that is the same whatever order they came in. */
+/** Returns the newest choice per target and channel, in an order independent of the input order. */
 function newest(words: readonly ConsentEntry[]): readonly ConsentEntry[] {
   const kept = new Map<string, ConsentEntry>();
   for (const word of words) {
@@ -82,9 +88,10 @@ const nothingOf = ({ workspace, person }: Person): Consents => ({
 });
 
 /**
- * Writes down what a person decides. Said now, it is newer than everything in the document, whatever the clocks of other
- * processes said; said at another time, it gives way to what is newer. What stands is said again too: the document may be one that was put back, and the log may know a word
- * that came in between. Only to want what nobody ever stopped is not written; undefined where nothing is.
+ * Adds choices of a person. A choice made now is newer than everything in the document, even if clocks of other
+ * processes run ahead. A choice with an earlier time gives way to newer ones. An unchanged choice is added again,
+ * because the document may come from a backup while the log has choices made in between. Skips an opt-in to something
+ * never opted out of. Returns undefined if nothing is added.
  */
 export function decide(
   before: Consents | null,
@@ -109,7 +116,7 @@ export function decide(
       return known === undefined || isNewer(word, known);
     });
   if (made.length === 0) return undefined;
-  // A word that is said again before it is on the log is there once: whoever clicks a hundred times fills nothing.
+  // A choice that is repeated before it is on the log is stored once, so repeated clicks do not fill the document.
   const repeated = new Set(
     made.flatMap((word) => {
       const same = standing.get(placeOf(word));
@@ -126,8 +133,8 @@ export function decide(
 }
 
 /**
- * Takes in words that the log or another copy of the document knows; newest wins, so their order does not matter. Nothing
- * of it is unpublished by that. Undefined where the document knows them all, or newer ones.
+ * Merges choices that are known from the log or another copy of the document. The newest wins, so their order is
+ * irrelevant. Merging makes nothing unpublished. Returns undefined if the document already has these or newer choices.
  */
 export function fold(
   before: Consents | null,
@@ -146,8 +153,8 @@ export function fold(
 }
 
 /**
- * What another copy of the document brings that this one does not know, or knows an older word of. The log that knew it
- * stays behind, so all that it brings is unpublished here. Undefined where it brings nothing.
+ * Merges choices of a copy from another deployment. The old log stays behind, so all merged choices become unpublished
+ * here. Returns undefined if the copy has nothing newer.
  */
 export function takeOver(before: Consents | null, other: Consents): Consents | undefined {
   const next = fold(before, other, other.words, other.updatedAt);
@@ -156,14 +163,14 @@ export function takeOver(before: Consents | null, other: Consents): Consents | u
   return { ...next, unpublished: [...next.unpublished, ...next.words.filter(({ id }) => !held.has(id))] };
 }
 
-/** The document without words that are on the log now; undefined where it holds none of them. */
+/** Removes choices that are on the log now from `unpublished`. Returns undefined if there are none. */
 export function publishedWords(before: Consents, ids: ReadonlySet<string>): Consents | undefined {
   const unpublished = before.unpublished.filter(({ id }) => !ids.has(id));
   if (unpublished.length === before.unpublished.length) return undefined;
   return { ...before, version: before.version + 1, unpublished };
 }
 
-/** The words of the later document by which a target and channel stand differently. */
+/** Returns the choices of the later document that change a target and channel. */
 export function changedWords(
   before: Pick<Consents, 'words'> | null,
   after: Pick<Consents, 'words'>,
@@ -172,15 +179,15 @@ export function changedWords(
   return after.words.filter((word) => (stopped.get(placeOf(word)) ?? false) !== word.optedOut);
 }
 
-/** What a message is, as far as somebody may want no more of it. */
+/** Properties of a message that opt-outs can refer to. */
 export type ConsentQuestion = {
   readonly notificationId: string;
-  /** Its category under every name that it ever had; empty where it has none. */
+  /** All names its category ever had. Empty without a category. */
   readonly categories: readonly string[];
   readonly channel: ChannelName;
 };
 
-/** The word by which a message is unwanted, the widest first; null where nobody said so. */
+/** Returns the opt-out that covers a message, the widest scope first. Null if none does. */
 export function optOutFor(
   documents: readonly Pick<Consents, 'words'>[],
   { notificationId, categories, channel }: ConsentQuestion,

@@ -2,7 +2,7 @@ import type { ChannelName } from '../channels/channel.ts';
 import { CHANNEL_NAMES } from '../channels/channel.ts';
 import type { Decision } from './consents.ts';
 
-/** What the links of a message say: whose it is and what it is, and nothing that changes while the message lives. */
+/** Contents of a message's consent links: person and message. Nothing in it changes during the life of the message. */
 export type ConsentLink = {
   readonly workspace: string;
   /** As `personName` writes it. */
@@ -49,7 +49,10 @@ export const consentUrls = (publicUrl: string, token: string) => ({
 });
 export type ConsentUrls = ReturnType<typeof consentUrls>;
 
-/** What one click stops: the category, or the notification where it has none, on the channel of the message. */
+/**
+ * Returns the choice of a one-click unsubscribe: the category, or the notification without a category, on the message's
+ * channel.
+ */
 export const oneClick = ({ category, notificationId, channel }: ConsentLink): Decision => ({
   target: category === null ? { kind: 'notification', name: notificationId } : { kind: 'category', name: category },
   channel,

@@ -18,8 +18,8 @@ export type Offer = {
 };
 
 /**
- * What the page of a link offers: every category of the workspace that has messages, and the notification of the link where
- * it has none. What is transactional is no choice.
+ * Returns the choices on the preference page: every category with notifications, and the notification of the link if it
+ * has no category. Transactional notifications are no choice.
  */
 export function offersOf(configuration: Configuration, link: ConsentLink): readonly Offer[] {
   const ofCategory = new Map<string, Set<ChannelName>>();
@@ -89,8 +89,8 @@ export function decisionsOf(
     const { target, was } = offer;
     const wantedOn = (channel: ChannelName): boolean => wanted.has(boxOf(offer, channel));
     const each = boxes.map((channel): Decision => ({ target, channel, optedOut: !wantedOn(channel), way: 'page' }));
-    // What was said of all channels, or under a name that the category had before, would hold back what is wanted on one
-    // of them: words about each channel take its place.
+    // An opt-out for all channels, or under a former name of the category, would also block a wanted channel. It is
+    // replaced by one choice per channel.
     const taken = boxes.filter(wantedOn);
     if (taken.length === 0) return each;
     const others = was.map((name) => ({ kind: 'category', name }) as const);

@@ -7,8 +7,8 @@ const LONGEST_NAME = 200;
 const HASHED = 'hash:';
 
 /**
- * The one name under which a person's wishes are kept: an email address or phone number in its canonical form, any other
- * name as it is. Whoever is known by an address alone is found by it.
+ * Returns the name under which a person's choices are stored: an email address or phone number in canonical form, any
+ * other name unchanged. People known only by an address are found by it.
  */
 export function personName(text: string, keyed: KeyedHash): string {
   const address = plainAddress(text) ?? text;

@@ -1,4 +1,4 @@
-/** What somebody answered to an SMS. */
+/** Request in an SMS reply. */
 export type StopWord = 'stop' | 'start' | 'help';
 
 /** Words that Twilio handles by itself for long codes, and those of the rules of carriers. */
@@ -27,9 +27,9 @@ const TYPES: ReadonlyMap<string, StopWord> = new Map([
 ]);
 
 /**
- * What an inbound SMS asks for. Twilio's own judgement (`OptOutType`, where Advanced Opt-Out is on) decides; else the whole
- * body is one of the words, whatever its case, blanks, quotes and last mark. A sentence that only holds such a word asks for
- * nothing: "please do not stop" is no STOP. Null: it asks for none of these.
+ * Returns the request in an inbound SMS. Twilio's classification (`OptOutType` with Advanced Opt-Out) decides.
+ * Otherwise the whole body must be one of the keywords, ignoring case, blanks, quotes and final punctuation. A sentence
+ * that contains a keyword does not count: "please do not stop" is no STOP. Null if there is no request.
  */
 export function stopWordOf(inbound: { readonly optOutType: string | null; readonly body: string }): StopWord | null {
   const judged = TYPES.get(inbound.optOutType?.trim().toUpperCase() ?? '');

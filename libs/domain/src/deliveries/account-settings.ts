@@ -14,10 +14,10 @@ export const sendingSecrets = (body: AccountBody): readonly string[] =>
 /** Returns how many calls of an account run at the same time, per process. */
 export const callsAtOnce = (body: AccountBody): number => providerOf(body).concurrency(body);
 
-/** Returns who reports on messages of an account by HTTP, or null. */
+/** Returns who reports the fate of an account's messages by HTTP, or null. */
 export const reporterOf = (body: AccountBody): Reporter | null => providerOf(body).reporter?.(body) ?? null;
 
-/** Segments that a text may have, whoever sends it: more of them cost more than anybody means to spend on one message. */
+/** Maximum segments of a text for any account, as a protection against unexpected costs. */
 export const MAX_SEGMENTS = 10;
 
 /** Returns how many segments a text may have to go over the account. */

@@ -5,18 +5,20 @@ import { CHANNEL_NAMES, CHANNELS, type ChannelName } from '../channels/channel.t
 import { channelOf, defaultAccountsOf, deploymentKey, ONLY_ACCOUNT } from '../channels/configured.ts';
 import type { AccountBody } from '../configuration/resources.ts';
 
-/** A provider account that a notification may use, under a key that is the same wherever it is chosen. */
+/** A provider account that a notification may use. Its key is the same for all notifications. */
 export type AccountChoice = {
-  /** `shop/backup`, `default`, `default:sms:main`, `sandbox:push`: names breakers, connections and attempts. */
+  /**
+   * Name of breakers, connections and attempts, such as `shop/backup`, `default`, `default:sms:main` or `sandbox:push`.
+   */
   readonly key: string;
-  /** Whose it is; empty: the deployment's. */
+  /** Owning workspace. Empty for the deployment. */
   readonly workspace: string;
-  /** Its name in the file of its owner. */
+  /** Name in the owner's file. */
   readonly name: string;
   readonly body: AccountBody;
 };
 
-/** What stands in where nobody configured a provider: messages are kept for the inbox page. */
+/** Returns the sandbox account of a channel, used if no provider is configured. Its messages go to the inbox page. */
 export const sandboxOf = (channel: ChannelName): AccountChoice => ({
   key: deploymentKey('sandbox', channel),
   workspace: '',
@@ -25,8 +27,9 @@ export const sandboxOf = (channel: ChannelName): AccountChoice => ({
 });
 
 /**
- * The accounts of a channel in order of priority. Of a test environment that must not use any: the sandbox. Else those that the notification names, else the deployment's, else the
- * sandbox. Empty only where it names accounts and none of them is there any more, or none of this channel.
+ * Returns the accounts of a channel in order of priority: the sandbox for a restricted test environment, else the
+ * notification's accounts, else the deployment's, else the sandbox. Empty only if none of the named accounts exists for
+ * this channel.
  */
 export function accountsOf(
   configuration: Configuration,
@@ -39,26 +42,26 @@ export function accountsOf(
   const all = named
     ? named.flatMap((name) => ownAccount(configuration, workspace, name) ?? [])
     : deploymentAccounts(configuration, channel);
-  // An account whose kind was changed must not be handed what it cannot carry.
+  // The kind of an account may have changed to one that cannot carry the channel.
   return all.filter(({ body }) => CHANNELS[channel].accounts.includes(body.kind));
 }
 
-/** An account of a workspace's own; undefined where it has none of this name. */
+/** Returns the workspace's account of this name, or undefined. */
 export function ownAccount(configuration: Configuration, workspace: string, name: string): AccountChoice | undefined {
   const found = findResource(configuration, 'account', workspace, name);
   return found && { key: `${workspace}/${name}`, workspace, name, body: found.body };
 }
 
-/** Whose account a key names; null: the deployment's. */
+/** Returns the workspace in an account key, or null for the deployment's accounts. */
 export const ownerOfAccount = (key: string): string | null => /^([^/:]+)\//.exec(key)?.[1] ?? null;
 
-/** What people of its workspace call an account; one of the deployment has its key for a name. */
+/** Returns the name of an account within its workspace. Accounts of the deployment are named by their key. */
 export function accountName(key: string): string {
   const owner = ownerOfAccount(key);
   return owner === null ? key : key.slice(owner.length + 1);
 }
 
-/** What workspaces without an account of their own send over on a channel. */
+/** Returns the deployment's accounts of a channel, used by workspaces without their own. */
 export function deploymentAccounts(configuration: Configuration, channel: ChannelName): readonly AccountChoice[] {
   const deployment = findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name);
   const found = deployment ? defaultAccountsOf(deployment.body, channel) : [];
@@ -66,29 +69,29 @@ export function deploymentAccounts(configuration: Configuration, channel: Channe
   return found.map(({ name, body }) => ({ key: deploymentKey('default', channel, name), workspace: '', name, body }));
 }
 
-/** Every account of the deployment, those of all channels. */
+/** Returns all accounts of the deployment. */
 export const allDeploymentAccounts = (configuration: Configuration): readonly AccountChoice[] =>
   CHANNEL_NAMES.flatMap((channel) => deploymentAccounts(configuration, channel));
 
-/** The account that people call by its key, or by its name within their workspace; undefined where there is none. */
+/** Returns the account with this key or this name in the workspace, or undefined. */
 export function accountCalled(
   configuration: Configuration,
   workspace: string,
   name: string,
 ): AccountChoice | undefined {
-  // Where nobody configured an account, `default` is the sandbox that stands in for it.
+  // Without a configured account, `default` names the sandbox.
   const called = (choice: AccountChoice): boolean =>
     choice.key === name || choice.key.replace(/^sandbox/, 'default') === name;
   const own = name.startsWith(`${workspace}/`) ? name.slice(workspace.length + 1) : name;
   return allDeploymentAccounts(configuration).find(called) ?? ownAccount(configuration, workspace, own);
 }
 
-/** In addresses it stands for the deployment, which is no workspace. */
+/** Stands for the deployment in URLs in place of a workspace. */
 export const DEPLOYMENT_PATH = '-';
 
 /**
- * Where the provider of an account tells what becomes of a message: `<public>/receipts/<kind>/<workspace>/<account>/<token>`.
- * Null without a public address.
+ * Returns the callback URL of an account's reports: `<public>/receipts/<kind>/<workspace>/<account>/<token>`. Null
+ * without a public URL.
  */
 export const reportAddress = (
   publicUrl: string | null,
@@ -98,12 +101,12 @@ export const reportAddress = (
   publicUrl &&
   [publicUrl, 'receipts', body.kind, workspace === '' ? DEPLOYMENT_PATH : workspace, name, token].join('/');
 
-/** A workspace that sends over an account, and the channel on which it does. */
+/** A workspace that sends through an account on a channel. */
 export type SenderOver = { readonly workspace: string; readonly channel: ChannelName };
 
 /**
- * Who sends over an account, by its key: its owner; of the deployment's, every workspace with a notification that uses it. Who
- * asks a number of ours to stop means all of them.
+ * Returns the workspaces that send through an account: its owner, or for the deployment's accounts every workspace with
+ * a notification that uses it. A STOP to the account's number applies to all of them.
  */
 export function sendersOver(configuration: Configuration, key: string): readonly SenderOver[] {
   const own = listResources(configuration, 'account').find(({ ref }) => `${ref.workspace}/${ref.name}` === key);

@@ -5,9 +5,9 @@ import { reportedMove } from '../receipts/apply-receipt.ts';
 import { moveTo, type Moment, type Move } from './moves.ts';
 import type { ProviderResult } from './provider-result.ts';
 
-/** Time between probes of an account that refused us or cannot be reached. */
+/** Time between probes of an account that rejects calls or is unreachable. */
 export const ACCOUNT_PAUSE = 60_000;
-/** The code by which an adapter says that it stopped before the body was begun. */
+/** Result code of an adapter that stopped before it sent the body. */
 export const STOPPED = 'stopped';
 
 export type Start = {
@@ -15,13 +15,13 @@ export type Start = {
   readonly token: string;
   readonly account: string;
   readonly leaseUntil: Instant;
-  /** When it counts as made: the time of its place under the limits. Left out: now. */
+  /** Time at which it counts under the limits. Defaults to now. */
   readonly startedAt?: Instant;
 };
 
 /**
- * WAITING → SENDING with a new token. Undefined if it is not waiting (the caller's reading was old) or if `not_after`
- * passed since it was checked: nothing begins after it.
+ * Moves WAITING to SENDING with a new token. Undefined if it is no longer waiting or `not_after` has passed since the
+ * check.
  */
 export function beginAttempt(before: Delivery, start: Start, moment: Moment): Delivery | undefined {
   if (before.state !== 'WAITING' || moment.now > before.notAfter) return undefined;
@@ -49,13 +49,13 @@ export function beginAttempt(before: Delivery, start: Start, moment: Moment): De
   );
 }
 
-/** The living holder's lease, longer. Undefined if the token no longer holds it. */
+/** Extends the lease of the current holder. Undefined if the token no longer holds it. */
 export function renewLease(before: Delivery, token: string, until: Instant, now: Instant): Delivery | undefined {
   if (before.state !== 'SENDING' || before.token !== token) return undefined;
   return { ...before, leaseUntil: until, version: before.version + 1, updatedAt: now };
 }
 
-/** Exponential with full jitter: somewhere in (0, first·2^(n-1)], capped. `chance` is in [0, 1). */
+/** Returns an exponential backoff with full jitter in (0, first·2^(n-1)], capped at `max`. `chance` is in [0, 1). */
 export function backoff(retry: RetryPolicy, attemptsUsed: number, chance: number): number {
   const ceiling = Math.min(retry.max, retry.first * 2 ** Math.min(30, Math.max(0, attemptsUsed - 1)));
   return Math.max(1, Math.ceil(ceiling * (1 - chance)));
@@ -66,13 +66,14 @@ export type Settling = {
   readonly result: ProviderResult;
   readonly settings: DeliverySettings;
   readonly chance: number;
-  /** Whether an account that was not tried since the last pause may take it at once. */
+  /** True if an account that was not tried since the last pause can take the message now. */
   readonly anotherAccount: boolean;
 };
 
 /**
- * Records what the provider answered to the attempt of `token`. The holder's answer moves SENDING, and IN_DOUBT too: a
- * late definite answer ends the doubt. An answer of an older token only ever proves that the message was accepted.
+ * Records the provider's result of the attempt of `token`. A result of the current holder moves SENDING and also
+ * IN_DOUBT, because a late definite answer ends the doubt. A result of an older token only counts if it proves
+ * acceptance.
  */
 export function settleAttempt(before: Delivery, settling: Settling, moment: Moment): Delivery {
   const { token, result } = settling;
@@ -87,7 +88,7 @@ export function settleAttempt(before: Delivery, settling: Settling, moment: Mome
   return settleHeld(recorded, settling, moment);
 }
 
-/** States that a proof of acceptance corrects at once; SENDING is corrected when its own call has ended. */
+/** States that a proof of acceptance corrects immediately. SENDING is corrected when its call has ended. */
 const OPEN_TO_PROOF: ReadonlySet<DeliveryState> = new Set(['WAITING', 'FAILED', 'EXPIRED', 'IN_DOUBT']);
 
 function settleLate(recorded: Delivery, result: ProviderResult, moment: Moment): Delivery {
@@ -109,7 +110,7 @@ const ENDED = { token: null, leaseUntil: null, nextAt: null } as const;
 function settleHeld(recorded: Delivery, settling: Settling, moment: Moment): Delivery {
   const { result } = settling;
   const detail = result.code === '' ? result.detail : `${result.code} ${result.detail}`.trim();
-  // The proof of an earlier attempt came while this one was under way: nothing is sent again, whatever this one came to.
+  // An earlier attempt proved to be accepted during this one. The message is not sent again, whatever this result is.
   if (result.verdict !== 'accepted' && isProven(recorded)) return proven(recorded, moment);
   switch (result.verdict) {
     case 'accepted':
@@ -127,7 +128,10 @@ function settleHeld(recorded: Delivery, settling: Settling, moment: Moment): Del
   }
 }
 
-/** A report that overtook the answer of its own call says more than the answer does; one of an earlier call says nothing of this one. */
+/**
+ * A report that arrived before the answer of its own call is more precise than the answer. A report of an earlier call
+ * does not apply to this one.
+ */
 function acceptedMove(recorded: Delivery, token: string, detail: string): Move {
   const attempt = recorded.attempts.findIndex((one) => one.token === token) + 1;
   const reported = reportedMove(recorded, attempt);
@@ -166,7 +170,10 @@ function pauseBefore(recorded: Delivery, { result, settings, chance }: Settling,
   return Math.max(now + backoff(settings.retry, recorded.attemptsUsed, chance), result.retryAt ?? 0);
 }
 
-/** Nobody can say whether it was accepted: shown as such, and never sent again by itself unless the notification says so. */
+/**
+ * Moves a delivery to IN_DOUBT, because acceptance is unknown. It is not sent again automatically unless the
+ * notification allows it.
+ */
 export function doubt(
   before: Delivery,
   reason: 'answer_unknown' | 'lease_ran_out',
@@ -189,7 +196,7 @@ export function doubt(
   return moveTo(before, { state: 'IN_DOUBT', reason, detail }, doubted, moment);
 }
 
-/** The sweeper's only move: SENDING whose holder is dead or silent. It never sends. */
+/** Ends SENDING whose lease expired. This is the only move of the sweeper, which never sends. */
 export function leaseRanOut(before: Delivery, settings: DeliverySettings, moment: Moment): Delivery | undefined {
   if (before.state !== 'SENDING') return undefined;
   return doubt(before, 'lease_ran_out', 'the sender did not report back', settings, moment);

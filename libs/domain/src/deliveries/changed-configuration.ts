@@ -7,25 +7,25 @@ import { channelGone, presend, quietHours, withdrawal, type BeforeSend } from '.
 import type { Moment } from './moves.ts';
 import { endUnsent, findNotification, holdBack, lookAgain } from './presend.ts';
 
-/** What a change may mean for messages that wait. */
+/** Possible effects of a configuration change on waiting messages. */
 export type ChangedFor = {
-  /** A rule, a channel or the notification is gone or switched off: what waits for it ends. */
+  /** A rule, channel or notification was removed or switched off, so its waiting messages end. */
   readonly withdraws: boolean;
-  /** Quiet hours may end sooner than they did. */
+  /** Quiet hours may end earlier. */
   readonly quiet: boolean;
-  /** Limits may have room sooner than they did. */
+  /** Limits may have room earlier. */
   readonly limits: boolean;
 };
 
-/** Which waiting messages a change of the configuration concerns. `notificationId` null: all of the workspace. */
+/** Waiting messages affected by a change. `notificationId` is null for the whole workspace. */
 export type WaitingConcern = ChangedFor & { readonly workspace: string; readonly notificationId: string | null };
 
-/** Everything, for whoever does not know what was looked through last. */
+/** All effects, used if the previous configuration is unknown. */
 export const CONCERNS_ALL: ChangedFor = { withdraws: true, quiet: true, limits: true };
 
 type Notifications = ReadonlyMap<string, Resource<'notification'>>;
 
-/** What is to be looked through among all that waits, after the newest configuration took the place of another. */
+/** Returns the waiting messages to check after a new configuration. */
 export function waitingConcernedBy(before: Configuration, newest: Configuration): readonly WaitingConcern[] {
   return [...concernedWorkspaces(before, newest), ...concernedNotifications(before, newest)].filter(
     ({ withdraws, quiet, limits }) => withdraws || quiet || limits,
@@ -71,7 +71,7 @@ function changed(was: Resource<'notification'>, is: Resource<'notification'> | u
     transactional: transactional === true,
     category,
     limits: cadence?.limits,
-    // What is over a limit may be collected now, or no more.
+    // Messages over a limit may now be collected in a digest, or no longer.
     digest: cadence?.digest,
   });
   const sleeps = ({ body: { cadence, transactional } }: Resource<'notification'>): object => ({
@@ -86,7 +86,7 @@ function changed(was: Resource<'notification'>, is: Resource<'notification'> | u
   };
 }
 
-/** Rules and channels by which messages of a notification go out. */
+/** Returns the rules and channels that send a notification. */
 function active({ ref: { workspace, name }, body }: Resource<'notification'>): ReadonlySet<string> {
   if (body.enabled === false) return new Set();
   const rules = Object.entries(body.rules).filter(([, rule]) => rule.enabled !== false);
@@ -99,8 +99,8 @@ function active({ ref: { workspace, name }, body }: Resource<'notification'>): R
 const differ = (was: unknown, is: unknown): boolean => canonical(was ?? null) !== canonical(is ?? null);
 
 /**
- * A waiting message after a change that concerns it: it ends where nothing sends it any more, waits shorter where quiet hours
- * end sooner, and is due at once where limits changed, to be judged as any other. Undefined: it waits on as it is.
+ * Returns a waiting message after a change that concerns it. It ends if nothing sends it any more, waits shorter if
+ * quiet hours end earlier, and is due immediately if limits changed. Undefined if the change does not affect it.
  */
 export function afterChange(
   delivery: Delivery,
@@ -130,6 +130,6 @@ export function afterChange(
 function afterQuietHours(before: BeforeSend, nextAt: number, moment: Moment): Delivery | undefined {
   const verdict = quietHours(before);
   if (verdict.kind === 'go') return lookAgain(before.delivery, moment.now, moment.now);
-  // Hours that grew, or drop from now on, are met when those are over that hold it.
+  // Longer quiet hours, or hours that now drop, apply when the current hold ends.
   return verdict.kind === 'wait' && verdict.until < nextAt ? holdBack(before.delivery, verdict, moment) : undefined;
 }

@@ -15,23 +15,20 @@ import { invalidAddress } from './custody.ts';
 import type { Delivery, DeliveryReason } from './delivery.ts';
 import { findNotification } from './presend.ts';
 
-/** What is known before a step into SENDING; whoever attempts reads it from the stores, anew each time. */
+/** Inputs of the checks before SENDING. The worker reads them from the stores for each attempt. */
 export type BeforeSend = {
   readonly delivery: Delivery;
-  /** The newest configuration: what a person switched off since counts. */
+  /** The newest configuration, so that recent switches apply. */
   readonly newest: Configuration;
   readonly notification: Resource<'notification'> | undefined;
-  /** What is known of the person and of the address, as documents of consent. */
+  /** Consent documents of the person and of the address. */
   readonly consents: readonly Pick<Consents, 'words'>[];
-  /** Why the address gets nothing; null where it may. */
+  /** Suppression of the address, or null. */
   readonly suppressed: { readonly source: string; readonly detail: string } | null;
   readonly now: Instant;
 };
 
-/**
- * What one check says. `wait` uses up no attempt. `collect`: it is told together with others, in a digest of its
- * notification.
- */
+/** Verdict of a check. `wait` uses no attempt. `collect` puts the message into a digest of its notification. */
 export type HoldVerdict =
   | { readonly kind: 'go' }
   | { readonly kind: 'collect'; readonly detail: string }
@@ -43,7 +40,7 @@ export type HoldVerdict =
       readonly detail: string;
     };
 
-/** A check before a send: pure. What it has to know stands in `BeforeSend`. */
+/** A check before a send. Pure; `BeforeSend` has all inputs. */
 export type Hold = (before: BeforeSend) => HoldVerdict;
 
 const GO: HoldVerdict = { kind: 'go' };
@@ -54,13 +51,13 @@ const end = (state: 'SUPPRESSED' | 'EXPIRED', reason: DeliveryReason, detail: st
   detail,
 });
 
-/** The notification and the rule are still there and switched on. */
+/** Ends a message whose notification or rule was removed or switched off. */
 export const withdrawal: Hold = ({ delivery: { intent, slot }, notification }) => {
   const gone = (what: string): HoldVerdict => end('SUPPRESSED', 'rule_withdrawn', what);
   if (!notification) return gone(`notification ${intent.notification} is no longer there`);
   if (notification.body.enabled === false) return gone(`notification ${intent.notification} is switched off`);
   if (intent.test) return GO;
-  // A digest may have items of several rules: it is sent as long as one of them is.
+  // A digest may have items of several rules and is sent while one of them is active.
   const ruleIds = new Set(intent.digest?.items.map(({ ruleId }) => ruleId) ?? [intent.ruleId]);
   const rules = Object.entries(notification.body.rules).filter(([name, body]) =>
     ruleIds.has(ruleIdFrom(slot.workspace, notification.ref.name, name, body)),
@@ -72,13 +69,13 @@ export const withdrawal: Hold = ({ delivery: { intent, slot }, notification }) =
 const expiry: Hold = ({ delivery, now }) =>
   now > delivery.notAfter ? end('EXPIRED', 'not_after_passed', 'too late to be of use') : GO;
 
-/** Intents of earlier versions carry any text. */
+/** Intents of earlier versions may hold any text as an address. */
 const address: Hold = ({ delivery: { intent, slot } }) =>
   canonicalAddress(slot.channel, intent.to ?? '') === null
     ? end('SUPPRESSED', 'invalid_address', invalidAddress(slot.channel))
     : GO;
 
-/** What somebody has to be told (`transactional`) is told whatever they opted out of. */
+/** Opt-outs do not apply to transactional notifications. */
 const consent: Hold = ({ delivery: { slot }, newest, notification, consents }) => {
   if (!notification || notification.body.transactional === true) return GO;
   const { workspace, notificationId, channel } = slot;
@@ -95,7 +92,7 @@ const WAYS: Readonly<Record<ConsentWay, string>> = {
   import: 'by an import',
 };
 
-/** What somebody wants no more, since when and how, for people; without who it is. */
+/** Returns scope, time and origin of an opt-out as text, without the person. */
 export function optOutWords({ target, channel, way, at }: ConsentEntry): string {
   const what = target.kind === 'all' ? 'everything' : `the ${target.kind} ${target.name}`;
   const where = channel === null ? 'all channels' : channel;
@@ -106,8 +103,9 @@ const suppression: Hold = ({ suppressed }) =>
   suppressed ? end('SUPPRESSED', 'suppressed_address', `${suppressed.source}: ${suppressed.detail}`) : GO;
 
 /**
- * Nobody is told at night. The newest configuration counts, at every attempt: a retry may fall into quiet hours. What
- * could go only when it is too late ends at once, since waiting moves no `not_after`.
+ * Holds a message during quiet hours. Evaluated with the newest configuration at every attempt, because a retry may
+ * fall into quiet hours. A message that could only go after `not_after` ends at once, because waiting does not extend
+ * `not_after`.
  */
 export const quietHours: Hold = ({ delivery, newest, notification, now }) => {
   if (!notification) return GO;
@@ -124,17 +122,20 @@ export const quietHours: Hold = ({ delivery, newest, notification, now }) => {
   return { kind: 'wait', until, reason: 'held_by_quiet_hours', detail: `held by ${words(until)}` };
 };
 
-/** The notification still goes out on the channel. A test message may try a channel before the notification has it. */
+/**
+ * Ends a message whose notification no longer uses the channel. A test message may use a channel before the
+ * notification does.
+ */
 export const channelGone: Hold = ({ delivery: { slot, intent }, notification }) =>
   notification && (intent.test || channelOf(notification.body, slot.channel))
     ? GO
     : end('SUPPRESSED', 'cannot_send_on_channel', `the notification no longer has the channel ${slot.channel}`);
 
-/** An item leaves here: quiet hours meet its digest, and not each item first. */
+/** Digest items leave here, before the quiet hours: these apply to the digest. */
 const digestWindow: Hold = ({ delivery, notification }) =>
   goesIntoDigest(delivery, notification) ? { kind: 'collect', detail: '' } : GO;
 
-/** Whether a message waits for a digest of its notification, whatever limits say. */
+/** Returns true if a message goes into a digest of its notification regardless of limits. */
 export function goesIntoDigest(delivery: Delivery, notification: Resource<'notification'> | undefined): boolean {
   return (
     notification?.body.cadence?.digest !== undefined &&
@@ -144,9 +145,9 @@ export function goesIntoDigest(delivery: Delivery, notification: Resource<'notif
 }
 
 /**
- * All checks before each step into SENDING, in the order of docs/internals/checks-before-sending.md; the first that does not say `go`
- * decides, and gives its reason. All are repeated at every attempt. Rendering comes after them, since it takes a worker;
- * what counts messages comes after that: limits of frequency are taken with the step itself (`takeRoom`).
+ * All checks before each step into SENDING, in the order of docs/internals/checks-before-sending.md. The first verdict
+ * other than `go` decides. All checks run at every attempt. Rendering follows, because it needs a worker. Frequency
+ * limits come last, together with the step itself (`takeRoom`).
  */
 export const HOLDS: readonly Hold[] = [
   withdrawal,
@@ -160,12 +161,12 @@ export const HOLDS: readonly Hold[] = [
 ];
 
 /**
- * A test message goes to whoever asked to see it, at once: nobody's wishes and hours hold it back. A suppressed address
- * does, as it does for everybody.
+ * Checks that do not apply to test messages, which go to their requester immediately. Suppressed addresses stay
+ * blocked.
  */
 const NOT_OF_TESTS: ReadonlySet<Hold> = new Set([consent, digestWindow, quietHours]);
 
-/** The first word of the list that is not `go`, else `go` with the notification as it is now. */
+/** The first verdict that is not `go`, else `go` with the current notification. */
 export type PresendVerdict =
   | { readonly kind: 'go'; readonly notification: Resource<'notification'> }
   | Exclude<HoldVerdict, { readonly kind: 'go' }>;

@@ -4,15 +4,18 @@ import type { Delivery, DeliveryState } from './delivery.ts';
 import type { Intent } from './intent.ts';
 import { rememberIntent, moveTo, outcomeOf, type Moment } from './moves.ts';
 
-/** The id that people see, and the document's `_id`: a keyed hash of the slot, so the key itself is the uniqueness rule. */
+/**
+ * Returns the parts of the slot that are hashed to the delivery id. The id is the document's key, so the key enforces
+ * uniqueness.
+ */
 export function slotParts({ slot }: Pick<Intent, 'slot'>): readonly [string, string, string, string] {
   const { workspace, notificationId, channel, uniqueId } = slot;
   return [workspace, notificationId, channel, uniqueId];
 }
 
 /**
- * The document that an intent opens if its slot is free: due at once or after its delay, or suppressed where there is no valid address, or
- * cancelled where a restore called off whatever its event causes.
+ * Creates the document of an intent whose slot is free: due immediately or after its delay, suppressed without a valid
+ * address, or cancelled if a restore called its event off.
  */
 export function openDelivery(
   intent: Intent,
@@ -49,11 +52,11 @@ export function openDelivery(
   return openWith(blank, moment, calledOff);
 }
 
-/** Why an address gets nothing, without the address: the detail is told in lists and logs. */
+/** Returns why an address is invalid without quoting it, because the detail is shown in lists and logs. */
 export const invalidAddress = (channel: ChannelName): string =>
   `the recipient's address is no ${CHANNELS[channel].address.words}`;
 
-/** Who cancelled what a restored backup had not sent (`restore --cancel-unsent`). */
+/** Author of a cancellation by `restore --cancel-unsent`. */
 export const RESTORE = 'restore --cancel-unsent; it may have been sent after the backup';
 
 function openWith(blank: Delivery, moment: Moment, calledOff: boolean, detail = ''): Delivery {
@@ -78,18 +81,21 @@ function openWith(blank: Delivery, moment: Moment, calledOff: boolean, detail = 
   return moveTo(blank, { state: 'WAITING', reason: 'new', detail }, { nextAt: moment.now }, moment);
 }
 
-/** Holders in these states, never in doubt, give their slot to another intent (docs/internals/delivery-states.md). */
+/**
+ * States in which a holder gives its slot to another intent, unless it was ever in doubt
+ * (docs/internals/delivery-states.md).
+ */
 const GIVES_WAY: ReadonlySet<DeliveryState> = new Set(['SUPPRESSED', 'EXPIRED', 'FAILED']);
 
 /**
- * Whether another intent takes the slot of this holder over, because nobody was notified and no attempt was in doubt. A DIGESTED holder
- * counts as its digest's delivery: `digest`, null while it is not in the ledger yet.
+ * Returns true if another intent may take the slot over: nobody was notified and no attempt was in doubt. A DIGESTED
+ * holder counts like its digest's delivery `digest`, which is null until it is in the ledger.
  */
 export function givesSlotAway(
   holder: Pick<Delivery, 'state' | 'clean'>,
   digest: Pick<Delivery, 'state' | 'clean'> | null = null,
 ): boolean {
-  // Nobody was told by an item but by its digest.
+  // An item notifies people through its digest.
   const { state, clean } = holder.state === 'DIGESTED' && digest ? digest : holder;
   return GIVES_WAY.has(state) && clean && holder.clean;
 }
@@ -100,9 +106,10 @@ export type CustodyDecision =
   | { readonly kind: 'duplicate'; readonly next: Delivery };
 
 /**
- * What becomes of an intent whose slot has a document: `known` if it was judged before (custody is in the ledger), else
- * it takes the slot over from a holder that ended unsent and clean, or it is a duplicate with an outcome of its own. A DIGESTED
- * holder counts as its digest's delivery does: `digest`, null while it is not in the ledger yet. `calledOff` by a restore, it is cancelled.
+ * Decides about an intent whose slot has a document. `known`: custody of this intent is already recorded. Otherwise it
+ * takes the slot over from a holder that ended unsent and without doubt, or it is a duplicate with its own outcome. A
+ * DIGESTED holder counts like its digest's delivery `digest`, which is null until it is in the ledger. With `calledOff`
+ * by a restore, the intent is cancelled.
  */
 export function decideCustody(
   holder: Delivery,
@@ -114,7 +121,7 @@ export function decideCustody(
     digest = null,
   }: { readonly calledOff?: boolean; readonly digest?: Pick<Delivery, 'state' | 'clean'> | null } = {},
 ): CustodyDecision {
-  // The holder itself may have been crowded out of the list by others that were judged since.
+  // The holder's id may have dropped out of the list of the last intents.
   if (holder.intent.id === intent.id || holder.judged.includes(intent.id)) return { kind: 'known' };
   const judged = rememberIntent(holder.judged, intent.id);
   if (givesSlotAway(holder, digest)) {

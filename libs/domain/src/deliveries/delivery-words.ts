@@ -93,7 +93,9 @@ const REASONS: Readonly<Record<DeliveryReason, ReasonWords>> = {
   evidence: { short: 'proved by a report', sentence: 'a report of the provider proves that it was accepted' },
 };
 
-/** The same for codes of a story that no delivery has: why a person was dropped, or a rule did not fire. */
+/**
+ * Short texts of codes that occur in stories but not in deliveries: reasons of drops and of rules that did not fire.
+ */
 const OTHERS: Readonly<Record<DropReason | 'no_channel' | 'disabled' | 'when_false' | 'other_change', string | null>> =
   {
     rule_error: 'rule error',
@@ -108,7 +110,7 @@ const OTHERS: Readonly<Record<DropReason | 'no_channel' | 'disabled' | 'when_fal
     field_unknown: 'field not sent by the database',
     before_unknown: 'row before not sent by the database',
     no_channel: 'no channel',
-    // The text of the step says it.
+    // The text of the step already contains the reason.
     disabled: null,
     when_false: null,
     other_change: null,
@@ -119,7 +121,7 @@ export const DELIVERY_REASONS = Object.keys(REASONS) as readonly DeliveryReason[
 /** Returns what a reason means, as a sentence in lower case without its full stop. */
 export const describeReason = (reason: DeliveryReason): string => REASONS[reason].sentence;
 
-/** Returns true if a code of a story is a reason of a delivery. */
+/** Returns true if a code of a story is a delivery reason. */
 export const isDeliveryReason = (code: string): code is DeliveryReason => Object.hasOwn(REASONS, code);
 
 const spaced = (code: string): string => code.replaceAll('_', ' ');
@@ -127,11 +129,13 @@ const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${te
 const isState = (code: string): code is DeliveryState => Object.hasOwn(STATES, code);
 const isOther = (code: string): code is keyof typeof OTHERS => Object.hasOwn(OTHERS, code);
 
-/** Returns a state as people read it. A state of a story that no delivery has, such as a verdict, is its code with blanks. */
+/**
+ * Returns the display text of a state. For other codes of a story, such as verdicts, replaces underscores with blanks.
+ */
 export const stateText = (state: string): string =>
   isState(state) ? STATES[state] : capital(spaced(state.toLowerCase()));
 
-/** Returns a reason in a few words, for a list. Null if the state or the text beside it says the same. */
+/** Returns a reason in a few words for lists. Null if it repeats the state or the text next to it. */
 export function reasonText(reason: string): string | null {
   if (isDeliveryReason(reason)) return REASONS[reason].short;
   return isOther(reason) ? OTHERS[reason] : spaced(reason);

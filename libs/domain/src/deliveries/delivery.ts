@@ -4,7 +4,7 @@ import type { ProviderResult } from './provider-result.ts';
 import type { Collected } from '../digests/contents.ts';
 import type { Intent, Slot } from './intent.ts';
 
-/** Every state there is, about in the order in which a delivery meets them. Filters, gauges and counts go through this list. */
+/** All states, roughly in the order of a delivery's life. Filters, gauges and counts iterate over this list. */
 export const DELIVERY_STATES = [
   'WAITING',
   'SENDING',
@@ -22,7 +22,7 @@ export const DELIVERY_STATES = [
 ] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** Ended, or in a list that a person sees; nothing goes on by itself from here. */
+/** States without automatic next step: ended, or listed for a person. */
 export const TERMINAL_STATES: ReadonlySet<DeliveryState> = new Set([
   'DIGESTED',
   'SUPPRESSED',
@@ -35,7 +35,7 @@ export const TERMINAL_STATES: ReadonlySet<DeliveryState> = new Set([
   'COMPLAINED',
 ]);
 
-/** Why a delivery is where it is. A closed list: docs and the inbox explain each. */
+/** Reason of a delivery's state. A closed list; docs and inbox explain each. */
 export type DeliveryReason =
   | 'new'
   | 'rule_withdrawn'
@@ -77,24 +77,24 @@ export type DeliveryReason =
   | 'complained'
   | 'evidence';
 
-/** One call to a provider. It is written with the step into SENDING, so a call that nobody finished is seen too. */
+/** A call to a provider. It is stored with the step into SENDING, so an unfinished call is visible too. */
 export type Attempt = {
   readonly id: AttemptId;
-  /** Fences the holder: only it may settle this attempt. */
+  /** Fencing token: only its holder may settle this attempt. */
   readonly token: string;
   readonly account: string;
-  /** The address that it went to: a slot that was taken over has had several. */
+  /** Address of this call. A slot that was taken over may have had several. */
   readonly to: string | null;
   readonly startedAt: Instant;
   readonly endedAt: Instant | null;
   readonly result: ProviderResult | null;
-  /** How many of the times at which its provider is asked about a doubt are over; left out: none. */
+  /** Number of past queries to the provider about a doubt. Absent if none. */
   readonly asked?: number;
 };
 
-/** What happened at one move; appended to `carillon.outcomes` after it stands in the document. */
+/** Record of one move, appended to `carillon.outcomes` after it is stored in the document. */
 export type Outcome = {
-  /** Derived from delivery id and version; that of a duplicate from its intent id. */
+  /** Derived from delivery id and version; for a duplicate, from its intent id. */
   readonly id: string;
   readonly deliveryId: DeliveryId;
   readonly intentId: IntentId;
@@ -109,7 +109,7 @@ export type Outcome = {
   readonly traceparent: string | null;
 };
 
-/** A line of the delivery's story, kept in the document for the timeline. */
+/** An entry of the delivery's timeline, kept in the document. */
 export type HistoryEntry = {
   readonly at: Instant;
   readonly state: DeliveryState;
@@ -119,38 +119,38 @@ export type HistoryEntry = {
   readonly version: number;
 };
 
-/** The ledger's document of a slot: the intent that holds it, its attempts, and what it judged before. */
+/** Ledger document of a slot: the intent that holds it, its attempts, and recently seen intents. */
 export type Delivery = {
   readonly id: DeliveryId;
   readonly slot: Slot;
-  /** Grows by one with every write; compare-and-set goes by it. */
+  /** Number of writes. Used for compare-and-set. */
   readonly version: number;
   readonly state: DeliveryState;
   readonly reason: DeliveryReason;
   readonly detail: string;
   readonly intent: Intent;
-  /** Where the holding intent stands on the log, as text `topic/partition@offset`. */
+  /** Log position of the holding intent, as `topic/partition@offset`. */
   readonly intentPosition: string;
-  /** True while no attempt of any holder was ever in doubt; a take-over needs it. */
+  /** True while no attempt of any holder was ever in doubt. Required for a take-over. */
   readonly clean: boolean;
   readonly token: string | null;
   readonly leaseUntil: Instant | null;
-  /** When WAITING is due; when somebody sees whether COLLECTED was listed, null once it was. */
+  /** When a WAITING delivery is due or a COLLECTED one is checked. Null once it is on a digest list. */
   readonly nextAt: Instant | null;
-  /** The window that it is or was collected for; kept until another intent takes the slot over. */
+  /** Digest window of the delivery. Kept until another intent takes the slot over. */
   readonly collected?: Collected;
-  /** The delivery of its digest, of DIGESTED. */
+  /** Delivery of the digest, if DIGESTED. */
   readonly digestedIn?: DeliveryId;
   readonly notAfter: Instant;
   readonly attempts: readonly Attempt[];
-  /** Calls counted against `retry.attempts`; an operator's resend starts it again. */
+  /** Calls counted toward `retry.attempts`. An operator's resend resets it. */
   readonly attemptsUsed: number;
-  /** Accounts tried since the last pause; fail-over takes the next one that is not among them. */
+  /** Accounts tried since the last pause. Fail-over skips these. */
   readonly tried: readonly string[];
-  /** The last 32 intents that this document judged, the holder among them. */
+  /** The last 32 intents that this document decided about, including the holder. */
   readonly judged: readonly IntentId[];
   readonly duplicates: number;
-  /** What providers reported, the newest 32. Those about a call that is under way take effect when it has ended. */
+  /** The newest 32 provider reports. Reports about a running call take effect when it has ended. */
   readonly receipts: readonly AppliedReceipt[];
   readonly history: readonly HistoryEntry[];
   readonly unpublished: readonly Outcome[];

@@ -3,64 +3,68 @@ import type { DigestContents } from '../digests/contents.ts';
 import type { ChannelName } from '../channels/channel.ts';
 import type { InDoubtPolicy } from '../configuration/resources.ts';
 
-/** What the retry of a notification says, with the defaults filled in (interfaces section 3). */
+/** Retry settings of a notification with defaults filled in (interfaces section 3). */
 export type RetryPolicy = { readonly attempts: number; readonly first: number; readonly max: number };
 
-/** What no two messages may share: at most one is accepted by a provider (promise 4). */
+/** Identity of a message: at most one message per slot is accepted by a provider (promise 4). */
 export type Slot = {
   readonly workspace: string;
-  /** The notification's stable id. */
+  /** Stable id of the notification. */
   readonly notificationId: string;
   readonly channel: ChannelName;
   readonly uniqueId: string;
 };
 
 /**
- * One message that ought to be sent. Its id is a hash of what caused it, so evaluating twice yields the same intent.
- * The delivery document carries it whole; what is personal in it stands in `to`, `person`, `slot.uniqueId`, `variables`.
+ * A message that should be sent. Its id is a hash of its cause, so a repeated evaluation gives the same intent. The
+ * delivery document contains the whole intent. Personal data is only in `to`, `person`, `slot.uniqueId` and
+ * `variables`.
  */
 export type Intent = {
   readonly id: IntentId;
   readonly slot: Slot;
   readonly notification: string;
   readonly rule: string;
-  /** The rule's stable id: a rename does not withdraw what waits. */
+  /** Stable id of the rule, so that a rename does not withdraw waiting messages. */
   readonly ruleId: string;
   readonly ruleVersion: number;
   readonly configNumber: number;
   readonly eventId: EventId;
-  /** Position of the event, as text `topic/partition@offset`. */
+  /** Position of the event, as `topic/partition@offset`. */
   readonly eventPosition: string;
   readonly triggerId: TriggerId;
-  /** Canonical, or as it was written where it is no address of the channel. Null: the recipient has none. */
+  /** Address in canonical form, or as written if it is invalid for the channel. Null if the recipient has none. */
   readonly to: string | null;
   readonly person: string;
-  /** What the template refers to, by bare name: the event's fields, and the recipient's variables over them. */
+  /** Variables of the template: the fields of the event, overridden by the recipient's variables. */
   readonly variables: JsonObject;
   readonly template: string;
   readonly templateVersion: number;
-  /** Append time of the event, or the deadline by which the rule fired. */
+  /** Append time of the event, or the deadline at which the rule fired. */
   readonly causedAt: Instant;
-  /** Deadline of the wait by which the rule fired. Undefined: it fired at the event. */
+  /** Deadline of the wait at which the rule fired. Undefined if it fired at the event. */
   readonly deadline?: Instant;
-  /** When it is due: later than `causedAt` where the notification has a delay. */
+  /** Due time. Later than `causedAt` if the notification has a delay. */
   readonly sendAt: Instant;
-  /** Nothing is sent after this, whatever made it come again. */
+  /** Latest send time. Retries and take-overs do not extend it. */
   readonly notAfter: Instant;
   readonly traceparent: string | null;
-  /** Set for a test message alone. No event and no rule stand behind it; its variables came with the request. */
+  /** Set only for a test message, which has no event and no rule. Its variables come from the request. */
   readonly test?: TestSend;
-  /** Set if a sending job made it. A restore calls it off if the backup holds the job, and a trace names its author. */
+  /**
+   * Set if a sending job made the intent. A restore calls it off if the backup has the job, and a trace names its
+   * author.
+   */
   readonly sentBy?: SentBy;
-  /** What `cadence.digest.key` came to; left out: items meet by person. */
+  /** Value of `cadence.digest.key`. Without it, items are grouped by person. */
   readonly digestKey?: string;
-  /** What a digest is made of. The intent of a digest stands on no topic. */
+  /** Items of a digest. The intent of a digest is not on the log. */
   readonly digest?: DigestContents;
 };
 
 /** The sending job that made an intent or a trigger. */
 export type SentBy = {
-  /** Name of the person who started the job, as the trace of a delivery shows it. */
+  /** Name of the person who started the job, shown in the trace. */
   readonly person: string;
   readonly job: JobId;
   /** The comparison whose missing messages the job sends. */
@@ -68,13 +72,13 @@ export type SentBy = {
 };
 
 export type TestSend = {
-  /** Who asked for it, by the name that the story of a delivery shows. */
+  /** Name of the person who requested it, shown in the trace. */
   readonly by: string;
-  /** A keyed hash of what was asked for, so that the same request is known again whatever the template names by then. */
+  /** Keyed hash of the request, so that a repeat is recognized even after the template changed. */
   readonly request?: string;
 };
 
-/** Settings of a notification as delivery reads them from the newest configuration. */
+/** Settings of a notification, read from the newest configuration. */
 export type DeliverySettings = {
   readonly retry: RetryPolicy;
   readonly inDoubt: InDoubtPolicy;

@@ -2,10 +2,10 @@ import type { DeriveId, Instant, IntentId } from '@carillon/kernel';
 import type { Delivery, DeliveryReason, DeliveryState, HistoryEntry, Outcome } from './delivery.ts';
 import type { Intent } from './intent.ts';
 
-/** What every decision gets from outside. */
+/** Time and id derivation, the inputs of every decision. */
 export type Moment = { readonly now: Instant; readonly derive: DeriveId };
 
-/** A document keeps this much of its own story; the log has the rest. */
+/** Maximum history entries in a document. The log has the complete history. */
 export const HISTORY_KEPT = 100;
 /** Ids of the newest intents that a document keeps, to recognize a repeated intent (docs/internals/delivery-states.md). */
 export const JUDGED_KEPT = 32;
@@ -29,8 +29,8 @@ export function outcomeOf(
 }
 
 /**
- * One write of the document: the version grows by one, the move enters the history, and its outcome waits in
- * `unpublished` until it is on the log. Custody itself and a step into SENDING have no outcome yet.
+ * Writes one move: increments the version, adds a history entry, and keeps the outcome in `unpublished` until it is on
+ * the log. Custody and the step into SENDING have no outcome.
  */
 export function moveTo(
   before: Delivery,
@@ -58,7 +58,7 @@ export function moveTo(
 export const rememberIntent = (before: readonly IntentId[], id: IntentId): readonly IntentId[] =>
   [...before, id].slice(-JUDGED_KEPT);
 
-/** The document without outcomes that are on the log now; undefined if none of them was waiting. */
+/** Removes outcomes that are on the log now from `unpublished`. Undefined if there are none. */
 export function publishedOutcomes(before: Delivery, ids: ReadonlySet<string>): Delivery | undefined {
   const left = before.unpublished.filter((outcome) => !ids.has(outcome.id));
   if (left.length === before.unpublished.length) return undefined;

@@ -2,7 +2,7 @@ import { err, ok, type Result } from '@carillon/kernel';
 import type { Delivery, DeliveryState } from './delivery.ts';
 import { moveTo, type Moment } from './moves.ts';
 
-/** What an operator may decide about deliveries, and in which states each decision fits. */
+/** Decisions of operators, with the states in which each is allowed. */
 export const DECISION_STATES = {
   resend: ['FAILED', 'EXPIRED', 'CANCELLED', 'IN_DOUBT'],
   cancel: ['WAITING', 'COLLECTED'],
@@ -13,15 +13,17 @@ export type OperatorDecision = keyof typeof DECISION_STATES;
 const RESENDABLE: ReadonlySet<DeliveryState> = new Set(DECISION_STATES.resend);
 const REASONS = { resend: 'operator_resend', cancel: 'operator_cancel', dismiss: 'operator_dismiss' } as const;
 
-/** Whether its story tells of this decision by this author: `by` names a job too, so that it decides once. */
+/**
+ * Returns true if the history has this decision by this author. `by` also names a job, so that each job decides once.
+ */
 export const wasDecided = ({ history }: Delivery, decision: OperatorDecision, by: string): boolean =>
   history.some(
     ({ reason, detail }) => reason === REASONS[decision] && (detail === `by ${by}` || detail.startsWith(`by ${by}: `)),
   );
 
 /**
- * An operator sends it again: a new `not_after`, attempts from the start, recorded with who and why. A digest is looked
- * through before it goes: an item whose slot another intent took over since has been told or will be.
+ * Sends a delivery again on behalf of an operator: sets a new `not_after`, resets the attempts, and records author and
+ * reason. The items of a digest are checked before it goes, because another intent may have taken over an item's slot.
  */
 export function operatorResend(
   before: Delivery,
@@ -60,7 +62,7 @@ export function operatorCancel(before: Delivery, by: string, moment: Moment): Re
   return ok(moveTo(before, move, { nextAt: null }, moment));
 }
 
-/** An operator ends a doubt by what they know. The slot stays taken: `clean` is never set again. */
+/** Ends a doubt with the operator's knowledge. The slot stays taken, because `clean` never becomes true again. */
 export function operatorDismiss(
   before: Delivery,
   as: 'failed' | 'sent',

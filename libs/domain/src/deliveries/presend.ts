@@ -9,8 +9,8 @@ import { moveTo, type Moment } from './moves.ts';
 const byId = new WeakMap<Configuration, ReadonlyMap<string, Resource<'notification'>>>();
 
 /**
- * The notification of a slot, under whatever name it has now. Ids are written in files, so another workspace may have
- * the same: a slot never finds that one.
+ * Returns the notification of a slot by its id, whatever its current name. Matches the workspace too, because ids come
+ * from files and may be copied to another workspace.
  */
 export function findNotification(
   configuration: Configuration,
@@ -31,7 +31,7 @@ export function findNotification(
 
 const idKey = (workspace: string, id: string): string => `${workspace}\n${id}`;
 
-/** WAITING → an end without an attempt. Undefined if it is not waiting any more. */
+/** Moves WAITING to an end state without an attempt. Undefined if it is no longer waiting. */
 export function endUnsent(
   before: Delivery,
   state: 'SUPPRESSED' | 'EXPIRED' | 'FAILED',
@@ -43,26 +43,26 @@ export function endUnsent(
   return moveTo(before, { state, reason, detail }, { nextAt: null }, moment);
 }
 
-/** WAITING → WAITING later, without an attempt: no account is free to take it. */
+/** Keeps a delivery WAITING until later without an attempt, because no account is available. */
 export function postpone(before: Delivery, until: Instant, detail: string, moment: Moment): Delivery | undefined {
   if (before.state !== 'WAITING') return undefined;
   const nextAt = Math.min(until, before.notAfter + 1);
-  // Said once: an account that is down for hours must not fill story and log with the same line.
+  // Recorded once, so that an account that is down for hours does not fill history and log.
   if (before.reason === 'account_unavailable') {
     return { ...before, nextAt, tried: [], version: before.version + 1, updatedAt: moment.now };
   }
   return moveTo(before, { state: 'WAITING', reason: 'account_unavailable', detail }, { nextAt, tried: [] }, moment);
 }
 
-/** WAITING → WAITING a moment later: no move, and no line in its story. */
+/** Keeps a delivery WAITING a moment longer, without a move or history entry. */
 export function lookAgain(before: Delivery, at: Instant, now: Instant): Delivery | undefined {
   if (before.state !== 'WAITING') return undefined;
   return { ...before, nextAt: Math.min(at, before.notAfter + 1), version: before.version + 1, updatedAt: now };
 }
 
 /**
- * WAITING → WAITING until a hold lets it go, without an attempt; or SUPPRESSED at once where that would be too late
- * (docs/internals/delivery-states.md): a hold does not move `not_after`.
+ * Keeps a delivery WAITING until a hold ends, without an attempt. Moves it to SUPPRESSED if that would be after
+ * `not_after`, which a hold does not extend (docs/internals/delivery-states.md).
  */
 export function holdBack(
   before: Delivery,

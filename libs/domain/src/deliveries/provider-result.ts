@@ -2,8 +2,8 @@ import type { Instant } from '@carillon/kernel';
 import type { SuppressionSource } from './suppression-source.ts';
 
 /**
- * What an adapter answers for one attempt: every vendor's codes come down to one of these (docs/internals/provider-outcomes.md).
- * `transient` means definitely not accepted; `ambiguous` that nobody can say.
+ * Result of one attempt. Adapters map all vendor codes to these verdicts (docs/internals/provider-outcomes.md).
+ * `transient`: definitely not accepted. `ambiguous`: unknown.
  */
 export type ProviderVerdict =
   | 'accepted'
@@ -16,17 +16,17 @@ export type ProviderVerdict =
 
 export type ProviderResult = {
   readonly verdict: ProviderVerdict;
-  /** The vendor's code, such as `550 5.1.1`, at most 64 characters; empty where no reply was read. */
+  /** Vendor code, such as `550 5.1.1`, at most 64 characters. Empty if no reply was read. */
   readonly code: string;
-  /** What happened, in words, without address, body or secret. */
+  /** Description without address, body or secret. */
   readonly detail: string;
   /** The vendor's id of the message, if accepted and given. */
   readonly providerId: string | null;
-  /** With `throttled`: not before this. */
+  /** With `throttled`: earliest retry. */
   readonly retryAt: Instant | null;
-  /** Why the address gets nothing more on this channel; null: it stays as it is. Documents of earlier versions have a boolean. */
+  /** Source of a new suppression of the address, or null. Documents of earlier versions hold a boolean. */
   readonly suppress: SuppressionSource | null;
-  /** The operator should look at it: a configuration problem, not this message's. */
+  /** True if an operator should check the account, because the cause is its configuration and not this message. */
   readonly alert: boolean;
 };
 

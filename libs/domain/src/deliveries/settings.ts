@@ -3,7 +3,7 @@ import type { NotificationBody } from '../configuration/resources.ts';
 import { writtenDuration } from '../configuration/written-duration.ts';
 import type { DeliverySettings } from './intent.ts';
 
-/** How deliveries of a notification are tried, defaults filled in. */
+/** Returns the delivery settings of a notification with defaults filled in. */
 export function deliverySettings({ retry, in_doubt: inDoubt, expires }: NotificationBody): DeliverySettings {
   const otherwise = DEFAULTS.notification;
   return {
