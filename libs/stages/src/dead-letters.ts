@@ -15,8 +15,9 @@ function sizeOf({ value, key, headers }: LogRecord): number {
 }
 
 /**
- * A record that can never be processed, with the reason. Its id comes from its position: parking twice changes nothing.
- * A record that is too large to be held once more is left out: the letter says only where it stands (`isLeftOut`).
+ * Makes the dead letter of a record that can never be processed, with the reason. Its id derives from the position, so
+ * a repeat changes nothing. The bytes of a record that is too large are omitted; the letter then only has its position
+ * (`isLeftOut`).
  */
 export function deadLetterOf(
   stage: DeadLetter['stage'],

@@ -4,21 +4,24 @@ import type { DropCount } from '@carillon/ports';
 
 type Named = Pick<DropCount, 'workspace' | 'rule'>;
 
-/** Problems of a partner's answer that leave somebody out who was to be told. */
+/** Problems of a partner's answer that drop a recipient. */
 const LEFT_OUT: Readonly<Partial<Record<LookupProblemKind, string>>> = {
   invalid: 'invalid_item',
   invalid_address: 'invalid_address',
   too_many: 'too_many_recipients',
 };
 
-/** What a rule dropped of one event. A rule that fails tells nobody, and nobody can say how many that would have been: it counts for one. */
+/**
+ * Returns the drops of one event by a rule. A rule that fails counts as one drop, because the number of its recipients
+ * is unknown.
+ */
 export function dropsOfOutcome(named: Named, outcome: RuleOutcome): readonly DropCount[] {
   if (outcome.kind === 'failed') return [{ ...named, reason: outcome.reason, count: 1 }];
   if (outcome.kind !== 'fired' && outcome.kind !== 'asks') return [];
   return outcome.dropped.map(({ reason, count }) => ({ ...named, reason, count }));
 }
 
-/** What was left out of one answer of a partner, by its problems and by the rule. */
+/** Returns the drops of a partner's answer, by its problems and by the rule. */
 export const dropsOfAnswer = (
   named: Named,
   problems: OwnAnswer['problemCounts'],

@@ -28,8 +28,8 @@ export function receiptRecord(
 }
 
 /**
- * What somebody wrote to a number of an account, as it goes onto the log. All of one address stands in one partition, since
- * of STOP and START the later one counts.
+ * Makes the log record of a person's reply to an account's number. All replies of one address go to one partition,
+ * because of STOP and START the later one counts.
  */
 export function inboundRecord(
   { source, eventId, address, wish }: InboundWish,

@@ -32,7 +32,7 @@ export type Marker = {
 export type Tick = { readonly kind: 'tick'; readonly position: Position; readonly appendedAt: Instant };
 /** A record whose event an erasure removed. Evaluating it is evaluating nothing. */
 export type ErasedEvent = { readonly kind: 'erased'; readonly position: Position; readonly appendedAt: Instant };
-/** What stands in `carillon.events`, out of a closed set. */
+/** Kinds of records in `carillon.events`. A closed set. */
 export type SourceRecord = { readonly kind: 'event'; readonly event: SourceEvent } | Marker | Tick | ErasedEvent;
 
 /** Why a record of the event log can never be read; `reason` is a class for the dead letter, `detail` holds no values. */

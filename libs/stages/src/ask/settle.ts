@@ -31,8 +31,8 @@ const DECIDED: Instant = 0;
 const NOT_MADE_PAUSE: Duration = 500;
 
 /**
- * Records what a call came to for each trigger that shared it, and puts on the log what is decided. Answers those that go
- * on waiting. Whoever lost a trigger to another worker meanwhile has its answer discarded: one answer counts.
+ * Stores the result of a call for each trigger that shared it, and publishes final results. Returns the triggers that
+ * still wait. If another worker took a trigger over, this result is discarded for it, because one answer counts.
  */
 export async function settleCall(
   shared: readonly AskTask[],

@@ -11,7 +11,7 @@ export type AskPorts = {
   readonly codecs: Pick<RecordCodecs, 'trigger' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
-  /** Told of what is due now, after it stands in the store: a hint, never needed for correctness. */
+  /** Called with the tasks that are due now, after they are stored. Only a hint; correctness does not depend on it. */
   readonly due: (tasks: readonly AskTask[]) => void;
 };
 
@@ -19,8 +19,8 @@ export type AskPorts = {
 export const REDRIVE_HEADER = 'redrive';
 
 /**
- * Ask, first half (flow table, stage 3a): takes triggers into custody. A trigger that is known is left alone, also when it
- * is done, so that nothing that is still on the log is asked again; only a redrive opens one that was parked.
+ * First half of asking (flow table, stage 3a): takes triggers into custody. A known trigger stays unchanged even if it
+ * is done, so that a repeated record causes no second call; only a redrive opens a parked one.
  */
 export function createAskStage(ports: AskPorts): BatchStage {
   const { tasks, codecs, clock } = ports;

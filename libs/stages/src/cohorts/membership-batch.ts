@@ -28,15 +28,15 @@ type Open = {
 };
 
 export type MembershipBatch = {
-  /** Null: it changes nothing, because it was done already, or its turn has passed. */
+  /** Null if the record changes nothing, because it was applied before or is outdated. */
   apply(record: CohortRecord): Promise<Applied | null>;
   /** Writes members, then cohorts: a cohort that has a record in it stands for all of that record. */
   save(): Promise<FencedWrite>;
 };
 
 /**
- * What a batch of messages does to the stored membership; nothing is written before `save`. `giveWay` is called between
- * reads and between writes: a store in this process answers without a turn of the event loop.
+ * Applies a batch of messages to the stored membership. Nothing is written before `save`. `giveWay` is called between
+ * reads and between writes, because a store in this process responds without a return to the event loop.
  */
 export async function openMembershipBatch(
   records: readonly CohortRecord[],

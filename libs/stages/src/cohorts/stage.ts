@@ -25,8 +25,8 @@ export type CohortsPorts = {
   readonly clock: Clock;
   readonly slice: EventLoopSlice;
   /**
-   * By partition of `carillon.cohorts`: messages below these offsets, and what goes on because of them, change who is in
-   * and become no events, because a restore called it off. Left out: none.
+   * Offsets per partition of `carillon.cohorts`, set by a restore. Messages below them and their consequences change
+   * members but cause no events. Defaults to none.
    */
   readonly calledOffCohortsBelow?: CalledOff;
 };

@@ -24,10 +24,10 @@ export type FollowedConfiguration = ConfigurationView & {
 };
 
 /**
- * Follows `carillon.config` by folding it from its start; every number's configuration stays at hand, sharing what did
- * not change. What has no frame of ours is passed over, and told: every reader sees that alike (its number exists and
- * changes nothing). What is framed and cannot be read here may be sound for another program or in a minute: the view
- * stays before it, and readings reject with `configuration_stale` until it can be read.
+ * Reads `carillon.config` from its start and keeps the configuration of every number in memory, sharing unchanged
+ * parts. Records without our frame are skipped and reported; all readers agree on that, because such a number exists
+ * and changes nothing. A framed record that cannot be decoded here may be valid for another program or later. The view
+ * then stops before it, and reads reject with `configuration_stale` until it can be decoded.
  */
 export function createConfigurationView(
   log: Pick<EventLog, 'read'>,

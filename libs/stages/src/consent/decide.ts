@@ -17,12 +17,12 @@ export type ConsentPorts = {
   readonly clock: Clock;
 };
 
-/** A document whose compare-and-set keeps failing is under heavy fire; whoever asked is told to come again. */
+/** Tries of a compare-and-set before the caller gets an error to retry. */
 const MAX_TRIES = 50;
 
 /**
- * Writes down what a person decides. When it resolves the store has it: nothing whose check begins afterwards goes out
- * against it. Answers the document as it stands, which may hold words that are not on the log yet (`publishConsents`).
+ * Stores choices of a person. When it resolves they are durable, and every later check before a send sees them. Returns
+ * the document, which may hold choices that are not on the log yet (`publishConsents`).
  */
 export async function decideConsents(
   workspace: string,

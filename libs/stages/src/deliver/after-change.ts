@@ -13,26 +13,26 @@ import { publishTogether, transitionAndPublish } from './transition.ts';
 
 export type AfterChangePorts = SweepPorts & {
   readonly checkpoints: CheckpointStore;
-  /** Ends when the process is to stop: what was not looked through by then is looked through after the next start. */
+  /** Aborts when the process stops. The next start continues with the messages that were not checked. */
   readonly stopping: AbortSignal;
 };
 
-/** Under this name the number of the configuration stands by which what waits was last looked through. */
+/** Consumer group under which the number of the last checked configuration is stored. */
 const GROUP = 'waiting';
 const TOPIC = 'carillon.config';
 const PAGE = 200;
 const CONCURRENCY = 16;
 
 /**
- * Looks through what waits, once for each new configuration and only where that concerns it: what nothing sends any more ends,
- * and what is held by quiet hours or limits that changed is looked at again. Without this each would stand until its next
- * attempt is due. The stores remember the number, so that a start looks through what changed since and nothing else; where
- * they know none (the first start of this version, a move to a cluster), all that waits is looked through. Any number of
- * processes may do it at once. Answers how many messages it moved.
+ * Checks waiting messages once per new configuration, but only those the change concerns. A message that nothing sends
+ * any more ends; a message held by changed quiet hours or limits is checked again. Without this, it would stay until
+ * its next attempt is due. The stores keep the number of the last checked configuration, so a start checks only later
+ * changes. Without a stored number, after an upgrade or a move to a cluster, it checks all waiting messages. Several
+ * processes may run this concurrently. Returns the number of moved messages.
  */
 export function createAfterChange(ports: AfterChangePorts): () => Promise<number> {
   const { checkpoints, log, configuration } = ports;
-  /** Undefined: not asked for yet; -1: nobody knows. */
+  /** Number of the last checked configuration. Undefined until it is read; -1 if none is stored. */
   let lookedBy: number | undefined;
 
   return async () => {

@@ -41,20 +41,20 @@ import { renderMessage, type RenderedForSending } from './render-message.ts';
 import { LEASE, stepIntoSending } from './step-into-sending.ts';
 import { publish, transitionAndPublish, type Transition } from './transition.ts';
 
-/** An account that is free to take one message now; `release` is called once, after the call. */
+/** An account with free capacity for one message. The caller calls `release` once, after the call. */
 export type AccountHold = {
   readonly choice: AccountChoice;
   readonly sender: ChannelSender;
   release(result: ProviderResult | null): void;
 };
 
-/** What becomes of a delivery beyond the account that is held for it, or without one. */
+/** Options for a delivery besides the held account, or without one. */
 export type AccountFallback = {
-  /** Where none is free: when one may be; null where there is none at all. */
+  /** If no account is free: the time of the next attempt. Null if no account exists. */
   readonly retryAt: Instant | null;
-  /** Why there is none at all, for people; left out: there are none of those that it names. */
+  /** Why no account exists, for people. By default, that none of the named accounts exists. */
   readonly noAccount?: string;
-  /** Whether another account may take it at once. */
+  /** True if another account can take the message now. */
   readonly anotherAccount: boolean;
 };
 
@@ -66,23 +66,23 @@ export type AttemptPorts = OutcomePorts & {
   readonly links: Pick<LinkTokens, 'seal'>;
   readonly templates: TemplateRenderer;
   readonly clock: Clock;
-  /** Resolves after this long; for retries of the ledger and for the lease. */
+  /** Resolves after the time span. Used for ledger retries and lease renewal. */
   readonly pause: (span: Duration) => Promise<void>;
-  /** Ends when the process is to stop. */
+  /** Aborts when the process stops. */
   readonly stopping: AbortSignal;
-  /** What is checked before a send, in order; left out: all that there is. */
+  /** Checks before a send, in order. Defaults to all checks. */
   readonly holds?: readonly Hold[];
-  /** Collects deliveries of one head for their digest, and tells of it on the log; answers those that were. */
+  /** Collects deliveries of one digest head and publishes their outcomes. Returns the collected ones. */
   readonly collect: (deliveries: readonly Delivery[], why: string) => Promise<readonly Delivery[]>;
 };
 
-/** What a message did without: names that the data did not have, and reserved variables that name nothing that exists. */
+/** Names missing from the data, and reserved variables with invalid values. */
 type Blanks = { readonly missing: number; readonly wrongLocality: readonly LocalityVariable[] };
 
-/** What an attempt came to. `postponed`, `ended` and `stale` made no call. */
+/** Result of an attempt. `postponed`, `ended` and `stale` made no call. */
 export type AttemptReport =
   | { readonly kind: 'stale' }
-  /** It waits for its digest; the log knows. */
+  /** Waits for its digest; the outcome is on the log. */
   | { readonly kind: 'collected' }
   | ({ readonly kind: 'ended' | 'postponed' } & Transition)
   | ({ readonly kind: 'called'; readonly result: ProviderResult } & Transition & Blanks);
@@ -92,13 +92,13 @@ type Uncalled = Exclude<AttemptReport, { kind: 'called' }>;
 
 const NO_SUCH_ACCOUNT = 'the notification names no account that exists';
 
-/** Messages that fill a limit are being sent: after this it is known whether they count. */
+/** Time until a check of a limit that is filled by messages still being sent. */
 const LOOK_AGAIN: Duration = 1000;
 
 /**
- * Deliver, second half: one attempt over an account that the caller holds. The step into SENDING is durable before the
- * first byte goes out, and decided by compare-and-set, so that of any number of workers one calls the provider.
- * `hold` is null where no account is free: the delivery waits until `retryAt`, or fails where there is none at all.
+ * Second half of delivering: one attempt through an account that the caller holds. The step into SENDING is durable
+ * before the first byte is sent and decided by compare-and-set, so only one of several workers calls the provider.
+ * `hold` is null if no account is free: the delivery then waits until `retryAt`, or fails if no account exists.
  */
 export async function attemptDelivery(
   delivery: Delivery,
@@ -161,7 +161,7 @@ async function send(
   }
 }
 
-/** What a hold says becomes of the delivery. */
+/** Applies the verdict of a hold to the delivery. */
 export async function keepBack(
   delivery: Delivery,
   verdict: Exclude<PresendVerdict, { kind: 'go' }>,
@@ -196,7 +196,7 @@ const endNow = (
 
 type Ready = Extract<RenderedForSending, { ok: true }>;
 
-/** What decides on the next attempt, after this one did not succeed. */
+/** Inputs for the decision about the next attempt after a failure. */
 type Settling = { readonly settings: DeliverySettings; readonly anotherAccount: boolean };
 
 const settlingOf = ({ body }: Resource<'notification'>, { anotherAccount }: AccountFallback): Settling => ({
@@ -212,7 +212,7 @@ async function call(
   ports: AttemptPorts,
 ): Promise<AttemptReport> {
   const token = sending.token ?? '';
-  // A process that was held still since it took the lease may wake when others call the delivery a doubt already.
+  // A process that stalled after it took the lease may resume when others have already moved the delivery to IN_DOUBT.
   if (ports.clock.now() >= (sending.leaseUntil ?? 0)) {
     const unsent = providerResult('transient', STOPPED, 'the lease ran out before the provider was called');
     return { kind: 'postponed', ...(await settle(sending, unsent, settling, ports)) };
@@ -238,14 +238,14 @@ async function call(
   return { kind: 'called', ...settled, result, missing: missing.length, wrongLocality };
 }
 
-/** The token of the attempt that is under way. */
+/** Returns the receipt token of the running attempt. */
 function receiptTokenOf({ id: deliveryId, attempts }: Delivery, { ids }: AttemptPorts): string {
   const under = attempts.at(-1);
   if (!under) throw new TypeError(`delivery ${deliveryId} has no attempt`);
   return writeReceiptToken({ deliveryId, attempt: attempts.length, id: under.id }, (...parts) => ids.keyed(...parts));
 }
 
-/** An address that the provider condemns gets nothing from now on, for the reason that it gave. What is on the list already stays as it is. */
+/** Suppresses an address that the provider reported as unusable, with the reason. An existing entry stays as it is. */
 async function suppressCondemned(sending: Delivery, result: ProviderResult, ports: AttemptPorts): Promise<void> {
   if (result.suppress === null || sending.intent.to === null) return;
   await ports.suppressions.add({
@@ -263,8 +263,8 @@ const holds = ({ token, state }: Delivery, held: string): boolean =>
   token === held && (state === 'SENDING' || state === 'IN_DOUBT');
 
 /**
- * Writes down what the provider answered, as long as this process lives: giving up would leave a doubt where there is
- * none. While the ledger cannot be written, the sweeper may call it a doubt; a definite answer still ends that.
+ * Stores the provider's result and retries while the process lives, because giving up would leave a false doubt. While
+ * the ledger fails, the sweeper may move the delivery to IN_DOUBT; a definite result still ends that.
  */
 async function settle(
   sending: Delivery,
@@ -275,7 +275,7 @@ async function settle(
   const token = sending.token ?? '';
   const settling = { token, result, settings, anotherAccount, chance: ports.ids.chance() };
   const refused = result.verdict !== 'accepted' && result.verdict !== 'ambiguous';
-  // Mostly nobody has touched it since: then it need not be read again.
+  // The document is usually unchanged, so the first try needs no read.
   let known: Delivery | null = sending;
   for (let wait = 50; ; wait = Math.min(wait * 2, 2000)) {
     try {
@@ -283,12 +283,13 @@ async function settle(
       known = null;
       if (!seen) throw new Error(`delivery ${sending.id} is gone`);
       if (seen.attempts.some((one) => one.token === token && one.result !== null)) return publish(seen, ports);
-      // First: nobody would look at a delivery again that has ended, and this process may end between the two.
+      // Suppress the address before settling. After a crash between the two writes the sweeper still finds the
+      // delivery; a settled delivery is never read again.
       await suppressCondemned(sending, result, ports);
-      // One that is called stale is looked at again, and then it has its result.
+      // After a stale write the delivery is read again and then has its result.
       const moved = await transitionAndPublish(settleAttempt(seen, settling, moment(ports)), ports, { together: true });
       if (!moved) continue;
-      // Whoever needs the place finds it out without us too.
+      // Best effort, because the next message that needs the room also detects an unused reservation.
       if (refused && holds(seen, token)) await giveBack(seen, token, ports).catch(() => undefined);
       return moved;
     } catch (error) {

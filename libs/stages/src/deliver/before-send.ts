@@ -8,14 +8,14 @@ export type CheckPorts = {
   readonly suppressions: Pick<SuppressionList, 'find'>;
   readonly ids: Pick<Ids, 'keyed'>;
   readonly clock: Clock;
-  /** What is checked before a send, in order; left out: all that there is. */
+  /** Checks before a send, in order. Defaults to all checks. */
   readonly holds?: readonly Hold[];
 };
 
-/** What was read for the checks; those that come later go by the same. */
+/** Data read for the checks, reused by the later checks. */
 export type ReadBeforeSend = Omit<BeforeSend, 'notification'>;
 
-/** The checks before rendering, with what they went by: all of it is read anew at each attempt. */
+/** Runs the checks before rendering and returns the data they used, which is read again for each attempt. */
 export async function checkBeforeSend(
   delivery: Delivery,
   ports: CheckPorts,

@@ -1,9 +1,9 @@
 import type { CheckpointStore, EventLog, TopicName } from '@carillon/ports';
 
 /**
- * What people and providers said that the store may not know, where it was put back from a backup: opt-outs, and STOP, bounces
- * and complaints about attempts that the store knows. Sending begins when all of it that is on the log has been read. What is said of
- * attempts that were made after the backup is parked, and suppresses nobody: the doctor counts it.
+ * Topics that delivery must read before it sends. After a restore from a backup they hold facts the store lacks:
+ * opt-outs, STOP replies, bounces and complaints. Receipts of attempts made after the backup are parked and suppress
+ * nothing; `doctor` counts them.
  */
 export const READ_BEFORE_SENDING = ['carillon.consents', 'carillon.receipts'] as const;
 
@@ -14,20 +14,19 @@ export type CatchUpPorts = {
 
 export type CatchUp = {
   /**
-   * How many records the group has still to read of those that were on the log when this was made; 0 from the moment on when it has
-   * read all of them, whoever of the group did. Rejects where log or store cannot be asked.
+   * Number of records the group still has to read of those present at creation, whichever process reads them. Stays 0
+   * once reached. Rejects if log or store is unavailable.
    */
   behind(): Promise<number>;
-  /** Where something was left when that was asked last, as `carillon.receipts/3`. */
+  /** Partitions with unread records at the last call of `behind`, such as `carillon.receipts/3`. */
   places(): readonly string[];
 };
 
 type Span = { readonly topic: TopicName; readonly partition: number; readonly start: number; readonly end: number };
 
 /**
- * Follows how a group reads what stands in these topics now. What is appended later does not count, so that the wait for it ends.
- * Every process of the group moves the same checkpoints, and a process that dies leaves them where they are: one that starts
- * again waits for what is left.
+ * Tracks how far a group has read the current records of these topics. Later records do not count, so the wait ends.
+ * All processes of the group share the checkpoints, so a restarted process waits only for the remaining records.
  */
 export async function createCatchUp(
   group: string,
@@ -43,9 +42,9 @@ export async function createCatchUp(
 
   async function leftIn({ topic, partition, start, end }: Span): Promise<number> {
     const stored = await checkpoints.load(group, topic, partition);
-    // A position of another log says nothing about this one: the consumer stands still there until a person has looked.
+    // A position with another log id cannot be compared. The consumer is stopped there until a person acts.
     const next = stored?.logId === log.logId ? stored.next : 0;
-    // Neither does one beyond the end: the topic was made anew, or cut short, under the same name.
+    // Nor can a position beyond the end: the topic was created again or truncated.
     const isBeyond = next > end && next > (await log.bounds(topic, partition)).end;
     if (isBeyond) return Math.max(1, end - start);
     return Math.max(0, end - Math.max(next, start));

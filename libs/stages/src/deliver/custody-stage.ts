@@ -29,36 +29,43 @@ export type CustodyPorts = {
   readonly codecs: Pick<RecordCodecs, 'intent' | 'outcome' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
-  /** Told of every delivery that is due now, after it stands in the ledger: a hint, never needed for correctness. */
+  /**
+   * Called with every delivery that is due now, after it is in the ledger. Only a hint; correctness does not depend on
+   * it.
+   */
   readonly due: (deliveries: readonly DueDelivery[]) => void;
   /**
-   * By partition of `carillon.events`: what events below these offsets cause is taken into custody as CANCELLED, because
-   * a restore called it off. Left out: nothing is.
+   * Offsets per partition of `carillon.events`, set by a restore. Intents of events below them are stored as CANCELLED.
+   * Defaults to none.
    */
   readonly calledOffBelow?: CalledOff;
-  /** Sending jobs that the backup of that restore holds. Their messages are taken into custody as CANCELLED. Left out: there are none. */
+  /** Sending jobs in the backup of that restore. Their intents are stored as CANCELLED. Defaults to none. */
   readonly calledOffJobs?: ReadonlySet<JobId>;
 };
 
-/** The end of each partition of a topic when the backup was made from which the data was restored. */
+/** End of each partition of a topic at the time of the restored backup. */
 export type CalledOff = ReadonlyMap<number, number>;
 
-/** A sending job that the backup does not hold was started after the restore, so its messages go out although their events are called off. */
+/**
+ * A sending job that is not in the backup started after the restore, so its messages are sent although their events are
+ * called off.
+ */
 function isCalledOff({ eventPosition, sentBy }: Intent, { calledOffBelow, calledOffJobs }: CustodyPorts): boolean {
   if (sentBy) return calledOffJobs?.has(sentBy.job) === true;
   const event = readPosition(eventPosition);
   return event !== undefined && event.offset < (calledOffBelow?.get(event.partition) ?? 0);
 }
 
-/** An intent with where it stands on the log, and how long its record is. */
+/** An intent with its log position and record size. */
 type Placed = { readonly intent: Intent; readonly position: string; readonly bytes: number };
 
-/** A document whose compare-and-set keeps failing is under heavy fire; the batch then comes again. */
+/** Tries of a compare-and-set before the batch fails and is retried. */
 const MAX_TRIES = 50;
 
 /**
- * Deliver, first half (flow table, stage 4): takes intents into custody. When it resolves, each intent holds its slot,
- * took it over, or is a counted duplicate, all durably in the ledger; only then may the position be committed.
+ * First half of delivering (flow table, stage 4): takes intents into custody. When it resolves, the ledger durably
+ * records for each intent that it holds its slot, took it over, or is a counted duplicate. Only then may the position
+ * be committed.
  */
 export function createCustodyStage(ports: CustodyPorts): BatchStage {
   const { ledger, ids, clock, codecs } = ports;
@@ -105,7 +112,8 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
       const fresh = intents.map(({ intent, position }) =>
         openDelivery(intent, position, deliveryIdOf(intent, ids), moment(), isCalledOff(intent, ports)),
       );
-      // The sweeper alone would not do: it would never publish the outcomes of a slot that keeps getting intents, and the document would grow.
+      // The sweeper alone is not enough: it skips recently changed documents, so outcomes of a slot with frequent
+      // intents would pile up.
       await publishTogether(ports, async (batch) => {
         const inserted = await insertAndPublish(fresh, ports, batch);
         const added = fresh.flatMap((delivery, index) =>
@@ -123,11 +131,11 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
   };
 }
 
-/** The document of a slot: its id is the keyed hash of the slot, so the key itself keeps messages apart. */
+/** Returns the delivery id of a slot: its keyed hash, so that the document key enforces uniqueness. */
 export const deliveryIdOf = (intent: Pick<Intent, 'slot'>, ids: Pick<Ids, 'keyed'>): DeliveryId =>
   `dlv_${ids.keyed('slot', ...slotParts(intent))}` as DeliveryId;
 
-/** The key of the records of its intents: the same hash of the slot, which need not be made again. */
+/** Returns the record key of a delivery's intents, which is the slot hash already in its id. */
 export const intentKeyOf = ({ id }: Delivery): string => id.slice('dlv_'.length);
 
 function parkRecord(record: LogRecord, fault: { reason: string; detail: string }, ports: CustodyPorts): NewRecord {

@@ -5,12 +5,12 @@ import { personName } from '@carillon/domain/consent';
 import type { Instant } from '@carillon/kernel';
 import type { LimitPorts } from './limits.ts';
 
-/** Read a few at a time: a person may have got a thousand. */
+/** Deliveries read concurrently. A person may have thousands. */
 const READ_BATCH_SIZE = 50;
 
 /**
- * What would become of a message of this notification to this person, on each of its channels. Nothing is written: what a
- * dead process left behind is passed over here, and taken out by whoever needs the place.
+ * Returns the expected outcome of a message of this notification to this person, per channel. Writes nothing: entries
+ * left by a crashed process are ignored here and removed by the next message that needs their room.
  */
 export async function explainForPerson(
   configuration: Configuration,
@@ -30,7 +30,7 @@ export async function explainForPerson(
   );
 }
 
-/** The entries with what their deliveries say of them. */
+/** Returns the entries with the state of their deliveries. */
 async function knownOf(
   entries: readonly SentEntry[],
   at: Instant,

@@ -10,8 +10,8 @@ type LeasePorts = {
 };
 
 /**
- * Renews the lease of a call under way every third of it. It only ever lengthens a lease that the token still holds;
- * when a renewal fails, the sweeper may call it a doubt, which the answer then ends.
+ * Renews the lease of a running call after each third of its duration, only while the token holds it. If a renewal
+ * fails, the sweeper may move the delivery to IN_DOUBT; the provider's answer then ends that.
  */
 export function holdLease(
   sending: Delivery,

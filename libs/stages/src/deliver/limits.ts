@@ -31,22 +31,22 @@ export type LimitPorts = {
   readonly clock: Clock;
 };
 
-/** A place among what a person may get: the token of the attempt to come, and its time. */
+/** A reservation under the limits: token of the coming attempt, and its time. */
 export type Place = { readonly token: string; readonly at: Instant };
 
 export type RoomAnswer =
-  /** No limit counts it: nothing was written. */
+  /** No limit counts the message; nothing was written. */
   | { readonly kind: 'uncounted' }
   | { readonly kind: 'taken'; readonly place: Place }
-  /** Messages that fill a limit are being sent: whether they count is known soon. */
+  /** Messages still being sent fill a limit, so the result will be known soon. */
   | { readonly kind: 'again' }
   | { readonly kind: 'full'; readonly full: FullLimit; readonly zone: string };
 
-/** A document that changes this often under our hands is looked at again a moment later. */
+/** Tries of a compare-and-set on a person's document before the message is checked again a moment later. */
 const TRIES = 16;
 const READ_BATCH_SIZE = 50;
 
-/** What a message is to the limits of its workspace. */
+/** Properties of a message that the limits of its workspace use. */
 type Asking = {
   readonly delivery: Delivery;
   readonly message: Countable;
@@ -57,10 +57,10 @@ type Asking = {
 };
 
 /**
- * The last check before a step into SENDING: takes a place under every limit that counts the message, in one
- * compare-and-set, or says that there is none. A limit is full only by what was accepted or is in doubt; what others left
- * behind when they died is found out and taken out on the way. Whoever takes a place steps into SENDING with its token,
- * or gives it back (`giveBack`); what neither happens to costs nobody a message.
+ * Last check before SENDING: reserves room under every limit that counts the message in one compare-and-set, or returns
+ * that there is none. Only accepted messages and doubts fill a limit; reservations left by crashed processes are
+ * detected and removed. The caller steps into SENDING with the reservation's token or releases it (`giveBack`). An
+ * unused reservation costs nobody a message.
  */
 export async function takeRoom(
   delivery: Delivery,
@@ -68,7 +68,7 @@ export async function takeRoom(
   newest: Configuration,
   ports: LimitPorts,
 ): Promise<RoomAnswer> {
-  // A test message is for whoever asked to see it: it counts nowhere.
+  // A test message counts toward no limit.
   if (delivery.intent.test !== undefined) return { kind: 'uncounted' };
   const { workspace, notificationId, channel } = delivery.slot;
   const message: Countable = {
@@ -86,8 +86,8 @@ export async function takeRoom(
 }
 
 /**
- * Messages of one person take turns at that person's document. Otherwise a burst to one person reads the document at the
- * same time, one message of the burst writes, and all others read again: work that grows with the square of the burst.
+ * Serializes messages of one person at that person's document. Otherwise, in a burst, all messages read the document at
+ * once, one writes, and the others read again: work that grows with the square of the burst.
  */
 const turns = new WeakMap<LimitPorts['limits'], SerializeByKey>();
 function turnsOf(limits: LimitPorts['limits']): SerializeByKey {
@@ -107,7 +107,7 @@ async function take(asking: Asking, ports: LimitPorts): Promise<RoomAnswer> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const before = await ports.limits.find(person.workspace, person.person);
     const now = ports.clock.now();
-    // The retry, the failover and the resend of one delivery never count twice.
+    // Retry, failover and resend of one delivery count once.
     const others = (before?.entries ?? [])
       .filter(({ deliveryId }) => deliveryId !== delivery.id)
       .map((entry) => (doubts.has(entry.token) ? { ...entry, sure: true } : entry));
@@ -141,8 +141,8 @@ const pruning = ({ book, zone }: Asking, now: Instant, { ids }: LimitPorts): Pru
 });
 
 /**
- * Looks at the deliveries that seem to fill a limit, fences those that nobody seems to send, and writes down what was found
- * for good. A doubt is looked at by every message: it counts only as long as it is one.
+ * Checks the deliveries that seem to fill a limit, fences those without an active sender, and stores final results.
+ * Doubts are checked by every message, because they count only while they last.
  */
 async function findOut(
   before: SentToPerson,
@@ -163,7 +163,7 @@ async function findOut(
   }
   if (found.sure.size + found.gone.size === 0) return;
   const next = withFound(before, found, pruning(asking, ports.clock.now(), ports));
-  // Where somebody was faster, it is read again, and found out again.
+  // If another writer was first, the document is read and checked again.
   await ports.limits.replace(next, before.revision);
 }
 
@@ -171,11 +171,11 @@ async function lookAt(entry: SentEntry, { ledger, clock }: LimitPorts): Promise<
   const delivery = await ledger.get(entry.deliveryId);
   const fate = fateOf(entry, delivery, clock.now());
   if (fate !== 'fence' || !delivery) return fate === 'fence' ? 'gone' : fate;
-  // First: whoever still means to send it loses before the place is anybody else's.
+  // Fence the delivery first, so that its sender fails before another message gets the room.
   return (await rewriteDelivery(delivery, fenced(delivery), ledger)) === 'done' ? 'gone' : 'again';
 }
 
-/** Gives a place back that came to nothing: the provider definitely did not accept, or the step was lost. */
+/** Releases a reservation after a definite refusal or a lost step into SENDING. */
 export async function giveBack(
   delivery: Delivery,
   token: string,

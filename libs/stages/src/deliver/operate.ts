@@ -3,15 +3,14 @@ import { CarillonError, type Result } from '@carillon/kernel';
 import type { OutcomePorts } from './outcomes.ts';
 import { transitionAndPublish } from './transition.ts';
 
-/** A compare-and-set that loses this often is told to the operator, who tries again. */
+/** Tries of a compare-and-set before the operator gets `conflict`. */
 const TRIES = 20;
 
 /**
- * Moves a delivery as an operator decided, on its newest document, and tells of it on the log. What is not told, because the
- * log cannot be reached, is left to the sweeper, and `untold` hears why.
- *
- * Throws CarillonError `wrong_state` where the decision does not fit the delivery any more, `conflict` where others kept
- * changing it, and whatever `find` throws. A decision of null leaves it as it is.
+ * Moves a delivery as an operator decided, based on its newest document, and publishes the outcome. If the log is
+ * unavailable, the sweeper publishes it later and `untold` gets the reason. Throws CarillonError `wrong_state` if the
+ * decision no longer fits, `conflict` if the document kept changing, and all errors of `find`. A decision of null
+ * changes nothing.
  */
 export async function decideOnDelivery(
   find: () => Promise<Delivery>,

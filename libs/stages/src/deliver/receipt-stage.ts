@@ -26,37 +26,37 @@ export type ReceiptPorts = {
   readonly log: EventLog;
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
-  /** Says which STOP and START messages were carried out already. */
+  /** Claims that record which STOP and START messages were carried out. */
   readonly claims: Pick<LookupClaims, 'get' | 'claim'>;
-  /** Says who sends over a number that somebody wrote to. */
+  /** Configuration, to find the workspaces that use the number which received the message. */
   readonly configuration: Pick<ConfigurationView, 'current'>;
   readonly codecs: Pick<RecordCodecs, 'receipt' | 'outcome' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
-  /** A report that asks for an operator: a problem of the account or of the content. */
+  /** Called for a report that needs an operator, because it is about the account or the content. */
   readonly alert: (account: string, code: string, detail: string) => void;
 };
 
-/** A receipt that belongs to no attempt of ours: an operator sees it among the dead letters. */
+/** Reason of a receipt that matches no attempt. It becomes a dead letter. */
 export const UNKNOWN_RECEIPT = 'unknown_receipt';
 const UNKNOWN: RecordFate = { kind: 'parked', reason: UNKNOWN_RECEIPT };
 const WHY_UNKNOWN = 'no attempt of ours went over this account with that token';
 const WHY_NOBODY = 'no account uses the number that received the reply any more';
 
 /**
- * Receipts of so many deliveries are applied at a time. Each waits for the store two or three times, and a store takes many writes
- * together as quickly as one.
+ * Deliveries whose receipts are applied concurrently. Each waits for the store two or three times, and a store writes
+ * many documents as fast as one.
  */
 const CONCURRENCY = 256;
 
-/** A document whose compare-and-set keeps failing is under heavy fire; the batch then comes again. */
+/** Tries of a compare-and-set before the batch fails and is retried. */
 const MAX_TRIES = 50;
 
 /**
- * Deliver, after the call (flow table, stage 4): applies what providers report to the ledger. Each receipt is applied once
- * and upwards only, so the same batch may come again; an address that it condemns is on the list before the delivery
- * moves, since nobody would look at it again. Those of one delivery, and what people wrote, keep their order; all others are
- * applied side by side.
+ * Applies provider reports to the ledger after the call (flow table, stage 4). Each receipt is applied once and only
+ * moves a delivery forward, so a batch may be repeated. An address is suppressed before its delivery moves, because a
+ * moved delivery is not read again. Receipts of one delivery and replies of people keep their order; others run
+ * concurrently.
  */
 export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   const { ledger, ids, clock, codecs } = ports;
@@ -67,14 +67,14 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
     if (!id) return UNKNOWN;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const seen = await ledger.get(id);
-      // What is written down is read by people who may not read messages.
+      // The detail is readable by people without access to messages, so words of the message are masked.
       const receipt = seen ? { ...said, detail: wordsWithoutIntent(said.detail, seen.intent) } : said;
       const judged = seen && applyReceipt(seen, receipt, moment());
       if (!seen || !judged || judged.kind === 'unknown') return UNKNOWN;
       await suppress(seen, receipt, judged);
       if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
-      // Before it is written: once it is, the receipt is known, and a process that died in between would have told nobody.
-      // The code alone: a provider's words may quote the address, and this goes into a log.
+      // Alert before the write: a stored receipt counts as known, so a crash in between would lose the alert. Only the
+      // code is reported, because the log must not hold the provider's text, which may quote an address.
       if (receipt.alert && tries === 0)
         ports.alert(receipt.account ?? receipt.source, receipt.code, `${receipt.source} reported it`);
       if (await transitionAndPublish(judged.next, ports, { together: true, batch })) return { kind: 'done' };
@@ -83,9 +83,9 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   }
 
   /**
-   * Carries out a STOP or START that a person sent, once for each message id. The later message counts. A process that stood still
-   * may carry out a message once more, so START takes away no STOP that came later. If both came in one millisecond, STOP
-   * counts, because nobody may get what they refused. STOP holds for everybody who sends over the number now.
+   * Carries out a person's STOP or START once per message id. The later message counts. A stalled process may carry one
+   * out again, so START never removes a later STOP. At equal times STOP wins. STOP applies to every workspace that uses
+   * the number now.
    */
   async function carryOut(
     record: LogRecord,
@@ -113,7 +113,7 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
         await ports.suppressions.add({ workspace, channel, address, source: 'stop', detail, deliveryId: null, at });
       }
     }
-    // Last: after a crash before this write, the record is read again and carried out, so no STOP is lost.
+    // Claim last: after a crash before this write, the record is read and carried out again, so no STOP is lost.
     await remember();
     return { kind: 'done' };
   }
@@ -131,7 +131,7 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
       source: judged.suppress.source,
       detail: `${receipt.source}: ${receipt.code} ${receipt.detail}`.trim(),
       deliveryId: id,
-      // As of all that is said of an address, so that a START that came later takes away a STOP that was reported before.
+      // Time of the report, as for all suppressions, so that a later START removes an earlier STOP.
       at: receipt.receivedAt,
     });
   }
@@ -165,13 +165,14 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   };
 }
 
-/** No name of a delivery. */
+/** A lane name that no delivery id can equal. */
 const WISHES = 'wishes';
 
 /**
- * What is applied in its order: what is said of one delivery, and what people wrote to our numbers. A provider that says of a delivery
- * that its person said STOP stands among the latter, with all that is said of that delivery: a START of the same number may stand
- * before or after it, and the number is known only once the delivery has been read. Null: by itself.
+ * Returns the queue in which a receipt is applied in order: one per delivery, and one for replies to our numbers. If a
+ * provider reports STOP for a delivery, all receipts of that delivery use the queue of replies, because a START of the
+ * same number may come before or after, and the number is only known once the delivery is read. Null if order does not
+ * matter.
  */
 function lanesOf(read: readonly (Receipt | null)[]): (receipt: Receipt | null) => string | null {
   const stopped = new Set(read.map((one) => (one?.suppress === 'stop' ? one.attempt?.deliveryId : undefined)));

@@ -5,18 +5,18 @@ import { findNotification, type AccountChoice, type Delivery } from '@carillon/d
 import type { ConfigurationView, Ids, LinkTokens, RenderedMessage, TemplateRenderer } from '@carillon/ports';
 import { renderPinned } from './rendering.ts';
 
-/** What the links of a message are made of. */
+/** Ports to build the links of a message. */
 type LinkingPorts = {
   readonly links: Pick<LinkTokens, 'seal'>;
   readonly configuration: Pick<ConfigurationView, 'current' | 'at'>;
   readonly ids: Pick<Ids, 'keyed'>;
 };
 
-/** A message as its provider is given it, or why there is none. */
+/** A message ready for its provider, or the reason why it cannot be rendered. */
 export type RenderedForSending = {
   readonly missing: readonly string[];
   readonly wrong: readonly WrongLocality[];
-  /** In which language it is and why, in words; null of a template that has no languages. */
+  /** Language of the message and why, as text. Null if the template has no languages. */
   readonly language: string | null;
 } & (
   | { readonly ok: true; readonly message: RenderedMessage; readonly links: ConsentUrls | null }
@@ -24,8 +24,8 @@ export type RenderedForSending = {
 );
 
 /**
- * What a provider is given for a delivery at its next attempt. Template and workspace are those pinned when the intent was
- * made; only the sender's address is of today. Previews are made by it too, so that what is shown is what is sent.
+ * Renders the message of a delivery's next attempt. Template and workspace are those pinned in the intent; only the
+ * sender address is current. Previews use it too, so that they show what is sent.
  */
 export async function renderMessage(
   delivery: Pick<Delivery, 'id' | 'slot' | 'intent' | 'attempts'>,
@@ -52,8 +52,8 @@ export async function renderMessage(
 }
 
 /**
- * The addresses that stop such messages: the same at every attempt, for they come from the pinned configuration. None where
- * the deployment has no public address, and none in what nobody can opt out of.
+ * Returns the unsubscribe links, which are equal for all attempts because they use the pinned configuration. None
+ * without a public URL, or if nobody can opt out of the message.
  */
 function linksOf(
   { slot, intent }: Pick<Delivery, 'slot' | 'intent'>,
@@ -71,5 +71,5 @@ function linksOf(
   return consentUrls(publicUrl, links.seal(writeConsentLink(link)));
 }
 
-/** Links of a test message are nobody's: whoever may send one must not see by them what somebody wants. */
+/** Person in the links of test messages, so that the sender of a test cannot see a person's choices. */
 const NOBODY = 'test';

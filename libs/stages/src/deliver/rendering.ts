@@ -10,21 +10,22 @@ export type RenderingPorts = {
   readonly templates: Pick<TemplateRenderer, 'render'>;
 };
 
-/** A message before anybody is named as its sender; else why there is none, in a sentence for people. */
+/** A rendered message without sender, or the reason why it cannot be rendered. */
 export type PinnedRendering =
   | (Extract<Rendered, { readonly ok: true }> & {
-      /** As it was written. */
+      /** The template as written. */
       readonly template: ChannelTemplate;
-      /** What the recipient's own time zone and language were said to be, and are not. */
+      /** Invalid values of the recipient's time zone and language. */
       readonly wrong: readonly WrongLocality[];
-      /** In which language it is and why, in words; null of a template that has no languages. */
+      /** Language of the message and why, as text. Null if the template has no languages. */
       readonly language: string | null;
     })
   | { readonly ok: false; readonly why: string };
 
 /**
- * Renders the message of a delivery from what was recorded when its event was judged: the template's version of then with
- * the layout and partials of then, and the variables of the intent. `own` are ours, and come last: an event cannot put its own address in the place of the one that stops messages. So it comes to the same whenever it is done.
+ * Renders a delivery's message from the versions pinned in its intent: template, layout, partials and variables. The
+ * result is therefore the same at any time. `own` variables are set last, so that an event cannot replace our
+ * unsubscribe link.
  */
 export async function renderPinned(
   { intent, slot }: Pick<Delivery, 'intent' | 'slot'>,

@@ -1,10 +1,10 @@
-/** Works that share a name take turns; works of different names do not wait for each other. */
+/** Runs work of one key in sequence; work of different keys runs concurrently. */
 export type SerializeByKey = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Lets works of one name begin in the order of their calls, each after the one before has ended, however it ended. A name
- * that nobody waits for takes no memory. Turns are of this process alone: what several processes may do to one document
- * is decided by compare-and-set, and turns only spare those of one process from losing to each other.
+ * Creates a serializer: work of one key starts in call order, each after the previous one has settled. An idle key
+ * takes no memory. It only avoids lost compare-and-sets within this process; between processes the compare-and-set
+ * decides.
  */
 export function serializeByKey(): SerializeByKey {
   const last = new Map<string, Promise<unknown>>();

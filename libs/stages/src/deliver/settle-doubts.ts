@@ -16,50 +16,50 @@ import { rewriteDelivery, transitionAndPublish } from './transition.ts';
 
 export type DoubtPorts = OutcomePorts & {
   readonly clock: Clock;
-  /** Whether this process looks after it; of several processes one is enough. */
+  /** True if this process handles the delivery. One process per delivery is enough. */
   readonly isOurs: (delivery: Delivery) => boolean;
-  /** Those that have a provider which can be asked: doubts of the others are not read. */
+  /** Channels with a provider that supports queries. Doubts of other channels are not read. */
   readonly channels: readonly ChannelName[];
   /**
-   * What the provider of the last attempt has like its message, made since; null: it cannot be found out now. Undefined: this
-   * provider cannot be asked, or the message cannot be written again.
+   * Returns messages like this one that the last attempt's provider has since `since`. Null if the provider cannot say
+   * now. Undefined if it never can, or if the message cannot be rendered again.
    */
   readonly find: (delivery: Delivery, since: Instant) => Promise<readonly FoundMessage[] | null | undefined>;
-  /** Something went wrong over one doubt; it is asked about again, and the others are not held up. */
+  /** Called for an error with one doubt. It is retried later and does not delay others. */
   readonly trouble: (where: string, error: unknown) => void;
 };
 
-/** After a doubt began: the list of a provider may be behind, and the later it is asked the less. */
+/** Times of the queries after a doubt began. A provider's list may lag, so the intervals grow. */
 export const ASKED_AFTER: readonly Duration[] = [60_000, 600_000, 3_600_000];
-/** Older doubts are not asked about when a process starts: lists end, and a person has long been told. */
+/** Maximum age of doubts to query after a start. Provider lists are limited, and a person was informed long before. */
 const OLDEST: Duration = 24 * 3_600_000;
-/** Where nothing could be found out. */
+/** Pause after a query without result. */
 const AGAIN: Duration = 60_000;
-/** So many accounts are asked side by side. */
+/** Accounts that are queried concurrently. */
 const ACCOUNT_CONCURRENCY = 16;
-/** After this long an account has had its turn, whatever is left of its doubts: it goes on in the next round. */
+/** Maximum time per account and round. The remaining doubts follow in the next round. */
 const TURN: Duration = 30_000;
 const SKEW: Duration = 5 * 60_000;
 const PAGE = 200;
 const MAX_DOUBTS = 1000;
-/** An address that more deliveries went to proves nothing. */
+/** Maximum deliveries to an address. Above that, a found message proves nothing. */
 const MAX_OTHERS = 500;
 
 /**
- * Asks providers about what is in doubt, where they can be asked (docs/internals/evidence.md). Accounts are asked side by side, so that one
- * which is slow, or away, holds up no other. What was asked stands in the delivery, so that no process asks again; one that dies in
- * between asks once more, and proof found twice is the same proof. It only ever ends a doubt as accepted; nothing is sent again, and
- * nothing found proves nothing.
+ * Queries providers about deliveries in doubt, if they support it (docs/internals/evidence.md). Accounts are queried
+ * concurrently, so that a slow one delays no other. The number of queries is stored in the delivery, so that other
+ * processes do not repeat them; a crash causes one extra query, and a proof found twice is the same proof. A query can
+ * only end a doubt as accepted. It never sends again, and an empty result proves nothing.
  */
 export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number> } {
   const { ledger, clock } = ports;
   /**
-   * How many of the times are over, and when to ask again where it could not be asked. By the attempt: a delivery that is sent again
-   * may be in doubt a second time, and that doubt has all its own times.
+   * Number of past queries and time of the next try, per attempt, because a delivery that is sent again may be in doubt
+   * a second time.
    */
   const asked = new Map<AttemptId, { readonly steps: number; readonly notBefore: Instant }>();
 
-  /** `away`: its account cannot be asked now. */
+  /** `away`: the account cannot be queried now. */
   async function ask({ delivery, attempt, steps }: Due): Promise<'ended' | 'stays' | 'away'> {
     if (attempt.to === null) return 'stays';
     const found = await ports.find(delivery, attempt.startedAt - SKEW);
@@ -69,16 +69,16 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
     }
     asked.set(attempt.id, { steps, notBefore: 0 });
     if (found === undefined) return 'stays';
-    // After the list, so that whoever owns one of its messages by now is seen.
+    // Read after the provider's list, so that every owner of a listed message is known.
     const others = found.length === 0 ? null : await deliveriesTo(attempt.to, ledger);
     const proof = others && ownMessage(delivery, others, found);
     if (proof) return (await endDoubt(delivery, proof, ports)) ? 'ended' : 'stays';
-    // Stale: somebody moved it meanwhile, or asked as well.
+    // A stale write means that the delivery moved or another process queried as well.
     await rewriteDelivery(delivery, askedAbout(delivery, steps, clock.now()), ledger);
     return 'stays';
   }
 
-  /** Whether a time to ask has come that nobody has asked at. */
+  /** Returns the doubts whose next query is due and not yet made. */
   function dueOf(delivery: Delivery, now: Instant): readonly Due[] {
     const attempt = delivery.attempts.at(-1);
     if (!attempt) return [];
@@ -89,7 +89,7 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
     return age > OLDEST || steps <= over || now < before.notBefore ? [] : [{ delivery, attempt, steps }];
   }
 
-  /** Asks one account about its doubts, one after another; answers how many were ended. */
+  /** Queries one account about its doubts in sequence. Returns the number of ended doubts. */
   async function askAccount(doubts: readonly Due[]): Promise<number> {
     const began = clock.now();
     let ended = 0;
@@ -100,7 +100,7 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
         if (came === 'away') break;
         if (came === 'ended') ended += 1;
       } catch (error) {
-        // It keeps its turn, and the others have theirs.
+        // The failed query is repeated later; other doubts continue.
         asked.set(due.attempt.id, { steps: due.steps - 1, notBefore: clock.now() + AGAIN });
         ports.trouble('ask about a doubt', error);
       }
@@ -109,7 +109,7 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
   }
 
   return {
-    /** Asks about each doubt whose time has come; resolves with how many were ended. */
+    /** Queries about each due doubt. Resolves to the number of ended doubts. */
     async round() {
       const now = clock.now();
       const all: Delivery[] = [];
@@ -128,13 +128,13 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
   };
 }
 
-/** A doubt is about the last attempt: nobody knows how it ended. */
+/** A doubt whose query is due, with its last attempt. */
 type Due = { readonly delivery: Delivery; readonly attempt: Attempt; readonly steps: number };
 
 const begunAt = (delivery: Delivery): Instant =>
   delivery.history.findLast(({ state }) => state === 'IN_DOUBT')?.at ?? delivery.updatedAt;
 
-/** Doubts of one channel, so that none can fill the page of another. */
+/** Returns doubts per channel, so that one channel cannot fill the page of another. */
 async function doubtsOver(channel: ChannelName, { ledger, isOurs }: DoubtPorts): Promise<readonly Delivery[]> {
   const found: Delivery[] = [];
   let cursor: string | undefined;
@@ -146,7 +146,7 @@ async function doubtsOver(channel: ChannelName, { ledger, isOurs }: DoubtPorts):
   return found;
 }
 
-/** All deliveries to an address. Null if there are too many to look through. */
+/** Returns all deliveries to an address. Null if there are too many. */
 async function deliveriesTo(address: string, ledger: DoubtPorts['ledger']): Promise<readonly Delivery[] | null> {
   const others: Delivery[] = [];
   let cursor: string | undefined;
@@ -159,12 +159,12 @@ async function deliveriesTo(address: string, ledger: DoubtPorts['ledger']): Prom
   return others;
 }
 
-/** Ends a doubt as accepted. Returns false if the delivery changed in the meantime. */
+/** Ends a doubt as accepted. Returns false if the delivery changed meanwhile. */
 async function endDoubt(delivery: Delivery, proof: FoundMessage, ports: DoubtPorts): Promise<boolean> {
   const receipt = receiptOf(delivery, proof, ports);
   const moment: Moment = { now: ports.clock.now(), derive: ports.ids.derive };
   const judged = receipt && applyReceipt(delivery, receipt, moment);
-  // Stale: somebody moved it meanwhile, and what he knows is newer.
+  // A stale write means that the delivery moved with newer information.
   const moved = judged?.kind === 'applied' ? await transitionAndPublish(judged.next, ports) : null;
   if (!moved) return false;
   await moved.published;

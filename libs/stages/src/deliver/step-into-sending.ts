@@ -7,25 +7,25 @@ import { rewriteDelivery } from './transition.ts';
 
 export type StepPorts = LimitPorts & {
   readonly pause: (span: Duration) => Promise<void>;
-  /** Ends when the process is to stop. */
+  /** Aborts when the process stops. */
   readonly stopping: AbortSignal;
 };
 
 /** Lease of an attempt. Its worker renews the lease every third of this time (docs/internals/delivery-states.md). */
 export const LEASE: Duration = 30_000;
 
-/** Places that were taken too slowly, before it is looked at again a moment later. */
+/** Reservations that may expire before the message is checked again a moment later. */
 const TRIES = 3;
 
 export type Step =
   | { readonly kind: 'sending'; readonly delivery: Delivery }
-  /** Somebody else has it, or nobody can say; then nothing is sent. */
+  /** Another worker has the delivery, or its state is unknown. Nothing is sent. */
   | { readonly kind: 'stale' }
   | Extract<RoomAnswer, { readonly kind: 'again' | 'full' }>;
 
 /**
- * The place under the limits of frequency, then the step into SENDING with the token of that place: durable before the
- * first byte goes out, and decided by compare-and-set, so that of any number of workers one calls the provider.
+ * Reserves room under the frequency limits, then steps into SENDING with the reservation's token. The step is durable
+ * before the first byte is sent and decided by compare-and-set, so only one of several workers calls the provider.
  */
 export async function stepIntoSending(
   delivery: Delivery,
@@ -38,7 +38,7 @@ export async function stepIntoSending(
     const room = await takeRoom(delivery, notification, newest, ports);
     if (room.kind === 'again' || room.kind === 'full') return room;
     const place = room.kind === 'taken' ? room.place : null;
-    // A process that was held still: others may have judged this place by its time already.
+    // After a stall others may already treat the reservation as abandoned.
     if (place && ports.clock.now() - place.at > STEP_WITHIN) {
       await giveBack(delivery, place.token, ports);
       continue;
@@ -73,18 +73,18 @@ async function begin(
   const write = (to: Delivery) => rewriteDelivery(delivery, to, ledger, { together: true });
   const wrote = next ? await write(next).catch(() => 'unknown' as const) : 'stale';
   if (next && wrote === 'done') return next;
-  // A repeat of our own write reads as stale, and so may one that went together with others: the token says whose it is.
+  // A stale result may hide our own write; the token shows whose write it is.
   const seen = next ? await readAgain(delivery, ports) : null;
   if (seen?.token === token && seen.state === 'SENDING') return seen;
-  // The step was taken and is called a doubt by now: then the place counts.
+  // If the step happened and was moved to IN_DOUBT meanwhile, the reservation counts.
   const stepped = seen?.attempts.some((attempt) => attempt.token === token) === true;
   if (place && !stepped) await giveBack(delivery, token, ports).catch(() => undefined);
   return undefined;
 }
 
 /**
- * Whether the step was taken, asked until the ledger answers or the process stops: nobody else knows that the provider was
- * not called yet, and would have to call it a doubt.
+ * Reads until the ledger responds or the process stops whether the step happened. Only this worker knows that the
+ * provider was not called; others would have to treat it as a doubt.
  */
 async function readAgain(delivery: Delivery, { ledger, stopping, pause }: StepPorts): Promise<Delivery | null> {
   for (let wait = 50; ; wait = Math.min(wait * 2, 2000)) {

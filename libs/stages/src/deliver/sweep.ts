@@ -21,15 +21,15 @@ export type SweepPorts = {
 };
 
 const PAGE = 200;
-/** An outcome younger than this is still being published by whoever made it. */
+/** Age below which an outcome is left to its own publisher. */
 const PUBLISH_GRACE = 5_000;
 
 const HOLD: DeliverySettings = deliverySettings({ channels: {}, rules: {} });
 
 /**
- * One round of the sweeper: SENDING whose lease ended before `leaseBefore` becomes IN_DOUBT, and outcomes that nobody
- * published are appended. It never sends. On the embedded backend the first round after a start passes the far future,
- * since the lock proves that every predecessor is dead.
+ * One round of the sweeper: moves SENDING whose lease ended before `leaseBefore` to IN_DOUBT, and appends unpublished
+ * outcomes. It never sends. On the embedded backend the first round after a start passes the far future, because the
+ * lock proves that no predecessor runs.
  */
 export async function sweep(ports: SweepPorts, leaseBefore: number): Promise<{ doubted: number; published: number }> {
   const { ledger, clock, ids } = ports;
@@ -47,9 +47,9 @@ export async function sweep(ports: SweepPorts, leaseBefore: number): Promise<{ d
 }
 
 /**
- * Calls that outlive their process: nobody will hear the answer, so each is in doubt now rather than at the next start.
- * Only for calls of this very process, right before it ends. All are marked before anything is told, and one that cannot
- * be marked keeps no other from it; rejects with the first failure after the rest was done.
+ * Moves deliveries whose calls outlive the process to IN_DOUBT now instead of at the next start. Only for calls of this
+ * process, right before it exits. Marks all before it publishes, and a failure does not stop the others. Rejects with
+ * the first failure at the end.
  */
 export async function abandon(ports: SweepPorts, ids: readonly DeliveryId[]): Promise<void> {
   const marked = await publishTogether(ports, (batch) =>
@@ -59,7 +59,7 @@ export async function abandon(ports: SweepPorts, ids: readonly DeliveryId[]): Pr
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-/** Moves a delivery to IN_DOUBT, unless its call ended in the meantime. */
+/** Moves a delivery to IN_DOUBT, unless its call ended meanwhile. */
 async function markAbandoned(id: DeliveryId, ports: SweepPorts, batch: PublicationBatch): Promise<void> {
   const { ledger, configuration, clock, ids } = ports;
   for (;;) {

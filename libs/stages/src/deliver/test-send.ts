@@ -14,30 +14,30 @@ import type { Ids } from '@carillon/ports';
 import { templateContext } from '../evaluate/make-intents.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
 
-/** Whoever waits for a test message has given up long before that. */
+/** Expiry of a test message, whose requester does not wait that long. */
 const TEST_EXPIRES: Duration = 3_600_000;
 
-/** What somebody asks to be sent as a test. */
+/** A request for a test message. */
 export type TestAsked = {
   readonly notification: Resource<'notification'>;
   readonly channel: ChannelName;
-  /** Null: the template that the notification has on the channel. */
+  /** Null for the notification's template of the channel. */
   readonly template: string | null;
-  /** In its canonical form. */
+  /** Canonical address. */
   readonly to: string;
-  /** What the template is rendered with: fields of an event, and variables of a recipient by bare name. */
+  /** Data for the template: fields of an event and variables of a recipient, by bare name. */
   readonly variables: JsonObject;
-  /** Who asks, by the name that the story shows. */
+  /** Name of the requester, shown in the trace. */
   readonly by: string;
-  /** Makes the slot: the same key is the same message, however often it comes. Nobody else can guess the slot. */
+  /** Key of the slot: equal keys mean the same message. Others cannot guess the slot. */
   readonly key: string;
   readonly traceparent: string | null;
 };
 
 /**
- * The intent of a test message (docs/internals/evidence.md): due at once, and of no use after an hour, or after the `expires` of its
- * notification where that is shorter. It goes the way of all others from here: the log, the ledger, attempts. Undefined if no template is named and the
- * notification does not have the channel.
+ * Makes the intent of a test message (docs/internals/evidence.md): due immediately, with an expiry of an hour or the
+ * notification's `expires` if shorter. From here it is processed like any intent. Undefined without a named template if
+ * the notification lacks the channel.
  */
 export function makeTestIntent(
   { notification, channel, template: asked, to, variables, by, key, traceparent }: TestAsked,
@@ -54,7 +54,7 @@ export function makeTestIntent(
   const needed = templateContext(variables, {}, template.names);
   const text = stringifyJson(needed);
   return {
-    // With what it says: another message under a key that was used is a duplicate that people see.
+    // The id includes the content, so another message under a used key is a visible duplicate.
     id: ids.derive('intent', 'test', workspace, notificationId, channel, uniqueId, to, name, text) as IntentId,
     slot: { workspace, notificationId, channel, uniqueId },
     notification: notification.ref.name,

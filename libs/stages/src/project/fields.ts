@@ -33,7 +33,7 @@ export function tallyFields(known: readonly FieldRow[], events: readonly SeenEve
   return [...tallies].flatMap(([path, tally]) => (tally.last ? [rowOf(path, tally, tally.last)] : []));
 }
 
-/** What a batch says of one path. Texts and lists are made of it once for all of its events. */
+/** Values of one path in a batch, converted to rows once per batch. */
 type Tally = {
   readonly before: FieldRow | null;
   readonly types: Set<JsonType>;
@@ -114,7 +114,7 @@ function rowOf(path: string, { before, types, tables, count, first, sample }: Ta
 const shortened = (text: string): string =>
   text.length <= LONGEST_SAMPLE ? text : `${text.slice(0, LONGEST_SAMPLE - 1).toWellFormed()}…`;
 
-/** What is known of one path over all partitions of a stream. */
+/** A field of a stream over all partitions. */
 export type StreamField = Pick<FieldRow, 'path' | 'types' | 'tables' | 'sample' | 'firstAt' | 'lastAt' | 'count'>;
 
 /** Rows of all partitions as one list, by path. */

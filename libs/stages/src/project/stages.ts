@@ -34,7 +34,10 @@ export type ProjectPorts = {
 const DONE: RecordFate = { kind: 'done' };
 const UNREADABLE: RecordFate = { kind: 'parked', reason: 'unreadable' };
 
-/** So many places of an id are compared with an event: each is a question to the log, and how many there are is up to who sends. */
+/**
+ * Positions of one event id that are compared. Each needs a read of the log, and a client can reuse an id any number of
+ * times.
+ */
 const COMPARED = 16;
 
 /** So many ids are looked up at once: what others ask waits behind no more than these. */
@@ -177,7 +180,7 @@ function createEvaluationsProjection(ports: ProjectPorts): BatchStage {
 
 /** Dead letters by id. One that cannot be read itself is left where it is: parking it again would never end. */
 function createDeadLettersProjection({ readModels, codecs }: ProjectPorts): BatchStage {
-  /** What a receipt says that nobody could place. */
+  /** Returns the content of an unmatched receipt. */
   async function receiptIn({ topic, value }: DeadLetter): Promise<ParkedReceipt | null> {
     if (topic !== 'carillon.receipts') return null;
     const decoded = await decodeRecord(codecs.receipt, value);
@@ -189,7 +192,7 @@ function createDeadLettersProjection({ readModels, codecs }: ProjectPorts): Batc
     const receipt = await receiptIn(letter);
     return {
       id,
-      // A receipt has none of its own: it is seen by whoever has the account that proved it.
+      // A receipt has no workspace. The owner of the account that verified it may see it.
       workspace: workspace ?? (receipt?.account ? ownerOfAccount(receipt.account) : null),
       stage,
       topic,

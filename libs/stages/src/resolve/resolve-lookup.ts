@@ -21,7 +21,7 @@ const asLive = (trigger: Trigger, derive: DeriveId): Trigger =>
     ? { ...trigger, id: triggerIdOf(derive, trigger.ruleId, trigger.eventId, { part: trigger.part }) }
     : trigger;
 
-/** Who is told by a recorded answer, without a pause. */
+/** Returns the recipients of a recorded answer, without yielding. */
 export function resolveLookup(
   lookup: Lookup,
   configuration: Configuration,
@@ -32,9 +32,9 @@ export function resolveLookup(
 }
 
 /**
- * Who is told by a recorded answer, under the configuration that fired its trigger: pure, and the same for ever. The
- * error says why that configuration's rule cannot be applied any more. An operator's redrive gives its messages as much
- * time as they had at first (docs/internals/delivery-states.md). A pause is offered between recipients.
+ * Returns the recipients of a recorded answer under the configuration that fired its trigger. Pure, so the result never
+ * changes. The error says why that configuration's rule cannot be applied. After an operator's redrive messages get
+ * their full time again (docs/internals/delivery-states.md). Yields between recipients.
  */
 export function* resolveLookupCoroutine(
   lookup: Pick<Lookup, 'trigger' | 'items'>,

@@ -25,7 +25,7 @@ import { publish, publishTogether, transitionAndPublish, type PublicationBatch }
 import { closeWindows } from './empty.ts';
 import { momentOf, type DigestPorts } from './ports.ts';
 
-/** A head that keeps moving is under heavy fire; what is COLLECTED by then is listed by the sweeper. */
+/** Tries of a compare-and-set on the head. Afterwards the sweeper lists the COLLECTED deliveries. */
 const MAX_TRIES = 100;
 
 export const headIdOf = (delivery: Delivery, ids: Pick<Ids, 'keyed'>): string =>
@@ -34,9 +34,10 @@ export const headIdOf = (delivery: Delivery, ids: Pick<Ids, 'keyed'>): string =>
 type Held = Delivery & { readonly collected: Collected };
 
 /**
- * Moves deliveries of one head into its open window and lists them there (docs/internals/digests.md, steps 1 and 2). They are
- * WAITING, or COLLECTED and on no list. Each is collected first and listed then, so that a crash leaves it for the sweeper;
- * each step says no where somebody else moved it. Answers those that stand on a list now, or ended for being too large.
+ * Adds deliveries of one head to its open window (docs/internals/digests.md, steps 1 and 2). They are WAITING, or
+ * COLLECTED and not listed. Each is moved to COLLECTED before it is listed, so that after a crash the sweeper finds it.
+ * Deliveries that others moved are skipped. Returns the deliveries that are listed now or ended because they are too
+ * large.
  */
 export async function collectForDigest(
   deliveries: readonly Delivery[],
@@ -55,7 +56,7 @@ export async function collectForDigest(
     },
     (delivery) => knownListed(delivery, listed.get(delivery.id)?.collected.token ?? ''),
   );
-  // A full window is closed now, so that no timer need do it.
+  // Close a full window now, without waiting for a timer.
   if (full) await closeWindows(full, true, ports);
   return [...listed.values(), ...tooLarge];
 }
@@ -63,7 +64,7 @@ export async function collectForDigest(
 type Listing = {
   readonly why: string;
   readonly settings: DigestSettings;
-  /** Deliveries that are on the list of their window. `listUnderHead` adds to it. */
+  /** Deliveries on their window's list. `listUnderHead` adds to it. */
   readonly listed: Map<DeliveryId, Held>;
   readonly batch: PublicationBatch;
 };
@@ -94,7 +95,8 @@ async function listUnderHead(
     const { next, listed: tokens } = listItems(head, held.map(placed), { opened, maxItems }, clock.now());
     if (next) {
       const written = await digestHeads.replace(next).catch((error: unknown) => ({ error }));
-      // If only the answer was lost, the list has the items at the next try. A second failure means that the store is in trouble.
+      // If only the response was lost, the next try finds the items on the list. A second failure is an outage of the
+      // store.
       if (typeof written === 'object' && isInDoubt) throw written.error;
       isInDoubt = typeof written === 'object';
       if (written !== 'done') {
@@ -113,14 +115,17 @@ async function listUnderHead(
 
 const placed = (held: Held) => ({ item: itemOf(held), n: held.collected.n });
 
-/** The newest configuration counts. Where digests were switched off meanwhile, what is COLLECTED goes on as it began. */
+/**
+ * Returns the digest settings of the newest configuration. If digests were switched off, COLLECTED deliveries end as
+ * they began.
+ */
 function settingsFor(delivery: Delivery, { configuration }: DigestPorts): DigestSettings | null {
   const notification = findNotification(configuration.current(), delivery.slot);
   const settings = notification ? digestSettings(notification.body) : null;
   return settings ?? (delivery.state === 'COLLECTED' ? SWITCHED_OFF : null);
 }
 
-/** The window of an item that was collected for one that is gone, when nobody collects any more: it ends at once. */
+/** Settings for collected items after digests were switched off: the window ends at once. */
 const SWITCHED_OFF: DigestSettings = {
   when: 'always',
   window: { kind: 'fixed', length: 0 },
@@ -154,7 +159,10 @@ async function refuseTooLarge(
   return { ended, fitting: deliveries.filter((delivery) => !isLarge(delivery)) };
 }
 
-/** Each under a token for the head's window, unless it has one that some list may hold; those that others moved are left to them. */
+/**
+ * Moves each delivery to COLLECTED with a token of the head's window, unless it has one that is possibly listed. Skips
+ * deliveries that others moved.
+ */
 async function collectAll(
   deliveries: readonly Delivery[],
   head: DigestHead,
@@ -176,7 +184,10 @@ async function collectAll(
 const isHeld = (delivery: Delivery): delivery is Held =>
   delivery.state === 'COLLECTED' && delivery.collected !== undefined;
 
-/** For its open window, or on the list that it closed. Another head may be one that an earlier version named otherwise. */
+/**
+ * Returns true if the delivery belongs to the head's open window or is on the list of the closed one. An earlier
+ * version may have named the head differently.
+ */
 const isHeldFor = (head: DigestHead, delivery: Delivery): delivery is Held =>
   isHeld(delivery) &&
   delivery.collected.head === head.id &&

@@ -21,12 +21,12 @@ import {
 import { momentOf, type DigestPorts } from './ports.ts';
 
 const MAX_TRIES = 100;
-/** Items that are moved at once. */
+/** Items that are moved concurrently. */
 const BATCH_SIZE = 50;
 
 /**
- * Closes the open window of a head where it is due, or in any case where it has to make room, and empties what is closed
- * (docs/internals/digests.md, steps 3 and 4). Whoever meets a closed window helps: every step may be repeated by anybody.
+ * Closes the open window of a head if it is due or full, and empties closed windows (docs/internals/digests.md, steps 3
+ * and 4). Every process that finds a closed window helps, because all steps are idempotent.
  */
 export async function closeWindows(seen: DigestHead, makeRoom: boolean, ports: DigestPorts): Promise<void> {
   const { digestHeads, clock, configuration } = ports;
@@ -46,12 +46,12 @@ export async function closeWindows(seen: DigestHead, makeRoom: boolean, ports: D
   }
 }
 
-/** A delivery that is in a digest of this window, and which one. */
+/** A delivery with the digest of this window that includes it. */
 type Included = { readonly delivery: Delivery; readonly in: DeliveryId };
 
 /**
- * A digest is made of items that are moved into it while it is not in the ledger. All are moved before it is inserted, so
- * an item that is still COLLECTED beside a digest that stands was not told by it: a restore brought that one from a newer folder.
+ * Moves items into a digest, then inserts the digest into the ledger. Therefore an item that is still COLLECTED while
+ * its digest exists was not part of that digest: it was restored from a newer folder.
  */
 async function emptyWindow(head: DigestHead, closing: ClosedWindow, ports: DigestPorts): Promise<void> {
   await publishTogether(ports, async (batch) => {
@@ -63,7 +63,7 @@ async function emptyWindow(head: DigestHead, closing: ClosedWindow, ports: Diges
 
 type DigestItems = { readonly digest: DeliveryId; readonly deliveries: readonly Delivery[] };
 
-/** Moves the items of a closed window into a digest that is not in the ledger yet. Null: no item is left for one. */
+/** Moves the items of a closed window into a digest that is not in the ledger yet. Null if no item is left. */
 async function includeItems(
   head: DigestHead,
   closing: ClosedWindow,
@@ -73,13 +73,13 @@ async function includeItems(
   const { items } = closing;
   const move = async (item: ListedItem, digest: DeliveryId): Promise<Included | null> => {
     const included = await moveItem(item, digest, batch, ports);
-    // An item that was moved before a crash may still have its outcome unpublished.
+    // An item moved before a crash may still have an unpublished outcome.
     if (included) publish(included.delivery, ports, batch);
     return included;
   };
   for (const [index, item] of items.entries()) {
     const first = await move(item, await freeSlot(head, item, ports));
-    // The first item of the digest names it, so the items before it have to be known as left out or as part of an earlier digest.
+    // A digest is named by its first item, so earlier items must be known as skipped or as part of an earlier digest.
     if (!first || (await ports.ledger.get(first.in))) continue;
     const included = [first];
     for (let from = index + 1; from < items.length; from += BATCH_SIZE) {
@@ -108,7 +108,7 @@ async function insertDigest(
   if (answer?.inserted) digestMade({ delivery, bytes: stringifyJson(delivery).length });
 }
 
-/** The slot that an item gives its digest, in which nothing stands. It is looked at before the item is read, see `emptyWindow`. */
+/** Returns an empty slot for a digest named by this item. It is read before the item, see `emptyWindow`. */
 async function freeSlot(head: DigestHead, { intentId }: ListedItem, { ledger, ids }: DigestPorts): Promise<DeliveryId> {
   for (let nth = 1; nth <= MAX_TRIES; nth += 1) {
     const { id } = digestSlot(head, { intentId, nth }, (...parts) => ids.keyed(...parts));
@@ -117,7 +117,7 @@ async function freeSlot(head: DigestHead, { intentId }: ListedItem, { ledger, id
   throw new Error(`${MAX_TRIES} digests are named by intent ${intentId} of ${head.id}`);
 }
 
-/** An item that names the digest may have left it since; its intent names the slot all the same. */
+/** An item that names the digest may have left it; its intent still determines the slot. */
 function namingOf(
   head: DigestHead,
   { n, items }: ClosedWindow,
@@ -140,7 +140,7 @@ async function endClosing(seen: DigestHead, n: number, { digestHeads, clock }: D
   }
 }
 
-/** Null: it is not in this digest, and never will be. */
+/** Null if the item is not in this digest and never will be. */
 async function moveItem(
   item: ListedItem,
   digest: DeliveryId,

@@ -10,7 +10,7 @@ import type {
   RecordCodecs,
 } from '@carillon/ports';
 
-/** What collecting for digests and sending them takes. */
+/** Ports to collect for digests and send them. */
 export type DigestPorts = {
   readonly log: EventLog;
   readonly codecs: Pick<RecordCodecs, 'outcome'>;
@@ -19,7 +19,10 @@ export type DigestPorts = {
   readonly configuration: ConfigurationView;
   readonly ids: Ids;
   readonly clock: Clock;
-  /** Told of every digest that is due now, after it stands in the ledger: a hint, never needed for correctness. */
+  /**
+   * Called with every digest that is due now, after it is in the ledger. Only a hint; correctness does not depend on
+   * it.
+   */
   readonly digestMade: (digest: DueDelivery) => void;
 };
 

@@ -8,9 +8,9 @@ import { momentOf, type DigestPorts } from './ports.ts';
 type RecheckPorts = Pick<DigestPorts, 'ledger' | 'clock' | 'ids'>;
 
 /**
- * A digest that an operator resends, without the items whose slot another intent holds by now. Each item that stays is
- * written anew: whoever was about to take its slot over has read it before, and now reads that the digest is sent again.
- * Null: nothing of it is left. Undefined: somebody else moved the digest.
+ * Returns a digest for an operator's resend without items whose slot another intent holds by now. Rewrites each
+ * remaining item, so that a concurrent take-over of its slot fails and then sees the resend. Null if no item remains.
+ * Undefined if the digest changed meanwhile.
  */
 export async function recheckDigest(digest: Delivery, ports: RecheckPorts): Promise<Delivery | null | undefined> {
   const { intent, id } = digest;

@@ -7,9 +7,9 @@ import type { DigestPorts } from './ports.ts';
 const PAGE = 200;
 
 /**
- * Lists COLLECTED deliveries that nobody listed, because whoever collected them died in between: one round. Those that
- * are listed are marked so, and not looked at again. A head that cannot be written is told of and looked at later, so that however
- * many there are of these they hold up no other.
+ * Lists COLLECTED deliveries that are on no list because their collector crashed: one round. Listed ones are marked and
+ * not checked again. If a head cannot be written, the error is reported and its deliveries are retried later, so that
+ * they do not delay other heads.
  */
 export async function listUnlisted(
   ports: DigestPorts,
@@ -32,7 +32,7 @@ export async function listUnlisted(
   return unlisted.length;
 }
 
-/** As far as the ledger takes it: what moved meanwhile, or cannot be written either, comes again by itself. */
+/** Best effort: deliveries that moved or cannot be written are found again by the next round. */
 async function putOff(deliveries: readonly Delivery[], { ledger, clock }: DigestPorts): Promise<void> {
   await Promise.allSettled(
     deliveries.map(async (delivery) => {

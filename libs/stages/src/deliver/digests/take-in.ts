@@ -4,9 +4,9 @@ import { checkBeforeSend } from '../before-send.ts';
 import type { OutcomePorts } from '../outcomes.ts';
 
 /**
- * Takes in deliveries of one head that are due: those that all checks before the digest let through are collected with one
- * write of their head, and the others end as their check says. No account is needed for it. Answers those that are to be
- * sent alone after all, because the configuration changed meanwhile.
+ * Processes due deliveries of one digest head without an account. Those that pass all checks before the digest are
+ * collected with one write of their head; the others end as their check decides. Returns deliveries that must be sent
+ * alone, because the configuration changed.
  */
 export async function takeInItems(
   deliveries: readonly Delivery[],
