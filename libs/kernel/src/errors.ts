@@ -1,8 +1,8 @@
 import type { Duration } from './time.ts';
 
 /**
- * Every failure that leaves the program has a stable code. `status` is what the HTTP edges answer; `title` is fixed text;
- * what to do is in `detail` of the occurrence. docs/errors.md is written from this table and a test holds them together.
+ * All failures visible outside the program, by stable code. `status` is the HTTP status. `title` is fixed text. The
+ * `detail` of an occurrence says what to do. docs/errors.md is written from this table, and a test compares them.
  */
 export const ERRORS = {
   invalid_json: { status: 400, title: 'The body is not valid JSON' },
@@ -65,17 +65,17 @@ export const ERRORS = {
 } as const satisfies Record<string, { status: number; title: string }>;
 export type ErrorCode = keyof typeof ERRORS;
 
-/** A mistake in the body of a resource, as a problem tells it. */
+/** A mistake in a resource's body, as part of a problem. */
 export type FaultFact = {
   readonly kind: string;
   readonly workspace: string;
   readonly name: string;
-  /** What is wrong, a code of `FAULT_FACTS`, and the facts that its words need. */
+  /** Code of the mistake (see `FAULT_FACTS`) and the facts for its text. */
   readonly code: string;
   readonly facts: Readonly<Record<string, string>>;
-  /** Where in the body, in words of its keys; empty: all of it. */
+  /** Path of keys in the body. Empty for the whole body. */
   readonly path: string;
-  /** Within the text at the path; null: all of the value. */
+  /** Position within the text at the path. Null for the whole value. */
   readonly line: number | null;
   readonly column: number | null;
   readonly message: string;
@@ -83,16 +83,16 @@ export type FaultFact = {
   readonly fix: string;
 };
 
-/** What somebody else did to a thing since it was read. */
+/** The newer version of a resource, after a lost race. */
 export type NewerFact = {
-  /** Its number now; null: it is not there. */
+  /** Its current number. Null if it was removed. */
   readonly number: number | null;
-  /** RFC 3339; null: nobody ever wrote it. */
+  /** Time of the version, RFC 3339. Null if it was never written. */
   readonly at: string | null;
   readonly by: { readonly kind: string; readonly id: string } | null;
 };
 
-/** A draft whose resource somebody else changed meanwhile. A body is null where there is none. */
+/** A draft in conflict with a changed resource. Bodies are null if they do not exist. */
 export type DraftConflictFact = {
   readonly kind: string;
   readonly workspace: string;
@@ -101,7 +101,7 @@ export type DraftConflictFact = {
   readonly base: { readonly number: number | null; readonly body: Readonly<Record<string, unknown>> | null };
   readonly theirs: { readonly number: number | null; readonly body: Readonly<Record<string, unknown>> | null };
   readonly mine: { readonly body: Readonly<Record<string, unknown>> | null };
-  /** Every value in which the three are not the same. */
+  /** Values that differ between the three bodies. */
   readonly fields: readonly {
     readonly path: string;
     readonly base: string | null;
@@ -114,19 +114,21 @@ export type ErrorFacts = {
   /** RFC 6901 pointer into the body. */ readonly pointer?: string;
   readonly line?: number;
   readonly column?: number;
-  /** All that is wrong with bodies of resources. */
+  /** Mistakes in resource bodies. */
   readonly faults?: readonly FaultFact[];
-  /** Drafts whose resource has changed: what they began from, what is there now, what they want. */
+  /** Drafts in conflict: their base, the current version and the draft. */
   readonly conflicts?: readonly DraftConflictFact[];
-  /** What is there now, after a lost race. */
+  /** The current version after a lost race. */
   readonly newer?: NewerFact;
-  /** The limit that was passed, with its unit. */ readonly limit?: string;
-  /** When it makes sense to come again. */ readonly retryAfter?: Duration;
-  /** What is wrong with a token that was presented, for the header that a client reads; no quotes or backslashes. */
+  /** The exceeded limit with its unit. */ readonly limit?: string;
+  /** Time after which a retry makes sense. */ readonly retryAfter?: Duration;
+  /** What is wrong with a presented token, for a response header. Has no quotes or backslashes. */
   readonly tokenFault?: string;
 };
 
-/** A failure with a code of the table. `detail` says what happened and what to do; it never holds a secret or an address. */
+/**
+ * A failure with a code of `ERRORS`. `detail` says what happened and what to do. It never holds a secret or an address.
+ */
 export class CarillonError extends Error {
   readonly code: ErrorCode;
   readonly detail: string;
@@ -144,5 +146,5 @@ export const isCarillonError = (error: unknown): error is CarillonError => error
 /** Returns true if a consumer cannot continue in its partition until a person has acted. */
 export const stopsPartition = (error: unknown): boolean =>
   isCarillonError(error) && (error.code === 'wrong_log' || error.code === 'engine_outdated');
-/** The message of whatever was thrown. */
+/** Returns the message of any thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

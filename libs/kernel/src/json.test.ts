@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson, stringifyJson, type Json } from './json.ts';
 
-/** V8 13.6 remembers the names that stood in a place. It then takes the beginning of an escape for one of them. */
+/** V8 13.6 caches names by their position and then mistakes the start of an escape for a cached name. */
 const misleading = (name: string): void => {
   JSON.parse(JSON.stringify({ before: 1, [name]: 2 }));
 };

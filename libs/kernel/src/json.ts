@@ -51,14 +51,14 @@ function withBigints(_name: string, item: unknown, context?: { source?: string }
 const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 
 /**
- * V8 13.6 compares a name in the text with one that it has seen in such a place, as far as that is long, and takes the
- * `\` of an escape for the name `\`: after `{"a":1,"\\":2}`, be it in another text, `{"a":1,"\n":2}` is read wrong. So names
- * with an escape are read as strings, which are read right, and stand-ins without any take their places.
+ * Parses JSON with escaped names. V8 13.6 compares a name with one cached for its position and takes the `\` of an
+ * escape for the name `\`: after `{"a":1,"\\":2}`, even in another text, it misreads `{"a":1,"\n":2}`. Names with an
+ * escape are therefore replaced by stand-ins without one and parsed as strings, which V8 reads correctly.
  */
 function parseWithEscapedNames(text: string): Json {
   // What is not JSON is refused before anything is looked for in it.
   JSON.parse(text);
-  // One look at the text, however many strings in it begin like a stand-in: whoever wrote them may want to hold us up.
+  // A single scan, because a hostile text may have many strings that resemble a stand-in.
   const longest = text.match(/"@+/g)?.reduce((most, { length }) => Math.max(most, length), 1) ?? 1;
   const standIn = '@'.repeat(longest);
   const names: string[] = [];

@@ -1,7 +1,7 @@
 /** Where and in which language something is read: the time zone and the language tag by which `Intl` shows values. */
 export type Locality = { readonly locale: string; readonly timeZone: string };
 
-/** What counts where nobody says anything. */
+/** Locality used if none is configured. */
 export const DEFAULT_LOCALITY: Locality = { locale: 'en', timeZone: 'UTC' };
 
 /** Asking `Intl` takes 5 to 50 µs, so the answers are kept: so many, because tenants choose the names. */

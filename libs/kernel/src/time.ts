@@ -64,5 +64,5 @@ export function parseSince(text: string, now: Instant): Instant | undefined {
   return parseInstant(/^\d{4}-\d{2}-\d{2}$/.test(word) ? `${word}T00:00:00Z` : word);
 }
 
-/** What `parseSince` reads, for whoever wrote something else. */
+/** Formats that `parseSince` accepts, for error messages. */
 export const SINCE_WORDS = '2h, today, yesterday, a date such as 2026-01-31, or an RFC 3339 time';

@@ -2,7 +2,7 @@ const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const NO_TRACE = '0'.repeat(32);
 const NO_SPAN = '0'.repeat(16);
 const SAMPLED = 1;
-/** Whatever a later version may carry after the flags: more is nothing that anybody reads. */
+/** Maximum length. A later version may add fields after the flags, which are ignored. */
 const LONGEST = 512;
 
 /** The W3C trace context of one span: what a traceparent says. */
@@ -23,7 +23,7 @@ function partsOf(text: string | null | undefined): Parts | null {
   return traceId === NO_TRACE || spanId === NO_SPAN ? null : { traceId, spanId, flags };
 }
 
-/** What a traceparent says; undefined for one that is invalid, and the caller then begins a new trace. */
+/** Parses a traceparent. Returns undefined if it is invalid; the caller then starts a new trace. */
 export function parseTraceparent(text: string | null | undefined): TraceContext | undefined {
   const parts = partsOf(text);
   if (!parts) return undefined;

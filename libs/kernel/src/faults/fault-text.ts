@@ -1,6 +1,6 @@
 import type { FaultCode, FaultFacts } from '../configuration-faults.ts';
 
-/** What a fault says of its place, and how its reader names things: as files with keys, or as forms with fields. */
+/** Names in a fault's text for its reader: keys and files, or labels and forms. */
 export type FaultPlace = {
   /** The wrong field: its key in a file, its label in a form. */
   readonly label: string;

@@ -41,13 +41,15 @@ export const createRecordSink = (log: Pick<EventLog, 'append'>): OutputSink => c
 
 /** Records that are ahead of a consumer at most, of one writer that keeps to its pace. */
 const AHEAD = 25;
-/** A consumer that stands still holds nobody up for longer, so that a batch of 10,000 outputs lasts twenty seconds more at most. */
+/**
+ * Maximum wait for a stalled consumer per append, so that a batch of 10,000 outputs takes at most twenty extra seconds.
+ */
 const PATIENCE: Duration = 50;
 
 /**
- * A sink of records that keeps to the pace of whoever consumes `topic`: it goes on once what it appended there last was
- * consumed. A thousand outputs of one batch would otherwise stand in the partitions before everything that others send
- * meanwhile. Of partitions that another process reads nothing is known, and nothing is waited for.
+ * Creates a sink that keeps pace with the consumer of `topic`: it continues once its last append was consumed.
+ * Otherwise a thousand outputs of one batch would delay all later records in their partitions. It does not wait for
+ * partitions of another process, whose progress is unknown.
  */
 export function createPacedSink(
   log: Pick<EventLog, 'append'>,

@@ -34,7 +34,7 @@ export type BatchEnded = {
   readonly lag: number | null;
 };
 
-/** What the interpreter tells about its work; the app binds it to metrics, traces and logs. */
+/** Events of a stage's interpreter, bound to metrics, traces and logs by the app. */
 export type ConsumerWatch = {
   /** Called once before anything of this group is read, so that its counters start at zero and are there from the start. */
   consumes(consumer: { readonly group: string; readonly topic: TopicName; readonly stage: string }): void;
@@ -74,9 +74,9 @@ export type StageConsumerOptions<Output> = {
 const MAX_RECORDS = 500;
 
 /**
- * The one interpreter of stages: hands a batch to the stage, writes what it answers, and only then saves the checkpoint
- * (promise 3: outputs before state, state before position). Every crash in between repeats the batch. A refused
- * checkpoint means that the partition has gone elsewhere: the worker ends and begins again from what is stored.
+ * The interpreter of stages: passes a batch to the stage, writes its outputs, and then saves the checkpoint (promise 3:
+ * outputs before state, state before position). A crash in between repeats the batch. A refused checkpoint means that
+ * another process has the partition: the worker ends and a new one starts from the stored position.
  */
 export function startStageConsumer<Output>(options: StageConsumerOptions<Output>): Promise<Consumption> {
   const { group, topic, log, watch } = options;

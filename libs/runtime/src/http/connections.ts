@@ -19,7 +19,7 @@ type Connection = {
 /** The connections of one address. */
 type Neighbours = {
   count: number;
-  /** Those without a request under way; the one that is idle longest comes first. */
+  /** Connections without a running request, longest idle first. */
   readonly idle: Set<Connection>;
 };
 
@@ -40,10 +40,10 @@ type Bounds = Pick<
 >;
 
 /**
- * Shares the server among connections. Of one connection a handful of requests is worked on at once. What came with them in one
- * reading waits, and meanwhile nothing more is read; of all that waits one request begins in a turn of the event loop. Where
- * an address, or all of them together, have as many connections as may be, the one that is idle longest makes room for a new
- * one; where none is idle, the new one is cut.
+ * Shares the server among connections. Per connection a few requests run concurrently; further requests from the same
+ * read wait, and reading pauses meanwhile. One waiting request over all connections starts per tick of the event loop.
+ * If an address or the server has its maximum of connections, the longest idle one is closed for a new one; without an
+ * idle one, the new one is closed.
  */
 export function createConnections(bounds: Bounds, cut: (reason: CutReason) => void): Connections {
   const requests = createRequests(bounds, cut);
@@ -192,8 +192,8 @@ function createRequests(bounds: Bounds, cut: (reason: CutReason) => void) {
 }
 
 /**
- * Begins the next request of one connection in a turn of the event loop. Connections that sent many at once take turns with each
- * other, and together with everybody else: between two steps of somebody's single request stands no more than one of theirs.
+ * Starts one waiting request per tick of the event loop. Connections with many requests alternate with each other and
+ * with all others, so that at most one of their requests runs between two steps of another client's request.
  */
 function createRequestTurns(
   bounds: Bounds,
@@ -238,7 +238,10 @@ function mostOf(all: Iterable<Neighbours>, first: Neighbours): Neighbours {
   return most;
 }
 
-/** Whom an address is of: one IPv4 address; of IPv6 a network of 64 bits, since everybody has at least that many addresses. */
+/**
+ * Returns the owner of an address: one IPv4 address, or a 64-bit network of IPv6, because every client has at least
+ * that many IPv6 addresses.
+ */
 export function sourceOf(address = ''): string {
   const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
   if (!isIPv6(plain)) return plain;

@@ -17,7 +17,7 @@ export type HealthSources = {
   readonly checks?: () => readonly ReadinessCheck[];
   /** The metrics in Prometheus text format. Called at most once a second. */
   readonly metrics?: () => string | Promise<string>;
-  /** Whoever shows it as a bearer token reads metrics and details, wherever he is. Null: nobody but this machine does. */
+  /** Bearer token that allows reading metrics and details from other hosts. Null allows only this host. */
   readonly healthToken?: string | null;
 };
 
@@ -27,9 +27,9 @@ export const HEALTH_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', '
 const METRICS_FRESH_FOR: Duration = 1000;
 
 /**
- * `/livez`: the process answers. `/readyz`: whether it should get work; whoever may read the details is told which dependency is
- * not ready. `/metrics`, for the same readers: names of streams, partners and workspaces stand in it. Where `bare`, the port is one
- * for strangers: no metrics, and no details for anybody.
+ * Serves `/livez` (the process responds), `/readyz` (whether it should get traffic, with the failing dependencies for
+ * authorized readers) and `/metrics` for the same readers, because it names streams, partners and workspaces. With
+ * `bare`, the port is public: no metrics and no details.
  */
 export function serveHealth(
   app: FastifyInstance,
@@ -86,7 +86,7 @@ function showsToken({ headers }: IncomingMessage, token: string): boolean {
 }
 
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1)$/;
-/** What a proxy adds: behind one on this machine everybody would look as if he were here. */
+/** Headers added by proxies. Behind a proxy on this host every client would look local. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const;
 
 /** From here, not through a proxy, and not by a page whose own name was made to point here. */

@@ -6,7 +6,7 @@ export type HttpLimits = {
   readonly requestTimeout: Duration;
   /** For the head of a request to arrive. */
   readonly headersTimeout: Duration;
-  /** For a connection on which nothing moves. */
+  /** Maximum idle time of a connection. */
   readonly connectionTimeout: Duration;
   /** From the head of a request to its answer. */
   readonly handlerTimeout: Duration;

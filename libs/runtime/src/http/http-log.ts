@@ -1,4 +1,4 @@
-/** What is told of a request: never headers, bodies, addresses or query strings. */
+/** Facts logged about a request: never headers, bodies, addresses or query strings. */
 export type HttpLogFacts = {
   readonly request_id: string;
   readonly method: string;
@@ -7,7 +7,7 @@ export type HttpLogFacts = {
   readonly code: string;
   /** What was thrown, for the logger to scrub. */
   readonly error?: unknown;
-  /** How many requests it is told of, where one line stands for several; the other facts are those of the last. */
+  /** Number of requests in the line if it covers several. The other facts are those of the last request. */
   readonly count?: number;
 };
 

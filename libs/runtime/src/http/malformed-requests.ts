@@ -4,8 +4,8 @@ import { problemOf } from '@carillon/contracts';
 import { CarillonError } from '@carillon/kernel';
 
 /**
- * Answers what is no HTTP request, or none in time, with a problem and closes the connection. Where an answer has begun
- * on it there is nothing left to say.
+ * Responds to malformed or late requests with a problem and closes the connection. Does nothing if a response has
+ * already started.
  */
 export function refuseMalformed(
   error: Error & { readonly code?: string },

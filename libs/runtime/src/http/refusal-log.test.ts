@@ -10,7 +10,7 @@ function start() {
   const sums = createRefusalLog({ warn: (facts) => void told.push(facts), error: () => undefined });
   const refuse = (id: string, code = 'overloaded'): void =>
     sums.tell({ request_id: id, method: 'POST', route: '/events/*', code }, 'The server is overloaded');
-  /** What was told since the last time. */
+  /** Lines logged since the last call. */
   const lines = () => told.splice(0).map(({ request_id, code, count }) => [request_id, code, count ?? 1]);
   return { sums, refuse, lines };
 }

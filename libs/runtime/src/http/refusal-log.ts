@@ -1,6 +1,6 @@
 import type { HttpLog, HttpLogFacts } from './http-log.ts';
 
-/** How long refusals of one kind are counted before they are told in one line. */
+/** Time in milliseconds over which refusals of one kind are counted into one line. */
 const SPAN = 1000;
 
 /**

@@ -7,8 +7,8 @@ import { formatBytes, type HttpLimits } from './http-limits.ts';
 type FrameworkError = { readonly code?: unknown; readonly statusCode?: unknown; readonly validation?: unknown };
 
 /**
- * What went wrong with a request, in the words of the error table. Messages of the framework and of unexpected errors
- * are not passed on: they may quote what was sent.
+ * Maps an error of a request to a code of the error table. Messages of the framework and of unexpected errors are not
+ * passed on, because they may quote the request.
  */
 export function requestFault(error: unknown, limits: HttpLimits): CarillonError {
   if (isCarillonError(error)) return error;

@@ -136,7 +136,7 @@ describe('every failure is a problem', () => {
       const problem = (await (await fetch(`${address}${path}`)).json()) as Problem;
       ids.push(problem.request_id);
     }
-    // Each answer has its own id, whatever the error has in common.
+    // Each response has its own request id, although the errors are equal.
     expect(new Set(ids).size).toBe(ids.length);
     await server.close();
     const told = (code: string): number[] =>
@@ -160,7 +160,7 @@ describe('every failure is a problem', () => {
     };
     expect(await post(JSON.stringify('x'.repeat(2000)))).toEqual([413, 'body_too_large']);
     expect(await post('{')).toEqual([400, 'invalid_json']);
-    // It is JSON, so the words have to say what else is wrong.
+    // The body is valid JSON, so the detail must name another cause.
     expect(await post('{"a":{"__proto__":{}}}')).toEqual([400, 'invalid_json']);
     expect(details.at(-1)).toContain('a field in it is named __proto__');
     expect(await post('<a/>', 'application/xml')).toEqual([415, 'unsupported_media_type']);

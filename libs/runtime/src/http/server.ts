@@ -37,7 +37,7 @@ export type HttpServerOptions = HealthSources & {
   readonly limits?: Partial<HttpLimits>;
   /** Set on every answer, to what is no HTTP request as well. Routes may give them other values. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The port is one for strangers: of health it tells whether, and nothing more. */
+  /** True for a public port: health then returns only its status. */
   readonly bareHealth?: boolean;
   /**
    * Addresses and ranges of proxies. For a request from one of them, `request.ip` is the last address in `X-Forwarded-For`
@@ -234,7 +234,7 @@ async function closeGracefully(app: FastifyInstance, connections: Connections, d
 async function listen(app: FastifyInstance, options: HttpServerOptions, limits: HttpLimits): Promise<Listening> {
   const { host, port } = options;
   try {
-    // One turn of the event loop takes one connection. Whom the system has no room for meanwhile it cuts off.
+    // The event loop accepts one connection per tick. The system drops connections beyond the backlog.
     await app.listen({ host, port, backlog: limits.maxConnections });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;

@@ -8,7 +8,7 @@ const MAX_SPAN = 5000;
  * to see the answer instead of a reset connection; but only so much and so long.
  */
 export function discardUnreadBody(request: IncomingMessage): void {
-  // Most bodies came with their head: the parser gets to them in this very turn, and then there is nothing to bound.
+  // Most bodies arrive with the headers and are parsed in this tick, so no limit is needed for them.
   if (!request.complete) process.nextTick(discardRest, request);
 }
 

@@ -1,7 +1,10 @@
 import { isCarillonError } from '@carillon/kernel';
 import { cut, scrub, scrubForeign } from './scrub.ts';
 
-/** What is told of a thrown value. Never its other properties: vendors hang requests, answers and configurations there. */
+/**
+ * Loggable facts of a thrown value. Never its other properties, because libraries attach requests, responses and
+ * settings there.
+ */
 export type ErrorNote = {
   readonly type: string;
   readonly code?: string;
@@ -17,7 +20,7 @@ const BRANCHES = 4;
 const FRAMES = 12;
 const WORD = /^[A-Za-z_$][\w.$-]{0,63}$/;
 
-/** Describes whatever was thrown. Never throws: a log line must not fail because of what it tells about. */
+/** Describes any thrown value. Never throws, because logging must not fail because of it. */
 export function noteOf(error: unknown, depth = 0): ErrorNote {
   try {
     return describe(error, depth);
@@ -60,7 +63,7 @@ function describe(error: unknown, depth: number): ErrorNote {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** A word is kept only if scrubbing finds nothing in it: names and codes are set by others. */
+/** Returns a name or code only if scrubbing leaves it unchanged, because third parties set it. */
 const wordOf = (value: unknown): string | undefined =>
   typeof value === 'string' && WORD.test(value) && scrub(value) === value ? value : undefined;
 

@@ -63,5 +63,5 @@ export const LOG_FIELDS = {
 export type LogFieldName = keyof typeof LOG_FIELDS;
 
 export type LogValue = string | number | bigint | boolean | null | undefined;
-/** Fields of one line. `error` takes whatever was thrown. */
+/** Fields of one log line. `error` accepts any thrown value. */
 export type LogFields = { readonly [Name in Exclude<LogFieldName, 'error'>]?: LogValue } & { readonly error?: unknown };

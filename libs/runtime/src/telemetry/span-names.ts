@@ -1,6 +1,7 @@
 /**
- * Every span and every attribute name, in one file, so that one look shows that none holds an address, a body or an entity key.
- * A span exists per request, batch, call or attempt; never per record. docs/telemetry.md lists both tables; a test holds them together.
+ * All span and attribute names in one file, so that a review can see that none holds an address, a body or an entity
+ * key. Spans exist per request, batch, call or attempt; never per record. docs/telemetry.md lists both tables, and a
+ * test compares them.
  */
 export const SPANS = {
   'http.request': 'One HTTP request, until its answer.',

@@ -28,7 +28,7 @@ export type SpanOptions = {
 /** One piece of work in a trace. Every span has a traceparent to hand on, recorded or not. */
 export type Span = {
   readonly recording: boolean;
-  /** What to send with calls and records that follow. Of an unrecorded span it is the one that came in, unchanged. */
+  /** Value for subsequent calls and records. An unrecorded span returns the incoming value. */
   traceparent(): string;
   setAttribute(name: SpanAttributeName, value: SpanAttributeValue): void;
   /** Marks it as failed with the kind of the error. Its text stays out: it may hold what a trace must not. */
@@ -38,7 +38,10 @@ export type Span = {
 };
 export type Spans = { start(name: SpanName, options?: SpanOptions): Span };
 
-/** Without a collector: nothing is recorded, traces pass through, and new work still gets a traceparent, unsampled. */
+/**
+ * Spans without a collector: nothing is recorded, incoming traces pass through, and new work gets an unsampled
+ * traceparent.
+ */
 export const passingSpans: Spans = {
   start: (_name, options) => passing(parseTraceparent(options?.traceparent) ? options?.traceparent : undefined),
 };
@@ -173,7 +176,10 @@ function tracesUrl(endpoint: string): string {
   return base.href;
 }
 
-/** Without this a collector that is down would show nowhere: the SDK tells only its own diagnostics. */
+/**
+ * Counts exports. Otherwise an unavailable collector would go unnoticed, because the SDK reports it only in its own
+ * diagnostics.
+ */
 function counted(exporter: Sdk.SpanExporter, exported: (succeeded: boolean) => void): Sdk.SpanExporter {
   return {
     export(spans: Sdk.ReadableSpan[], done) {

@@ -15,7 +15,7 @@ export type TelemetryOptions = {
     | undefined;
 };
 
-/** What a process tells about itself, apart from its log. One per process: the roles of `carillon up` share it. */
+/** Telemetry of a process besides its log. The roles of `carillon up` share one. */
 export type Telemetry = {
   readonly spans: Spans;
   readonly metrics: Metrics;

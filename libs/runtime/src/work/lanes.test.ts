@@ -8,7 +8,7 @@ const piece = (name: string, owner = 'shop', bytes = 1_000): Piece => ({ id: `${
 const many = (count: number, owner: string): readonly Piece[] =>
   Array.from({ length: count }, (_, index) => piece(`${index}`, owner));
 
-/** Lanes whose calls are of one piece each, by the names of the lanes. */
+/** Creates queues whose calls have one piece each, with the names of the queues. */
 function given(bounds: WorkBounds = { bytes: MANY }) {
   const lanes = createLanes<Piece>({
     idOf: ({ id }) => id,

@@ -1,57 +1,57 @@
-/** How much work may wait in memory; what does not fit stays in the store and is read again when there is room. */
+/** Limits of work waiting in memory. The rest stays in the store and is read again when there is room. */
 export type WorkBounds = {
-  /** Bytes of all lanes together. A lane in which nothing waits takes one piece of work always, however large. */
+  /** Bytes of all lanes together. An empty lane always accepts one piece, of any size. */
   readonly bytes: number;
-  /** The most of one lane, so that none keeps the others out. Left out: as much as there is room for. */
+  /** Maximum per lane, so that no lane crowds out the others. Defaults to no limit per lane. */
   readonly ofLane?: { readonly bytes: number; readonly pieces: number };
 };
 
-/** `known`: it waits or is under way already. `full`: it stays in the store. */
+/** `known`: already waiting or running. `full`: stays in the store. */
 export type Added = 'taken' | 'known' | 'full';
 
 export type Waiting<Work> = { readonly work: Work; readonly bytes: number; readonly since: number };
 
-/** What one lane has, and how far it is: work waits, then its lease is taken, then it is called, then it settles. */
+/** State of one lane. Work waits, then its lease is taken, then it is called, then its result is stored. */
 export type Lane<Work> = {
   readonly name: string;
-  /** What waits, by whose turn it is. */
+  /** Waiting pieces per owner, in the order of their turns. */
   readonly turns: Map<string, Waiting<Work>[]>;
-  /** Bytes that wait, and pieces. */
+  /** Bytes of the waiting pieces. */
   bytes: number;
   waiting: number;
-  /** Bytes under way, from the turn until it is forgotten. */
+  /** Bytes of running work, from `take` to `forget`. */
   held: number;
   /** Calls whose lease is being taken. */
   leasing: number;
-  /** Calls that are leased and wait for a place. */
+  /** Leased calls that wait for a free slot. */
   readonly leased: (readonly Work[])[];
   calling: number;
-  /** Calls that are made, and what came of them is on its way to the store or the log. */
+  /** Finished calls whose result is being stored. */
   settling: number;
-  /** The pieces of each call, from the turn on. */
+  /** Pieces of each running call. */
   readonly underWay: Set<readonly Work[]>;
 };
 
 type LanesOf<Work> = {
   readonly idOf: (work: Work) => string;
-  /** What it takes of the memory, about. It is asked once for each piece. */
+  /** Approximate memory of a piece in bytes. Called once per piece. */
   readonly bytesOf: (work: Work) => number;
-  /** Whose it is: those whose work shares a lane take turns in it, and the store is read for each. */
+  /** Owner of a piece. Owners take turns within a lane, and the store is read per owner. */
   readonly ownerOf: (work: Work) => string;
   readonly bounds: WorkBounds;
-  /** Which of those that wait go into the next call; none: they wait for others. Left out: the first alone. */
+  /** Picks the pieces of the next call; none to wait for more. Defaults to the first piece. */
   readonly pick?: (waiting: readonly Waiting<Work>[], lane: Lane<Work>) => readonly Waiting<Work>[];
 };
 
 const firstAlone = <Work>(waiting: readonly Waiting<Work>[]): readonly Waiting<Work>[] => waiting.slice(0, 1);
 
 /**
- * Work that is due now, in memory: a lane for each thing that may be slow, fair turns between the owners in it, one bound
- * in bytes for all, and each piece once. Nothing here is the truth: the store has it all.
+ * Queues of due work in memory: one lane per resource that may be slow, fair turns between owners, a common bound in
+ * bytes, and each piece once. The store is the source of truth.
  */
 export function createLanes<Work>({ idOf, bytesOf, ownerOf, bounds, pick = firstAlone }: LanesOf<Work>) {
   const lanes = new Map<string, Lane<Work>>();
-  /** Bytes by id, of all that wait or are under way. */
+  /** Bytes by id of all waiting and running pieces. */
   const known = new Map<string, number>();
   const waitingOf = new Map<string, number>();
   let bytes = 0;
@@ -93,10 +93,10 @@ export function createLanes<Work>({ idOf, bytesOf, ownerOf, bounds, pick = first
   return {
     laneOf,
     all: (): readonly Lane<Work>[] => [...lanes.values()],
-    /** Bytes of all that wait. */
+    /** Bytes of all waiting pieces. */
     bytes: (): number => bytes,
     isKnown: (id: string): boolean => known.has(id),
-    /** How much of an owner's work waits, in all lanes. */
+    /** Number of an owner's waiting pieces in all lanes. */
     waitingOf: (owner: string): number => waitingOf.get(owner) ?? 0,
     add(name: string, work: Work, since: number): Added {
       const id = idOf(work);
@@ -112,13 +112,13 @@ export function createLanes<Work>({ idOf, bytesOf, ownerOf, bounds, pick = first
       count(lane, owner, one, 1);
       return 'taken';
     },
-    /** The pieces of the next call, whose owner's turn it is: under way from now on, until `forget`. */
+    /** Takes the pieces of the next call, for the owner whose turn it is. They count as running until `forget`. */
     take(lane: Lane<Work>): readonly Work[] {
       for (const [owner, queue] of lane.turns) {
         const picked = pick(queue, lane);
         if (picked.length === 0) continue;
         const left = without(queue, picked);
-        // To the end of the map, so that every other owner has its turn first.
+        // Moves the owner to the end of the map, so that every other owner has its turn first.
         lane.turns.delete(owner);
         if (left.length > 0) lane.turns.set(owner, left);
         for (const one of picked) {
@@ -131,7 +131,7 @@ export function createLanes<Work>({ idOf, bytesOf, ownerOf, bounds, pick = first
       }
       return [];
     },
-    /** Nothing of this lane can be done now: what waits in it stays in the store. Answers whose it was. */
+    /** Drops all waiting pieces of a lane that cannot run now; they stay in the store. Returns their owners. */
     clear(lane: Lane<Work>): readonly string[] {
       const owners = [...lane.turns.keys()];
       for (const [owner, queue] of lane.turns) {
@@ -143,12 +143,12 @@ export function createLanes<Work>({ idOf, bytesOf, ownerOf, bounds, pick = first
       lane.turns.clear();
       return owners;
     },
-    /** A call that `take` gave is no longer under way. */
+    /** Marks a call of `take` as no longer running. */
     forget(lane: Lane<Work>, call: readonly Work[]): void {
       lane.underWay.delete(call);
       drop(lane, call);
     },
-    /** Only `ours` of a call that `take` gave stay under way, in the form they have now. The others leave. */
+    /** Reduces a call of `take` to the pieces `ours`, in their current form. The others are no longer running. */
     narrow(lane: Lane<Work>, call: readonly Work[], ours: readonly Work[]): void {
       const ids = new Set(ours.map(idOf));
       lane.underWay.delete(call);

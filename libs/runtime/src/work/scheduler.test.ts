@@ -6,10 +6,10 @@ const piece = (id: string, lane = 'main', owner = 'shop'): Piece => ({ id, lane,
 
 const ONE_PLACE: LaneLimits = { places: 1, ahead: 0, settling: 8, held: Number.POSITIVE_INFINITY };
 
-/** A call that was begun, and how to go on with it. */
+/** A started call, with functions to continue it. */
 type Begun = { readonly lane: string; readonly ids: readonly string[]; called(): void; end(again?: Piece[]): void };
 
-/** A scheduler over a store that is an array; calls end when the test says so. */
+/** A scheduler over an array as its store. The test ends the calls. */
 class Fixture {
   readonly begun: Begun[] = [];
   readonly troubles: string[] = [];
@@ -59,7 +59,7 @@ class Fixture {
 }
 
 let fixture: Fixture;
-/** All that follows by itself, without any timer. */
+/** Waits until everything that needs no timer has happened. */
 const turns = async (): Promise<void> => {
   for (let at = 0; at < 20; at += 1) await new Promise((resolve) => void setImmediate(resolve));
 };
@@ -114,7 +114,7 @@ describe('work that waits', () => {
   });
 
   it('is found in the store where no hint told of it, and read on as soon as what was read is under way', async () => {
-    // No timer runs out: only what is read on, and not the poll, can read again.
+    // Timers never fire, so only a read triggered by ended work can read again, not the poll.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     fixture = new Fixture();
     fixture.store = [piece('a'), piece('b')];

@@ -3,84 +3,89 @@ import { startLoop } from '../lifecycle/loop.ts';
 import { createLanes, type Added, type Lane, type Waiting, type WorkBounds } from './lanes.ts';
 import { createUnderWay } from './under-way.ts';
 
-/** What a lane may do at this moment. */
+/** Current limits of a lane. */
 export type LaneLimits = {
-  /** Calls at once. */
+  /** Concurrent calls. */
   readonly places: number;
-  /** Calls whose lease is taken ahead, so that a place that becomes free is taken at once. 0 where no lease is taken. */
+  /** Calls whose lease is taken ahead, so that a free slot is used at once. 0 without leases. */
   readonly ahead: number;
-  /** Calls that settle: where that is slow, new ones wait for it. */
+  /** Calls whose result is being stored. New calls wait while this is reached. */
   readonly settling: number;
-  /** Bytes from the turn until what came of it is stored; one call alone is always begun. */
+  /** Bytes from `take` to the stored result. A single call is always allowed. */
   readonly held: number;
 };
 
-/** What differs between one kind of work and another: whom it waits for, what is done, and what the store is asked. */
+/** Functions that define a kind of work: its resource, its execution, and its store queries. */
 export type WorkPolicy<Work> = {
   readonly idOf: (work: Work) => string;
-  /** What it takes of the memory, about: known to whoever read it, and not measured again. */
+  /** Approximate memory in bytes, as known by the reader of the piece. */
   readonly bytesOf: (work: Work) => number;
-  /** Whose it is: owners take turns in a lane, and the store is read for each. */
+  /** Owner of a piece. Owners take turns within a lane, and the store is read per owner. */
   readonly ownerOf: (work: Work) => string;
-  /** What it waits for, such as a partner or an account: each has a lane, so that a slow one holds up nothing else. */
+  /**
+   * Resource that the work needs, such as a partner or account. Each has a lane, so that a slow one delays no other.
+   */
   readonly laneOf: (work: Work) => string;
   readonly bounds: WorkBounds;
-  /** Null: nothing can be done there now. What waits stays in the store, and leases are given back. */
+  /** Null if nothing can run in the lane now. Waiting work then stays in the store, and leases are released. */
   readonly limits: (lane: Lane<Work>) => LaneLimits | null;
-  /** Which of those that wait go into the next call; none: they wait for others, and are asked about soon. */
+  /** Picks the pieces of the next call; none to wait for more and be called again soon. */
   readonly pick?: (waiting: readonly Waiting<Work>[], lane: Lane<Work>) => readonly Waiting<Work>[];
-  /** Leases are taken before a call has its place, where many can share a visit to the disk. Left out: `run` takes them. */
+  /** Takes leases before calls, so that many share one disk write. Absent if `run` takes them. */
   readonly leases?: {
-    /** Answers those that are ours now. */
+    /** Resolves to the pieces whose lease was granted. */
     take(lane: string, call: readonly Work[]): Promise<readonly Work[]>;
     give(lane: string, call: readonly Work[]): Promise<void>;
   };
   /**
-   * Does it. `called` is to be called once the thing that it waits for is free again; what follows only settles. Answers
-   * what is to be queued again at once.
+   * Executes a call. It must call `called` once the resource is free again, before the result is stored. Resolves to
+   * pieces to queue again at once.
    */
   readonly run: (lane: string, call: readonly Work[], called: () => void) => Promise<readonly Work[]>;
-  /** Reads what is due from the store and gives it to `enter`. May answer how soon to read again. */
+  /** Reads due work from the store and passes it to `enter`. May resolve to the time until the next read. */
   readonly read: () => Promise<Duration | void>;
-  /** An owner whose work was left in the store is read again as soon as fewer than this wait. */
+  /** Number of an owner's waiting pieces below which its remaining work is read from the store. */
   readonly readOnBelow: number;
 };
 
 export type SchedulerPorts = {
   readonly clock: { readonly now: () => Instant };
-  /** Bytes that wait in memory, and calls that are open. */
+  /** Called with the bytes waiting in memory and the open calls. */
   readonly changed: (bytes: number, openCalls: number) => void;
   readonly trouble: (where: string, error: unknown) => void;
 };
 
 export type Scheduler<Work> = {
-  /** Puts work into its lanes and begins what has a place. The store has it anyway. */
+  /** Queues work and starts calls that have a free slot. The work is in the store anyway. */
   enter(work: readonly Work[]): readonly Added[];
-  /** The last reading left work of this owner in the store, or did not. */
+  /** Records whether the last read left work of this owner in the store. */
   leftInStore(owner: string, more: boolean): void;
   isKnown(id: string): boolean;
-  /** How much of a lane the store still shows as due, though it is here: it waits, or its lease is on its way. */
+  /**
+   * Number of a lane's pieces in memory that are still due in the store, because they wait or their lease is being
+   * taken.
+   */
   unleased(lane: string): number;
   openCalls(): number;
-  /** Reads the store as soon as it can. */
+  /** Reads the store as soon as possible. */
   nudge(): void;
   /**
-   * Ends: nothing more begins, leases of what was not begun are given back, and calls under way get until `deadline`.
-   * Answers what is still under way then.
+   * Stops: starts no call, releases leases of calls that did not start, and waits for running calls until `deadline`.
+   * Resolves to the pieces still running then.
    */
   stop(deadline: Instant): Promise<readonly Work[]>;
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is running. */
   ended(): Promise<void>;
 };
 
-/** The store is read at least this often, whatever hints came. */
+/** Maximum time between reads of the store. */
 const POLL: Duration = 1000;
-/** Work that waits for others to share its call is looked at again after this. */
+/** Pause before work that waits for a shared call is checked again. */
 const PICK_AGAIN: Duration = 50;
 
 /**
- * Does work that is due, in its turn: each lane as many calls at a time as it has places. A hint begins it at once, the
- * store is read for what no hint told. Nothing of it is needed for correctness but the store: what dies here is done again.
+ * Runs due work, per lane with as many concurrent calls as its limits allow. A hint starts work at once; reads of the
+ * store find work without a hint. The store is the source of truth: after a crash the work is done again.
  */
 export function startScheduler<Work>(policy: WorkPolicy<Work>, ports: SchedulerPorts): Scheduler<Work> {
   const { clock, trouble } = ports;
@@ -112,7 +117,7 @@ export function startScheduler<Work>(policy: WorkPolicy<Work>, ports: SchedulerP
       leased: (lane, call) => advance(lane, call),
     });
 
-  /** Begins as much as there are places for. Work that ends asks for the next read. A read never asks for another. */
+  /** Starts as many calls as the limits allow. Ended work requests the next read; a read never requests another. */
   function pump(lane: Lane<Work>): void {
     for (;;) {
       const limits = stopping ? null : policy.limits(lane);
@@ -138,19 +143,19 @@ export function startScheduler<Work>(policy: WorkPolicy<Work>, ports: SchedulerP
     return call;
   }
 
-  /** A call of a lane went a step on, which may have made room. */
+  /** A call advanced, which may have freed a slot. */
   function advance(lane: Lane<Work>, call: readonly Work[]): void {
     pump(lane);
     readOn(lane, call);
   }
 
-  /** Nothing can be done now: leases are given back, and what waits stays in the store. */
+  /** Nothing can run now: releases leases and leaves waiting work in the store. */
   function empty(lane: Lane<Work>): void {
     for (const owner of lanes.clear(lane)) more.add(owner);
     leasing?.giveBack(lane);
   }
 
-  /** Reads again for those of these of whom there is more in the store, and little left here. */
+  /** Reads again for owners of ended work that have more in the store and little left in memory. */
   function readOn(lane: Lane<Work>, ended: readonly Work[]): void {
     if (more.size === 0 || stopping || policy.limits(lane) === null) return;
     const isShort = (owner: string): boolean => more.has(owner) && lanes.waitingOf(owner) < policy.readOnBelow;
@@ -171,7 +176,7 @@ export function startScheduler<Work>(policy: WorkPolicy<Work>, ports: SchedulerP
   }
 
   async function readDue(): Promise<Duration | void> {
-    // The first round begins before the caller has this scheduler, which its policy may use.
+    // The first read waits until the caller has the scheduler, because its policy may use it.
     await Promise.resolve();
     return stopping ? undefined : policy.read();
   }
@@ -202,13 +207,13 @@ const unleasedIn = ({ waiting, leasing }: { readonly waiting: number; readonly l
 type CallParts<Work> = {
   readonly lanes: Pick<ReturnType<typeof createLanes<Work>>, 'forget'>;
   readonly underWay: ReturnType<typeof createUnderWay>;
-  /** The place of a call is free, while the call still settles. */
+  /** The slot of a call is free while its result is still being stored. */
   readonly free: (lane: Lane<Work>, call: readonly Work[]) => void;
-  /** A call ended. `again` is to be queued again. */
+  /** A call ended. `again` has pieces to queue again. */
   readonly ended: (lane: Lane<Work>, call: readonly Work[], again: readonly Work[]) => void;
 };
 
-/** Makes calls, and counts those that have a place and those that settle. */
+/** Runs calls, and counts those that hold a slot and those whose result is being stored. */
 function createCalls<Work>(policy: WorkPolicy<Work>, { lanes, underWay, free, ended }: CallParts<Work>) {
   let openCalls = 0;
 
@@ -249,13 +254,13 @@ function createCalls<Work>(policy: WorkPolicy<Work>, { lanes, underWay, free, en
 type LeasingParts<Work> = {
   readonly lanes: Pick<ReturnType<typeof createLanes<Work>>, 'narrow' | 'forget'>;
   readonly underWay: ReturnType<typeof createUnderWay>;
-  /** The call to take a lease for now. Empty if the lane has enough leases. */
+  /** Returns the next call to lease. Empty if the lane has enough leases. */
   readonly next: (lane: Lane<Work>) => readonly Work[];
-  /** A lease of a call was taken, or was refused. */
+  /** The lease of a call was granted or refused. */
   readonly leased: (lane: Lane<Work>, call: readonly Work[]) => void;
 };
 
-/** Takes leases ahead of calls, and gives those back whose calls cannot begin. */
+/** Takes leases ahead of calls, and releases those whose calls cannot start. */
 function createLeasing<Work>(
   leases: NonNullable<WorkPolicy<Work>['leases']>,
   { lanes, underWay, next, leased }: LeasingParts<Work>,
@@ -273,7 +278,7 @@ function createLeasing<Work>(
   }
 
   return {
-    /** Takes leases for what comes next, as far ahead as there are places. */
+    /** Takes leases for the next calls, as far ahead as the limits allow. */
     fill(lane: Lane<Work>): void {
       for (let call = next(lane); call.length > 0; call = next(lane)) {
         lane.leasing += 1;
@@ -292,7 +297,7 @@ function createLeasing<Work>(
   };
 }
 
-/** Looks at lanes again after a moment, once for each lane. */
+/** Repeats `again` after a moment, once per key. */
 function createRetries<Key>(again: (key: Key) => void) {
   const timers = new Map<Key, NodeJS.Timeout>();
   return {

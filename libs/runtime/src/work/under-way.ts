@@ -1,11 +1,11 @@
 import type { Duration } from '@carillon/kernel';
 import { pause } from '../lifecycle/loop.ts';
 
-/** Work that nobody waits for, but that a stop does. What fails in it is reported, and nothing else ends by it. */
+/** Tracks background work that only a stop waits for. Failures are reported and have no other effect. */
 export function createUnderWay(trouble: (where: string, error: unknown) => void) {
   const underWay = new Set<Promise<void>>();
 
-  /** Until nothing is under way, what began meanwhile included. */
+  /** Waits until nothing is running, including work started meanwhile. */
   async function ended(): Promise<void> {
     while (underWay.size > 0) await Promise.all(underWay);
   }
@@ -18,7 +18,7 @@ export function createUnderWay(trouble: (where: string, error: unknown) => void)
       underWay.add(watched);
     },
     ended,
-    /** Resolves when all has ended, or after the span. */
+    /** Resolves when all work has ended, or after the time span. */
     async endedWithin(span: Duration): Promise<void> {
       const inTime = new AbortController();
       await Promise.race([ended(), pause(Math.max(0, span), inTime.signal)]);
