@@ -1,57 +1,62 @@
 import { CarillonError, type Duration } from '@carillon/kernel';
 
-/** Whom a place is for. */
+/** Owner of a permit. */
 export type Holder = {
   readonly workspace: string;
-  /** The credential that was shown; of what is not proved yet the address that it came from. */
+  /** The presented credential, or the client address while nothing is verified. */
   readonly credential: string;
 };
 
-/** What one request holds, from its head until the log answered. */
+/** Resources of one request, from its headers to the log's response. */
 export type Permit = {
-  /** Its body begins to arrive. Until it is whole, `cutOff` may be called, once, with what to answer. */
+  /**
+   * Announces that the body starts to arrive. Until `whole`, `cutOff` may be called once, with the response to send.
+   */
   arriving(cutOff: (refusal: CarillonError) => void): void;
   /**
-   * Counts bytes of the body as they come. Throws `overloaded`, and counts nothing, when all bodies together would be too large, or
-   * when the place was given back or taken away.
+   * Counts received bytes. Throws `overloaded` without counting them if all bodies together would exceed the limit, or
+   * if the permit was released or revoked.
    */
   take(bytes: number): void;
-  /** Bytes that were counted and are held no more. */
+  /** Releases counted bytes. */
   giveBack(bytes: number): void;
-  /** The body is whole: nobody takes the place away any more. */
+  /** The body is complete, so the permit can no longer be revoked. */
   whole(): void;
-  /** Gives all of it back; safe to call twice. */
+  /** Releases everything. May be called twice. */
   release(): void;
 };
 
 /**
- * Why somebody did not get or keep a place. `full`: all were taken, and whoever asked held as much as others or more; `others_need`:
- * cut off for somebody who held less; `slow`: less than the least speed; `too_many_slow`: more slow bodies than one may have.
+ * Why a permit was refused or revoked. `full`: none was left, and the requester held at least as much as others.
+ * `others_need`: revoked for a requester who held less. `slow`: below the minimum speed. `too_many_slow`: too many slow
+ * bodies of one owner.
  */
 export type AdmissionRefusal = 'full' | 'others_need' | 'slow' | 'too_many_slow';
 
 export type AdmissionControl = {
-  /** Throws `overloaded` when there is none for this holder. */
+  /** Returns a permit. Throws `overloaded` if none is available for this owner. */
   enter(holder: Holder): Permit;
   held(): { readonly places: number; readonly bytes: number };
 };
 
 export type AdmissionBounds = { readonly maxInFlightBytes: number; readonly maxInFlightRequests: number };
 
-/** A body that has been arriving for so long counts as slow, and has to keep up the least speed. */
+/** Time after which an arriving body must keep the minimum speed. */
 const SLOW_AFTER: Duration = 2000;
-/** Bytes in a millisecond: 1 KB/s. */
+/** Bytes per millisecond: 1 KB/s. */
 const LEAST_SPEED = 1;
-/** Shares of the places that slow bodies of one workspace, and of one credential, may hold. */
+/** Fractions of the permits that slow bodies of one workspace or credential may hold. */
 const SLOW_SHARE = { workspace: 0.2, credential: 0.1 } as const;
 /**
- * Kept free for whoever holds little: places beside the others, for whoever holds less than its share, and a part of
- * the bytes, for whoever holds less than half of that part.
+ * Fraction reserved for owners with small usage: extra permits for owners below their share, and bytes for owners below
+ * half of that fraction.
  */
 const SPARE_SHARE = 1 / 8;
-/** After somebody with less than its share found no place, those with more get no further one for so long. */
+/** Time during which owners above their share get no further permit, after one below its share found none. */
 const SHORT_FOR: Duration = 1000;
-/** When all is taken, a body of the same holder that is below the least speed makes room from this age on. */
+/**
+ * Age from which a body below the minimum speed is cut off for another one of the same owner when no permit is left.
+ */
 const HOPELESS_AFTER: Duration = 250;
 const LOOK_EVERY: Duration = 500;
 
@@ -60,14 +65,14 @@ type Workspace = Share & { readonly credentials: Map<string, Credential> };
 type Credential = Share & {
   readonly workspace: Workspace;
   readonly holder: Holder;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly arriving: Set<Arriving>;
 };
 type Arriving = {
   readonly of: Credential;
   readonly since: number;
   readonly cutOff: (refusal: CarillonError) => void;
-  /** Gives the place back. */
+  /** Releases the permit. */
   readonly release: () => void;
   bytes: number;
   slow: boolean;
@@ -75,10 +80,10 @@ type Arriving = {
 type Measure = 'places' | 'bytes';
 
 /**
- * Bounds the requests under way and the bytes of their bodies, counted as they arrive, and shares both where they are short. One
- * workspace or credential may take all places while nobody else asks. When somebody does who holds less than its share, it gets a
- * place all the same: whoever holds the most has a body cut off that is not whole yet, or there is a spare one; and those who hold
- * their share or more get none for a second. Bodies that are slow hold only a part of the places, whoever asks.
+ * Limits concurrent requests and the bytes of their bodies, counted on arrival, and shares both when they are scarce. A
+ * single workspace or credential may use everything while no other asks. A requester below its share still gets a
+ * permit: an incomplete body of the largest owner is cut off, or a reserved permit is used, and owners at or above
+ * their share get none for a second. Slow bodies may hold only a fraction of the permits.
  */
 export function createAdmissionControl(
   bounds: AdmissionBounds,
@@ -88,7 +93,7 @@ export function createAdmissionControl(
   const holders = createHolders(most);
   const { all, credentialOf, add, isBelowShare } = holders;
   const bodies = createArrivingBodies(most, holders, cutOff);
-  /** 0: nobody was lately without a place that should have had one. */
+  /** 0 if no requester below its share was refused recently. */
   let shortUntil = 0;
 
   function refuse(why: AdmissionRefusal): never {
@@ -103,8 +108,8 @@ export function createAdmissionControl(
   }
 
   /**
-   * Cuts off a body of whoever holds the most, if that is more than the one who asks, or else a body without hope of the one who
-   * asks; false where there is none. The body that the room is `wanted` for is never cut off for itself.
+   * Cuts off a body of the largest owner if it holds more than the requester, else a too slow body of the requester.
+   * Returns false if there is none. Never cuts off the body that needs the room (`wanted`).
    */
   function makeRoom(asking: Credential, measure: Measure, wanted: Arriving | null): boolean {
     if (!bodies.anyArriving()) return false;
@@ -121,7 +126,7 @@ export function createAdmissionControl(
     return true;
   }
 
-  /** Looks whether one more place is there for a holder, and makes room for it where it has to. */
+  /** Checks for a free permit and makes room if necessary. */
   function findPlace(asking: Credential): void {
     const now = performance.now();
     if (now >= shortUntil) shortUntil = 0;
@@ -151,19 +156,19 @@ export function createAdmissionControl(
         try {
           findPlace(asking);
         } catch (error) {
-          // Whoever holds nothing is forgotten.
+          // An owner that holds nothing is removed.
           add(asking, 'places', 0);
           throw error;
         }
       }
-      // Room may have been made by the last place that this holder had: then it was forgotten meanwhile.
+      // Making room may have removed this owner's last permit and thereby its entry.
       return openPermit(credentialOf(holder), parts);
     },
   };
 }
 
 type Holders = {
-  /** The sums of all holders. */
+  /** Sums over all owners. */
   readonly all: Share;
   readonly workspaces: () => Iterable<Workspace>;
   readonly credentialOf: (holder: Holder) => Credential;
@@ -206,7 +211,7 @@ function createHolders(most: number): Holders {
 type ArrivingBodies = {
   readonly anyArriving: () => boolean;
   readonly arrive: (body: Arriving) => void;
-  /** Ends that the body of a place is arriving, whatever comes next. */
+  /** Marks a body as no longer arriving. */
   readonly settle: (body: Arriving) => void;
 };
 
@@ -216,7 +221,7 @@ function createArrivingBodies(
   { add }: Holders,
   cutOff: (body: Arriving, why: AdmissionRefusal) => void,
 ): ArrivingBodies {
-  /** The oldest first. */
+  /** Oldest first. */
   const arriving = new Set<Arriving>();
   let looking: NodeJS.Timeout | undefined;
 
@@ -233,7 +238,7 @@ function createArrivingBodies(
     body.slow = false;
   }
 
-  /** Looks at the bodies that have been arriving for a while. */
+  /** Checks bodies that have been arriving for a while. */
   function look(): void {
     const now = performance.now();
     for (const body of arriving) {
@@ -267,7 +272,7 @@ type PermitParts = {
   readonly takeBytes: (asking: Credential, bytes: number, wanted: Arriving | null) => void;
 };
 
-/** Takes a place for a credential. */
+/** Opens a permit for a credential. */
 function openPermit(mine: Credential, { holders, bodies, takeBytes }: PermitParts): Permit {
   holders.add(mine, 'places', 1);
   let body: Arriving | null = null;
@@ -287,7 +292,7 @@ function openPermit(mine: Credential, { holders, bodies, takeBytes }: PermitPart
       bodies.arrive(body);
     },
     take(bytes) {
-      // Nobody would give back what a place takes that is itself given back.
+      // Bytes counted on a released permit would never be released.
       if (released) throw REFUSALS.others_need;
       takeBytes(mine, bytes, body);
       bytesHeld += bytes;
@@ -322,7 +327,7 @@ const tooSlow = (): CarillonError =>
   new CarillonError('request_timeout', 'After 2 s, a body must arrive at 1 KB/s or faster. Send it again.', {
     limit: '1 KB/s',
   });
-/** One each for all: under a flood the stack of each took longer than all else that refusing does of its own. */
+/** One shared instance each: under a flood, capturing a stack per error cost more than the rest of the refusal. */
 const REFUSALS: Readonly<Record<AdmissionRefusal, CarillonError>> = {
   full: new CarillonError('overloaded', `The gateway is full of events. ${LATER}`),
   others_need: new CarillonError(

@@ -31,10 +31,9 @@ export type Asked = {
 type AdmissionPorts = Pick<GatewayPorts, 'apiKeys' | 'tokens' | 'ids'>;
 
 /**
- * Checks credential, then path and stream. Whatever is wrong with a credential, and also where it belongs to another
- * workspace than the path, the answer is the same, so that nobody without one learns which paths exist. Only who holds
- * a token that a provider of the workspace did sign is told what is wrong with it. A key is checked at once; only for a
- * token it may have to wait.
+ * Checks credential, path and stream, in this order. For a wrong credential, or one of another workspace, the response
+ * is always the same, so that outsiders cannot discover paths. Only the holder of a token signed by a provider of the
+ * workspace learns what is wrong with it. A key is checked synchronously; a token may need a wait.
  */
 export function admit(
   configuration: Configuration,

@@ -7,7 +7,7 @@ const KEY_INDEX = new WeakMap<Configuration, ReadonlyMap<string, Resource<'api_k
 /** Never the digest of any key; comparing with it costs what comparing with a real one costs. */
 const NO_DIGEST = '0'.repeat(64);
 
-/** The live key that was presented, of whatever workspace; null where there is none. */
+/** Returns the live key that was presented, of any workspace. Null if there is none. */
 export function findApiKey(
   configuration: Configuration,
   presented: string | undefined,

@@ -102,7 +102,7 @@ export function serveCohortIntake(
     return cohortReaders.accepted(kind, provenOf(request)?.echo ?? null, id);
   }
 
-  /** Whoever has shown the secret leaves the places of strangers, with the bytes that were read so far. */
+  /** After verification the request moves its permit and bytes from the budget of unverified requests. */
   async function prove(
     request: CohortRequest,
     integration: WebhookIntegration,
@@ -165,7 +165,8 @@ function createAuthentication(readers: GatewayPorts['cohortReaders'], secretOf: 
       throw unauthorized();
     }
     alert(nameOf(request), `requests were refused: ${named} is neither in the environment nor stored`);
-    // Whoever shows something may be the platform; who shows nothing is a stranger whatever is set.
+    // A request with a proof may come from the platform, so it gets the server's error; without a proof it is
+    // unauthorized.
     throw proof === null ? unauthorized() : new CarillonError('secret_missing', UNPROVABLE);
   };
 }

@@ -5,8 +5,8 @@ import type { FreshSecrets } from './fresh-secrets.ts';
 
 export type CohortSecrets = {
   /**
-   * Whether the request shows a secret of the integration; takes as long whatever is wrong with it. `not_set`: there is none
-   * to compare with. That is our fault, and a platform that is told otherwise stops sending.
+   * Verifies that the request has a secret of the integration, in constant time. `not_set`: the integration has no
+   * secret; this is a server error, because a platform that gets 401 stops sending.
    */
   verify(workspace: string, integration: CohortIntegration, proof: CohortProof | null): Promise<ProofVerdict>;
 };
@@ -36,5 +36,5 @@ function isProof(proof: CohortProof | null, secret: string): boolean {
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-/** By digests, so that lengths show nothing either. */
+/** Compares digests, so that timing does not reveal lengths. */
 const sameBytes = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));

@@ -39,10 +39,10 @@ type Answer = { readonly status: number; readonly page: string };
 const shown = (page: string): Answer => ({ status: 200, page });
 
 /**
- * The links of messages (docs/internals/evidence.md). POST to `/unsubscribe/<token>` stops, whatever it carries, without login or
- * cookie (RFC 8058); GET and HEAD show a page and change nothing, for scanners follow links. `/preferences/<token>` is a page
- * with all choices. What a person decides is in the store before the page says so. They work while the configuration cannot be
- * read, too: whoever wants no more should not have to wait for that.
+ * Serves the links of messages (docs/internals/evidence.md). A POST to `/unsubscribe/<token>` opts out without login,
+ * cookie or required body (RFC 8058). GET and HEAD only show a page, because scanners follow links.
+ * `/preferences/<token>` shows all choices. A choice is stored before the page confirms it. The links work even while
+ * the configuration cannot be read, so that opting out never has to wait.
  */
 export function serveConsentLinks(app: FastifyInstance, ports: GatewayPorts, { unproved }: IntakePlaces): void {
   const { clock, consents, configuration, links, telemetry } = ports;
@@ -58,7 +58,7 @@ export function serveConsentLinks(app: FastifyInstance, ports: GatewayPorts, { u
 
   async function factsOf(link: ConsentLink, token: string): Promise<PageFacts> {
     const current = configuration.current();
-    // Whoever may send a test message learns nobody's wishes by its links.
+    // Links of test messages show no choices, because the sender of a test may not see them.
     const documents: readonly Consents[] = link.test ? [] : await consents.find(link.workspace, [link.person]);
     return { link, token, configuration: current, offers: offersOf(current, link), documents };
   }
@@ -72,7 +72,7 @@ export function serveConsentLinks(app: FastifyInstance, ports: GatewayPorts, { u
     return decide(link, decisionsOf(offers, new Set(form.getAll('shown')), new Set(form.getAll('want'))));
   }
 
-  /** Opens the link and answers; whatever goes wrong becomes a page. */
+  /** Opens the link and responds. Every error becomes a page. */
   async function serve(
     request: LinkRequest,
     reply: FastifyReply,

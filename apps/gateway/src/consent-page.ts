@@ -33,7 +33,7 @@ a { color: var(--act) }
 .said { border-left: .25rem solid var(--act); padding: .25rem 0 .25rem .75rem }
 `;
 
-/** No script, no connection, nothing from elsewhere: the one style is named by its hash. */
+/** No scripts, no connections, no external resources. The only style is allowed by its hash. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
@@ -67,7 +67,10 @@ ${body}
 const TEST = '<p class="said">This link belongs to a test message. Your choices here change nothing.</p>\n';
 const testNote = ({ test }: ConsentLink): string => (test ? TEST : '');
 
-/** What a link stops, for people: of a notification its workspace alone, since its name may say what nobody else should read. */
+/**
+ * Returns what a link stops, as text. A notification is described only by its workspace, because its name may be
+ * confidential.
+ */
 const kindWords = (link: ConsentLink, offers: readonly Offer[]): string => {
   const { target } = oneClick(link);
   const name = nameOfTarget(target);
@@ -140,7 +143,7 @@ function fieldset(offer: Offer, documents: readonly Consents[]): string {
   return `<fieldset><legend>${html(offer.title)}</legend>${words}${lines.join('')}</fieldset>`;
 }
 
-/** One page for every link that does not open, so that nobody learns why. */
+/** Returns the same page for every invalid link, so that nobody learns why. */
 export const unknownPage = (): string =>
   frame(
     'This link does not work',

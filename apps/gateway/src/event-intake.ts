@@ -31,12 +31,12 @@ type OneEvent = {
   readonly form: EventForm;
 };
 
-/** Who was let in, from the hook that lets in to the handler. */
+/** Request decorator that passes the admission from the hook to the handler. */
 const ADMISSION = 'admission';
 
 /**
- * `POST /events/<EVENT_PATH>` (interfaces section 2). Its checks come in the order fixed there; those that need no body
- * come in a hook, because the framework looks at the body's type before the handler.
+ * Serves `POST /events/<EVENT_PATH>` (interfaces section 2), with checks in the order fixed there. Checks without body
+ * run in a hook, because the framework inspects the body's type before the handler.
  */
 export function serveEventIntake(app: FastifyInstance, ports: GatewayPorts, parts: IntakeParts): void {
   const { clock, telemetry } = ports;
@@ -46,7 +46,7 @@ export function serveEventIntake(app: FastifyInstance, ports: GatewayPorts, part
   const alert = createPartnerAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
   const streamAt = (path: string) => addressedStream(ports.configuration.current(), path);
 
-  /** Throws at once, without a promise, what needs no body: a flood is refused here. */
+  /** Throws synchronously for checks without body, so that refusing a flood is cheap. */
   function take(request: EventRequest, reply: FastifyReply): Promise<FastifyReply> {
     const admission = request.getDecorator<Admission | null>(ADMISSION);
     const given = readTraceparent(oneHeader(request, 'traceparent'));
@@ -81,7 +81,7 @@ export function serveEventIntake(app: FastifyInstance, ports: GatewayPorts, part
     return reply.code(202).header('cache-control', 'no-store').send({ id });
   }
 
-  /** Reads the body and checks it. Where it fails, nobody holds the bytes any more, and the place is given back. */
+  /** Reads and checks the body. On failure it releases the bytes and the permit. */
   async function prepare(
     request: EventRequest,
     reply: FastifyReply,
@@ -99,7 +99,7 @@ export function serveEventIntake(app: FastifyInstance, ports: GatewayPorts, part
   }
 
   app.removeAllContentTypeParsers();
-  // Named, JSON is found at once; what only `*` takes is parsed as a media type each time.
+  // A named type is found immediately; types that only `*` matches are parsed for each request.
   app.addContentTypeParser(['application/json', '*'], (_request, _payload, done) => done(null));
   app.post<{ Params: { '*': string } }>(
     EVENTS,
@@ -124,12 +124,12 @@ function createAdmissionHook(
 ) {
   const { configuration, clock } = ports;
 
-  /** Waits only if it has to: each promise costs every event further turns of the queue of microtasks. */
+  /** Waits only if necessary, because each promise costs every event extra microtasks. */
   function letIn(request: EventRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     const path = request.params['*'];
     allowOrigin(request, reply, streamAt(path));
     if (isSigned(request.headers)) {
-      // Who signs is known once the body is read.
+      // The signer is only known after the body is read.
       void later(freshness.ensure(), done);
       return;
     }

@@ -7,15 +7,18 @@ import {
   type AdmissionControl,
 } from './admission-control.ts';
 
-/** The places of a gateway: one budget of requests and of bytes for events and cohorts together. */
+/** Permits of a gateway: one budget of requests and bytes, shared by events and cohorts. */
 export type IntakePlaces = {
-  /** For whoever has shown a credential. */
+  /** For requests with a verified credential. */
   readonly places: AdmissionControl;
-  /** For what is not proved yet: tokens while they are verified, bodies that have to be read before their signature can be. */
+  /**
+   * For unverified requests: tokens during verification, and bodies that must be read before their signature can be
+   * checked.
+   */
   readonly unproved: AdmissionControl;
 };
 
-/** Parts of the budget that are for what is not proved. */
+/** Fractions of the budget for unverified requests. */
 const UNPROVED_REQUESTS = 1 / 4;
 const UNPROVED_BYTES = 1 / 8;
 
@@ -23,7 +26,7 @@ export function createIntakePlaces(
   { maxInFlightBytes, maxInFlightRequests, maxCohortBytes }: GatewaySettings,
   refused: (why: AdmissionRefusal | 'unproved') => void,
 ): IntakePlaces {
-  // A signed body of the largest size has to fit, beside what is spared for others.
+  // The largest signed body must fit besides the reserve for others.
   const least = Math.min(maxCohortBytes * 1.25, maxInFlightBytes / 2);
   const bytes = Math.ceil(Math.max(maxInFlightBytes * UNPROVED_BYTES, least));
   const requests = Math.ceil(maxInFlightRequests * UNPROVED_REQUESTS);
@@ -36,8 +39,8 @@ export function createIntakePlaces(
 }
 
 /**
- * Whoever has not proved who he is: an address, at the workspace that the path names. Whether there is such a workspace makes no
- * difference, or a stranger could find out.
+ * Returns the owner of an unverified request: its client address at the workspace in the path. It does not depend on
+ * whether the workspace exists, because a stranger must not learn that.
  */
 export const strangerOf = (request: FastifyRequest, workspace: string): Holder => ({
   workspace,

@@ -4,7 +4,7 @@ import { startLoop } from '@carillon/runtime';
 
 /** The time between two reports of one key, however often it is used. */
 const ONCE_IN = 60_000;
-/** Keys that are remembered at most; beyond that the ones told of longest ago are told of again. */
+/** Maximum number of remembered keys. Beyond it the key reported longest ago is forgotten and may be reported again. */
 const MAX_KEYS = 10_000;
 const CLOSE_DEADLINE = 1000;
 

@@ -1,6 +1,6 @@
 import type { Instant } from '@carillon/kernel';
 
-/** Beyond this many, whoever has been silent for longest is forgotten. */
+/** Maximum number of remembered clients. Beyond it the least recently active is forgotten. */
 const MAX_PAYERS = 10_000;
 const PER_SECOND = 1;
 const BURST = 30;

@@ -6,8 +6,8 @@ const AGAIN: Duration = 60_000;
 export type PartnerAlert = (partner: string, detail: string) => void;
 
 /**
- * Tells the operator what is wrong between us and a platform, each thing at most once a minute: whoever sends requests must
- * not be able to fill the log. What is told names integrations and secrets of the configuration only, so there are few.
+ * Reports problems with a platform to the operator, each at most once a minute, so that clients cannot fill the log.
+ * Alerts name only configured integrations and secrets, so their number is limited.
  */
 export function createPartnerAlerts(clock: Clock, tell: PartnerAlert): PartnerAlert {
   const told = new Map<string, Instant>();

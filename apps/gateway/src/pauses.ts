@@ -7,8 +7,8 @@ const SHORT: Duration = 2;
 const LONGEST: Duration = 50;
 
 /**
- * Rests between steps of work for one large request: each lasts twice as long as the work since the one before, so that two
- * thirds of the process are left to everybody else while it is read.
+ * Pauses between steps of work for a large request. Each pause lasts twice as long as the preceding work, so that other
+ * requests get two thirds of the process.
  */
 export function createPauses(): () => Promise<void> {
   let began = performance.now();

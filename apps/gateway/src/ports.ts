@@ -22,7 +22,7 @@ import type { AdmissionRefusal } from './admission-control.ts';
 export type PresentedKeys = {
   /** The public id in a key, or null for text that is no key. */
   parse(text: string): string | null;
-  /** Whether the key is the one of this digest; takes the same time whatever is wrong with it. */
+  /** Returns true if the key has this digest, in constant time. */
   verify(presented: string, digest: string): boolean;
 };
 

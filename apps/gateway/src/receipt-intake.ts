@@ -12,7 +12,7 @@ import { checkDeclaredSize, readBody, tooLargeIs } from './request-body.ts';
 import { appendInTime } from './timed-append.ts';
 
 const RECEIPTS = '/receipts/:kind/:workspace/:account';
-/** What a provider is told for one message alone, the token of its attempt behind it. */
+/** Path of reports about a single message, with the token of its attempt. */
 const OF_ONE_MESSAGE = `${RECEIPTS}/:token`;
 type ReceiptRequest = FastifyRequest<{
   Params: { kind: string; workspace: string; account: string; token?: string };

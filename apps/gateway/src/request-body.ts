@@ -154,7 +154,7 @@ export function receiveBody<Value>(
       place.whole();
       resolve(receiver.whole());
     }
-    // The client has gone, or was told already that it was too slow: nobody sees this answer.
+    // The client has disconnected or was already refused for being too slow, so this response is not seen.
     function cut(): void {
       fail(new CarillonError('invalid_request', 'The connection ended before the body did.'));
     }

@@ -4,21 +4,21 @@ import { CarillonError, isJsonObject, parseJson, type Duration, type JsonObject 
 import type { TokenProvider, TokenVerifier } from '@carillon/ports';
 import { unauthorized } from './unauthorized.ts';
 
-/** A token that is good, with the name of the provider that signed it. */
+/** A valid token with the name of the provider that signed it. */
 export type FoundToken = { readonly provider: string; readonly claims: JsonObject };
 
-/** Providers that one token is tried against at most: only where providers name no issuer are there several to try. */
+/** Maximum providers tried per token. Several are possible only if providers name no issuer. */
 const MAX_TRIED = 3;
 
 const PROVIDERS = new WeakMap<Configuration, ReadonlyMap<string, readonly TokenProvider[]>>();
 
-/** An API key has no dots, a token two. */
+/** Tokens have two dots, API keys none. */
 export const isToken = (presented: string): boolean => presented.includes('.');
 
 /**
- * The provider of the workspace that signed the token: the stream's own is asked first, the others only so that a good
- * token of the workspace is told 403 or 404 like any other credential. Whom to ask at all is decided by the token's `iss`,
- * before any signature is checked. Throws `unauthorized`, or `keys_unavailable` where nobody can say.
+ * Returns the provider of the workspace that signed the token. Tries the stream's own provider first; the others only
+ * so that a valid token of the workspace gets 403 or 404 like any credential. The unverified `iss` selects the
+ * providers to try. Throws `unauthorized`, or `keys_unavailable` if verification is impossible now.
  */
 export async function findToken(
   configuration: Configuration,
@@ -38,13 +38,13 @@ export async function findToken(
     } else if (provider === own) throw keysUnavailable(verdict.retryAfter);
     else unavailable = Math.max(unavailable ?? 0, verdict.retryAfter);
   }
-  // Where the stream's own provider has said no, that is the answer.
+  // A refusal by the stream's own provider is final.
   throw own === undefined && unavailable !== null ? keysUnavailable(unavailable) : unauthorized();
 }
 
 /**
- * Whoever names the token's issuer, and those that name none: these may have signed anything. Where nobody names it, the
- * stream's own provider is asked all the same, so that the holder of a token that it did sign is told what is wrong.
+ * Returns the providers with the token's issuer and those without an issuer. If none matches, returns the stream's own
+ * provider, so that the holder of a token it signed learns what is wrong.
  */
 function providersToAsk(
   all: readonly TokenProvider[],
@@ -59,7 +59,7 @@ function providersToAsk(
   return [...first, ...possible.filter((other) => other !== own)].slice(0, MAX_TRIED);
 }
 
-/** What a token says of its issuer; nobody has checked it. */
+/** Returns the issuer in a token, unverified. */
 function issuerIn(token: string): string | null {
   const [, payload = ''] = token.split('.');
   try {
@@ -81,7 +81,7 @@ const keysUnavailable = (retryAfter: Duration): CarillonError =>
     retryAfter,
   });
 
-/** Throws `claim_mismatch` where a claim that the stream binds does not hold the same as its field of the event. */
+/** Throws `claim_mismatch` if a claim bound by the stream differs from its field of the event. */
 export function checkClaims({ security }: EventStream, claims: JsonObject | null, event: JsonObject): void {
   const unmet = claims && security.claims ? unmetBinding(security.claims, claims, event) : null;
   if (!unmet) return;

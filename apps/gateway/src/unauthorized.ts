@@ -7,8 +7,8 @@ const refusal = (detail: string): CarillonError =>
 export const unauthorized = (): CarillonError => refusal('Send a valid API key or token of this workspace');
 
 /**
- * The refusal of a request that was not let in, by its Authorization header. The words depend on the header alone, never on the path, so
- * that nobody learns which paths exist.
+ * Returns the refusal of an unauthorized request. Its text depends only on the Authorization header, never on the path,
+ * so that outsiders cannot discover paths.
  */
 export function unauthorizedBy(authorization: string | undefined): CarillonError {
   if (authorization === undefined || authorization.trim() === '')
