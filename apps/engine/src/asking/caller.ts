@@ -39,41 +39,41 @@ export type CallerPorts = VerdictPorts & {
 };
 
 export type Caller = {
-  /** A hint that these are due; the store has them anyway. */
+  /** Hints that these tasks are due. They are in the store anyway. */
   readonly offer: (tasks: readonly AskTask[]) => void;
-  /** Ends: no new call begins; those under way get a moment, then they are given up, to be made again later. */
+  /** Stops: starts no new call, waits a moment for running ones, then aborts them to be repeated later. */
   stop(): Promise<void>;
 };
 
-/** One bound for everything that waits in memory; each partner has a share of it. */
+/** Bytes of all tasks waiting in memory. Each partner has a share. */
 const QUEUE_BYTES = 32 * 1024 * 1024;
-/** More of one partner wait in its store. */
+/** Waiting tasks per partner in memory; more stay in the store. */
 const MAX_OF_LANE = 512;
-/** Calls open at once: of one partner, and of all together. */
+/** Concurrent calls per partner. */
 const CALLS_OF_PARTNER = 64;
 const CALLS = 1024;
 /**
- * Leases are taken ahead of the calls, so that a place that becomes free is taken at once. A lease is a visit to the disk
- * that many can share: where calls are shorter than that, as many are taken as will be called in `AHEAD_SPAN`.
+ * Calls for which leases are taken ahead, so that a free slot is used at once. Many leases share one disk write. If
+ * calls are shorter than a write, leases for the calls of `AHEAD_SPAN` are taken.
  */
 const AHEAD = 64;
 const AHEAD_SPAN: Duration = 500;
 const MAX_AHEAD = 512;
-/** The latest call counts as one of so many when its partner's speed is judged. */
+/** Number of recent calls over which a partner's speed is averaged. */
 const LATEST = 16;
-/** Until a partner has shown how fast it is. */
+/** Assumed call time of a partner that was not called yet. */
 const SLOW: Duration = 1000;
-/** Answers on their way to the store and the log, of which each waits for the disk three times; more of one partner wait for these. */
+/** Answers per partner being written to store and log, each with three disk writes. Further calls wait for them. */
 const SETTLING = 1024;
-/** Triggers of one partner from their lease until what came of them is stored; one alone is always taken. */
+/** Bytes of a partner's triggers from lease to stored result. A single trigger is always taken. */
 const HELD_BYTES = 32 * 1024 * 1024;
 const PAGE = 256;
 const LEASE_MARGIN: Duration = 10_000;
 const CALLS_END: Duration = 5_000;
 
 /**
- * Asks partners about the triggers that are due. A slow partner holds up its own lane alone; one that may not be called
- * now keeps nothing in memory. Nothing of it is needed for correctness but the store: what dies here is asked again.
+ * Calls partners for due triggers. A slow partner delays only its own queue; a partner that must not be called now
+ * keeps nothing in memory. The store is the source of truth: after a crash the calls are repeated.
  */
 export function startCaller(ports: CallerPorts): Caller {
   const { clock, tasks, watch, ids } = ports;
@@ -115,7 +115,7 @@ export function startCaller(ports: CallerPorts): Caller {
   const isLate = ({ deadline }: DueTask): boolean => deadline !== null && deadline <= clock.now();
   const needsNoCall = (one: AskTask): boolean => one.asking.verdict !== null || isLate(one.task);
 
-  /** Takes up what is due: what needs no call at once, the rest in its lane. */
+  /** Accepts due tasks: settles those that need no call, and queues the rest. */
   function takeUp(due: readonly AskTask[]): readonly Added[] {
     const settled = due.filter(needsNoCall).map((one) => verdicts.take(one));
     return [...settled, ...scheduler.enter(due.filter((one) => !needsNoCall(one)))];
@@ -138,11 +138,11 @@ export function startCaller(ports: CallerPorts): Caller {
     const now = clock.now();
     const lane = lanes.laneOf(queue);
     const isOpen = callable(partnerOf(queue));
-    // Those in memory are due in the store until their leases are on the disk.
+    // Tasks in memory stay due in the store until their leases are written.
     const most = PAGE + scheduler.unleased(lane);
     const found = await tasks.due(queue, now, most);
     const page = found.filter((task) => !scheduler.isKnown(task.id) || isLate(task)).map(readTask);
-    // While it may not be called, only what needs no call is taken up.
+    // While the partner must not be called, only tasks that need no call are accepted.
     const ready = isOpen ? page : page.filter(({ asking }) => asking.verdict !== null);
     const late = isOpen ? [] : (await tasks.overdue(queue, now, PAGE)).map(readTask);
     const added = takeUp([...ready, ...late]);
@@ -196,11 +196,14 @@ function pickOf(
   return integration ? pickCall(waiting, lane, { integration, ...picking }) : [];
 }
 
-/** How long a call may hold its lease. Two keys may mean two calls, and a place may become free only when another call ends. */
+/**
+ * Returns the lease duration of a call. With two keys there may be two calls, and a slot may only free up when another
+ * call ends.
+ */
 const leaseSpanOf = (integration: LookupIntegration | null): Duration =>
   integration ? 3 * lookupTimeouts(integration).total + LEASE_MARGIN : LEASE_MARGIN;
 
-/** The lane of each partner, and the way back. */
+/** Maps partners to queues and back. */
 function createPartnerLanes() {
   const partners = new Map<string, Partner>();
   return {
@@ -218,16 +221,16 @@ function createPartnerLanes() {
   };
 }
 
-/** How long the calls of each lane take, and how many calls and leases that allows. */
+/** Average call time per queue, and the resulting numbers of calls and leases. */
 function createPaces() {
   const averages = new Map<string, Duration>();
   return {
-    /** Notes how long a call took. The latest calls count most. */
+    /** Adds the duration of a call. Recent calls count most. */
     note(lane: string, span: Duration): void {
       const known = averages.get(lane) ?? SLOW;
       averages.set(lane, known + (span - known) / LATEST);
     },
-    /** The more calls are open, the smaller the share of each partner; no partner is ever kept out. */
+    /** With more open calls each partner's share shrinks, but never to zero. */
     limitsOf(lane: string, openCalls: number): LaneLimits {
       const places = Math.min(CALLS_OF_PARTNER, Math.max(4, Math.floor((CALLS - openCalls) / 4)));
       const needed = Math.floor((places * AHEAD_SPAN) / Math.max(1, averages.get(lane) ?? SLOW));

@@ -13,18 +13,18 @@ type CallsPorts = {
   readonly partners: Partners;
   readonly verdicts: VerdictPorts;
   readonly watch: Pick<AskWatch, 'call' | 'trouble'>;
-  /** Ends the calls that are still open at the end of a stop. */
+  /** Aborts calls that are still open at the end of a stop. */
   readonly givingUp: AbortSignal;
 };
 
-/** One bound for answers that are being read; each partner has a share of it. */
+/** Bytes of answers being read. Each partner has a share. */
 const ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** Asks partners about triggers whose leases are held, and stores what came of it. */
+/** Calls partners for triggers with held leases, and stores the results. */
 export function createCalls({ clock, ids, lookup, partners, verdicts, watch, givingUp }: CallsPorts) {
   const answers = createByteBudget(ANSWER_BYTES, { shared: true });
 
-  /** One call, or two where the first key is refused and there is another. */
+  /** Makes one call, or a second one if the first key is refused and there is another. */
   async function callWithKeys(
     partner: Partner,
     shared: readonly AskTask[],
@@ -41,7 +41,7 @@ export function createCalls({ clock, ids, lookup, partners, verdicts, watch, giv
     for (const [index, key] of keys.entries()) {
       const startedAt = clock.now();
       if (startedAt > beginUntil) {
-        // It waited too long for its place, or the process stood still: by the end of the call another worker may ask too.
+        // The call waited too long or the process stalled: before the call would end, another worker may call too.
         answer = { kind: 'not_made', detail: '' };
         partners.ended(partner, answer, { tried: [], sharedBy: shared.length });
         return answer;
@@ -78,8 +78,8 @@ export function createCalls({ clock, ids, lookup, partners, verdicts, watch, giv
 
   return {
     /**
-     * One call about these. `called` is told once the partner is free again. Answers those that go on waiting for it.
-     * Never rejects for what the partner did.
+     * Makes one call for these triggers. `called` runs when the partner is free again. Returns the triggers that still
+     * wait. Never rejects because of the partner.
      */
     async ask(partner: Partner, shared: readonly AskTask[], called: () => void): Promise<readonly AskTask[]> {
       const room = answers.open(partnerTitle(partner));
@@ -98,12 +98,14 @@ export function createCalls({ clock, ids, lookup, partners, verdicts, watch, giv
             answer = await callWithKeys(partner, shared, opened, callId, room.take);
           }
         } catch (error) {
-          // A store that is away, or a secret of another key: nobody was asked, so the triggers are settled as such and come again.
+          // Store unavailable, or a secret that cannot be opened: no call was made, so the triggers are settled as such
+          // and retried.
           watch.trouble('ask a partner', error);
           partners.ended(partner, answer, { tried: [], sharedBy: shared.length });
         }
         called();
-        // Refused before, and nobody was answered since: these were asked together because it refuses everybody.
+        // The partner refused these triggers alone, and has not answered since. They were called together because it
+        // refuses everything.
         const toEverybody = shared.every(({ asking }) => asking.alone) && partners.isDoubtful(partner);
         const made = { callId, startedAt, endedAt: clock.now(), answer, toEverybody };
         return integration ? await settleCall(shared, made, integration, verdicts) : [];

@@ -15,53 +15,53 @@ type Ports = {
   readonly configuration: Pick<ConfigurationView, 'current'>;
   readonly secrets: Secrets;
   readonly clock: Clock;
-  /** An operator should look. */
+  /** Alerts an operator. */
   readonly alert: (partner: string, detail: string) => void;
-  /** Told of each change; before the first one a partner is called. */
+  /** Called for each change of a partner's state. The initial state is open. */
   readonly changed: (partner: string, state: PartnerState) => void;
 };
 
-/** A secret with the name that the configuration has for it. */
+/** A secret with its name in the configuration. */
 export type NamedKey = { readonly name: string; readonly value: string };
 
-/** A partner as it may be called now. */
+/** A partner that may be called now. */
 export type OpenPartner = {
   readonly integration: LookupIntegration;
-  /** The key to try first, then the other one where there are two. */
+  /** The key to try first, then the second one if configured. */
   readonly keys: readonly NamedKey[];
   readonly secrets: Readonly<Record<string, string>>;
 };
 
-/** Why no call can be made at all. */
+/** Why a partner cannot be called at all. */
 export type Unusable = { readonly unusable: string };
 
 type Place = { breaker: Breaker; pausedUntil: Instant };
 type State = {
   readonly of: Partner;
   integration: LookupIntegration;
-  /** What the integration says, as text: the same settings written again are no new ones. */
+  /** The settings as text, so that unchanged settings are recognized. */
   readonly settings: string;
   readonly place: Place;
-  /** Shut while the partner refuses our keys: one probe a minute. */
+  /** Open while the partner refuses our keys; then one probe per minute. */
   suspension: Breaker;
-  /** Calls of one trigger that it refused since it last answered. Null: nothing suggests that it refuses everybody. */
+  /** Single-trigger calls refused since its last answer. Null unless it may refuse everything. */
   refusedAlone: number | null;
-  /** The name of the key that was taken where the other one was refused. */
+  /** Name of the key that worked when the other was refused. */
   preferred: string | null;
   opened: { readonly partner: OpenPartner | Unusable; readonly until: Instant } | null;
 };
 
 /**
- * After a shared call was refused so many triggers are asked one by one; where it refuses them all, it refuses everybody.
- * Each shared call that it refuses after that wants one more of them refused alone before the next shared one counts.
+ * Number of triggers that are called alone after a shared call was refused. If all are refused, the partner refuses
+ * everything. Each further refused shared call adds one.
  */
 const SAMPLE = 8;
-/** Secrets are read again after this, so that a new one counts soon and a burst of calls reads it once. */
+/** Age at which secrets are read again, so that a new secret applies soon and a burst reads it once. */
 const SECRETS_FRESH: Duration = 2_000;
 
 /**
- * The partners of this process: where each is, with which keys, and whether it may be called now. Breaker and Retry-After
- * count for the workspace's calls to one host, a suspension for the integration whose key is refused.
+ * State of each partner in this process: breaker, keys, and whether it may be called. Breaker and Retry-After apply per
+ * workspace and host, a suspension per integration whose key is refused.
  */
 export function createPartners({ configuration, secrets, clock, alert, changed }: Ports) {
   const find = createIntegrationLookup(configuration);
@@ -76,7 +76,7 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
   }
 
   return {
-    /** Tells what has changed since it was last asked to, new settings and other partners of the same host included. */
+    /** Reports all changes since the last call, including new settings and other partners on the same host. */
     tell(): void {
       for (const [title, { of }] of states) {
         const state = partnerState(of);
@@ -85,14 +85,14 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
       }
     },
     find,
-    /** When it may be called: `now` or earlier means at once; null where the configuration has no such partner. */
+    /** Returns when the partner may be called: `now` or earlier means at once. Null if it is not configured. */
     mayCallAt(partner: Partner, now: Instant): Instant | null {
       const integration = find(partner);
       if (!integration) return null;
       const { place, suspension } = stateOf(partner, integration);
       return Math.max(place.pausedUntil, mayCallAt(place.breaker, now), mayCallAt(suspension, now));
     },
-    /** To be asked right before a call that `mayCallAt` allowed: from here on it counts as a probe where one is due. */
+    /** Must be called right before a call allowed by `mayCallAt`. The call counts as a probe if one is due. */
     begin(partner: Partner): void {
       const integration = find(partner);
       if (!integration) return;
@@ -106,17 +106,20 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
       if (!integration) return { unusable: 'the configuration has no such partner any more' };
       return openPartner(partner.workspace, stateOf(partner, integration), secrets, clock);
     },
-    /** It has answered nobody since it refused a shared call. */
+    /** Returns true if it has answered no trigger since it refused a shared call. */
     isDoubtful(partner: Partner): boolean {
       return this.apart(partner) !== Number.POSITIVE_INFINITY;
     },
-    /** Triggers that may be asked one by one at a time; 0: it refuses everybody, so they are asked together. */
+    /**
+     * Returns how many triggers may be called alone concurrently. 0 if it refuses everything, so that triggers are
+     * called together.
+     */
     apart(partner: Partner): number {
       const integration = find(partner);
       const refused = integration && stateOf(partner, integration).refusedAlone;
       return refused === null ? Number.POSITIVE_INFINITY : Math.max(0, SAMPLE - refused);
     },
-    /** To be called after each call. */
+    /** Must be called after each call. */
     ended(partner: Partner, answer: PartnerAnswer, call: FinishedCall): void {
       const integration = find(partner);
       if (!integration) return;
@@ -127,7 +130,7 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
 }
 export type Partners = ReturnType<typeof createPartners>;
 
-/** Finds the integration of a partner. It is asked several times for each call, so it looks once for each configuration. */
+/** Finds the integration of a partner, cached per configuration because each call needs it several times. */
 function createIntegrationLookup(configuration: Ports['configuration']) {
   const found = new Map<string, LookupIntegration | null>();
   let foundIn: Configuration | null = null;
@@ -145,7 +148,7 @@ function createIntegrationLookup(configuration: Ports['configuration']) {
   };
 }
 
-/** What is known of each partner. Partners of a workspace on one host share their breaker. */
+/** State by partner. Partners of a workspace on one host share a breaker. */
 function createStates() {
   const states = new Map<string, State>();
   const places = new Map<string, Place>();
@@ -162,7 +165,7 @@ function createStates() {
     const where = `${partner.workspace} ${new URL(integration.url).origin}`;
     const place = places.get(where) ?? { breaker: CLOSED, pausedUntil: 0 };
     places.set(where, place);
-    // New settings deserve a new chance.
+    // New settings reset the state.
     const state: State = {
       of: partner,
       integration,
@@ -208,11 +211,11 @@ async function openPartner(
   return open;
 }
 
-/** A call that ended. `tried`: names of the keys it was made with, all but the last of which were refused. */
+/** A finished call. `tried`: names of the keys used; all but the last were refused. */
 type FinishedCall = { readonly tried: readonly string[]; readonly sharedBy: number };
 type Report = (detail: string) => void;
 
-/** Draws the conclusions of an answer: for the breaker of the host, the suspension of the key, shared calls, and the choice of key. */
+/** Updates breaker, suspension, shared calls and preferred key after an answer. */
 function noteAnswer(state: State, answer: PartnerAnswer, call: FinishedCall, now: Instant, report: Report): void {
   if (answer.kind === 'not_made' || answer.kind === 'no_room') {
     state.place.breaker = callNotMade(state.place.breaker);
@@ -255,7 +258,7 @@ function noteHealth({ place }: State, answer: PartnerAnswer, now: Instant, repor
 }
 
 function noteKeys(state: State, [refused, taken]: readonly string[], report: Report): void {
-  // Calls that were under way at once find out the same.
+  // Concurrent calls may reach the same result.
   if (taken === undefined || taken === state.preferred) return;
   state.preferred = taken;
   state.opened = null;

@@ -4,25 +4,25 @@ import { pause } from '@carillon/runtime';
 
 type RecorderPorts = {
   readonly log: Pick<EventLog, 'logId' | 'partitions' | 'append'>;
-  /** Ends the waiting: what is not on the log then is put there by whoever comes next. */
+  /** Aborts waiting. A later process appends the records that are missing then. */
   readonly givingUp: AbortSignal;
-  /** The log has begun to refuse. */
+  /** Called when the log starts to refuse records. */
   readonly refused: (error: unknown) => void;
-  /** The log takes records again. */
+  /** Called when the log accepts records again. */
   readonly taken: () => void;
 };
 
-/** How soon a log that refuses is tried again. */
+/** Pause before a refused append is retried. */
 const AGAIN: Duration = 500;
 
 /**
- * The log for what is decided about triggers: an answer waits here until it is on the log, and as long as one does,
- * `refuses` says that nobody should be asked for more. So what waits in memory stays what was under way.
+ * Appends final results of triggers to the log. A result waits here until it is appended. While one waits, `refuses`
+ * tells callers not to call partners, so that memory holds no more than the running calls.
  */
 export function createRecorder({ log, givingUp, refused, taken }: RecorderPorts) {
   let waiting = 0;
 
-  /** Rejects as `log.append` does, where another try would not help or there is no time for one. */
+  /** Rejects like `log.append` if a retry cannot help or the process stops. */
   async function append(records: Parameters<EventLog['append']>[0]): Promise<readonly number[]> {
     let waits = false;
     try {

@@ -4,23 +4,23 @@ import type { Duration, Instant } from '@carillon/kernel';
 import type { Lane, Waiting } from '@carillon/runtime';
 import type { AskTask } from '@carillon/stages';
 
-/** Triggers that are collected for one call wait at most this long for each other. */
+/** Maximum wait for further triggers of a shared call. */
 const COLLECT: Duration = 50;
-/** Each has a record of its own in the end, so that one call cannot become a flood. */
+/** Maximum triggers per call. Each gets its own record, so this bounds the records per call. */
 const MAX_SHARING = 100;
 
 type Picking = {
   readonly integration: LookupIntegration;
   readonly now: Instant;
-  /** Triggers that may be asked alone at a time, of those that have to be. */
+  /** Number of triggers that may be called alone concurrently. */
   readonly most: number;
   readonly chance: number;
 };
 
 /**
- * The triggers of the next call; none while others may still join them. Those that share no call any more are drawn by
- * chance and asked alone, `most` at a time. Where `most` is 0 the partner refuses everybody: they are asked together, but
- * never with a trigger of which no call was refused yet.
+ * Picks the triggers of the next call; none while others may still join. Triggers that no longer share calls are picked
+ * at random and called alone, at most `most` concurrently. If `most` is 0, the partner refuses everything: these
+ * triggers are called together, but never with one that was not refused yet.
  */
 export function pickCall(
   waiting: readonly Waiting<AskTask>[],
@@ -50,10 +50,10 @@ export function pickCall(
 
 const isAlone = ({ work }: Waiting<AskTask>): boolean => work.asking.alone;
 
-/** Calls under way of one trigger that shares none any more. */
+/** Returns the number of running calls with a trigger that no longer shares. */
 const askedAlone = ({ underWay }: Pick<Lane<AskTask>, 'underWay'>): number =>
   [...underWay].filter(([first, second]) => first?.asking.alone === true && second === undefined).length;
 
-/** The ids of a shared call, each once. */
+/** Returns the distinct user ids of a shared call. */
 export const idsOfCall = (shared: readonly AskTask[]): readonly string[] =>
   idsOf(shared.map(({ asking }) => asking.trigger?.userIds ?? []));

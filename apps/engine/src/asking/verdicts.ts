@@ -5,23 +5,23 @@ import { expireTask, publishVerdict, type AskTask, type VerdictPorts } from '@ca
 type VerdictsPorts = {
   readonly verdicts: VerdictPorts;
   readonly underWay: UnderWay;
-  /** Whether it waits to be asked, or is being asked. */
+  /** Returns true if the trigger waits for its call or is being called. */
   readonly isAsked: (id: string) => boolean;
-  /** There is room for more of what the store has. */
+  /** Called when there is room for more tasks from the store. */
   readonly hasRoom: () => void;
 };
 
-/** Put on the log at once: so many, and so many bytes. The rest stays in the store. */
+/** Maximum results that are appended concurrently, with their bytes. The rest stays in the store. */
 const MOST = 64;
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Triggers that need no partner: their verdict stands in the store and has to get onto the log, or their time is over. */
+/** Settles triggers without a call: their result is stored but not on the log, or their time is over. */
 export function createVerdicts({ verdicts, underWay, isAsked, hasRoom }: VerdictsPorts) {
   const budget = createByteBudget(MAX_BYTES);
   const publishing = new Set<string>();
 
   return {
-    /** Publishes the verdict, or parks the trigger as too late where it has none. One alone is always taken, however large. */
+    /** Publishes the result of a trigger, or parks it as too late without one. A single trigger is always accepted. */
     take(one: AskTask): Added {
       const { id, data } = one.task;
       const isDecided = one.asking.verdict !== null;

@@ -33,8 +33,8 @@ type Setback = { readonly failures: number; readonly until: Instant };
 type Place = { readonly workspace: string; readonly name: string; readonly body: PolledIntegration };
 
 /**
- * Asks platforms that tell nobody by themselves. A cohort is due when its newest whole answer is older than the
- * integration says; the lease of the integration sees to it that one process asks at a time.
+ * Polls platforms that do not push cohorts. A cohort is due when its newest complete result is older than the
+ * integration's interval. The lease of the integration ensures that one process polls at a time.
  */
 export function startPoller(ports: PollerPorts): Poller {
   const { clock, cohorts, configuration, ids, leases, secrets, watch } = ports;
