@@ -191,7 +191,7 @@ async function withinLimit<Value>(
   return Promise.race([work(signal), ended]).finally(() => clearTimeout(timer));
 }
 
-/** What an attempt says about the account: what is wrong with one message says nothing. */
+/** Returns what an attempt shows about its account. A problem of a single message shows nothing. */
 function endOf({ verdict }: ProviderResult): CallEnd {
   if (verdict === 'refused_account') return 'shut';
   return verdict === 'throttled' || verdict === 'transient' || verdict === 'ambiguous' ? 'bad' : 'good';

@@ -15,40 +15,43 @@ import type { Rates } from './rates.ts';
 import { sharesDigest } from './windows.ts';
 import type { WorkShare } from './work-share.ts';
 
-/** One bound for everything that waits in memory. */
+/** Bytes of all deliveries waiting in memory. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** What a delivery takes beside the text that it was read from. */
+/** Memory of a delivery besides the text it was read from. */
 const OVERHEAD_BYTES = 1000;
-/** Rows read from the ledger for one workspace in one round. */
+/** Deliveries read from the ledger per workspace and round. */
 const PAGE = 200;
 const NO_ACCOUNT_PLACES = 4;
-/** Where items of digests wait to be collected: they need no account, and a slow one must not hold them up. */
+/** Queue of digest items. They need no account, so a slow account must not delay them. */
 const ITEMS = 'items of digests';
 const ITEM_PLACES = 16;
-/** Items that are listed with one write of their head, and how many that wait are looked through for them. */
+/** Digest items that are listed with one write of their head. */
 const ITEM_BATCH_SIZE = 50;
 const ITEMS_LOOKED_THROUGH = 500;
 const NOT_REACHED = 'no account of the notification sends to this address (allow)';
-/** For each place of an account so many outcomes may be on their way to the log; where that is slow, calls wait for it. */
+/** Outcomes per account connection that may be in publication. If the log is slow, calls wait for it. */
 const PUBLISHING = 8;
-/** The ledger is asked at least this often, whatever hints came. */
+/** Maximum time between reads of the ledger. */
 const POLL = 1000;
-/** So often it is looked whether sending may begin. */
+/** Interval of the check whether sending may begin. */
 const HELD_BACK: Duration = 100;
-/** What is another process's own has waited so long that it seems to have nobody: longer than a process stays unmissed. */
+/**
+ * Waiting time after which deliveries of another process count as abandoned. Longer than the detection of a dead
+ * process.
+ */
 const ABANDONED = 10_000;
 
 export type Dispatcher = {
-  /** A hint that these are due; the ledger has them anyway. */
+  /** Hints that these deliveries are due. They are in the ledger anyway. */
   readonly offer: (due: readonly DueDelivery[]) => void;
   /**
-   * Begins no new attempt, and gives those under way until `deadline`. Returns the deliveries whose calls did not come back: nobody
-   * waits for them any longer. The signal `stopping` has to be aborted before.
+   * Starts no new attempt and waits for running ones until `deadline`. Returns the deliveries whose calls did not end,
+   * which are then abandoned. The caller must abort `stopping` first.
    */
   stop(deadline: number): Promise<readonly DeliveryId[]>;
 };
 
-/** What a dispatcher works with. `start.ts` makes the parts. */
+/** Parts of a dispatcher, created by `start.ts`. */
 export type DispatcherParts = {
   readonly share: WorkShare;
   readonly accounts: Accounts;
@@ -56,12 +59,13 @@ export type DispatcherParts = {
   readonly attempts: AttemptPorts;
 };
 
-/** What is told of an attempt that did not come to calling the provider. */
+/** Summary of an attempt that made no call. */
 const UNCALLED = { attemptId: null, account: null, code: '', missing: 0, wrongLocality: [] } as const;
 
 /**
- * Takes what is due from the ledger and sends it, each account as many at a time as it has connections. A slow account
- * holds up its own lane only, a busy workspace its own turns only. No attempt begins before the share says so.
+ * Sends due deliveries from the ledger, with as many concurrent calls per account as it has connections. A slow account
+ * delays only its own queue, and a busy workspace only its own deliveries. No attempt begins before the share allows
+ * it.
  */
 export function startDispatcher(
   { clock, ledger, configuration, watch }: Pick<DeliveryPorts, 'clock' | 'ledger' | 'configuration' | 'watch'>,
@@ -85,13 +89,13 @@ export function startDispatcher(
     return choice ? callsAtOnce(choice.body) : NO_ACCOUNT_PLACES;
   }
 
-  /** Answers the delivery again where it is to be sent over another account than the one it was queued for. */
+  /** Returns the delivery if it must go through another account than the queue's. */
   async function send(lane: string, due: DueDelivery, called: () => void): Promise<readonly DueDelivery[]> {
     const { delivery } = due;
     const queuedFor = choices.get(lane);
     if (queuedFor && !(await rates.take(queuedFor, attempts.stopping))) return [];
     const now = clock.now();
-    // What the configuration says may have changed since it was queued.
+    // The configuration may have changed while the delivery was queued.
     const choice = accounts.route(delivery, now);
     if (choice && choice.key !== lane) return [due];
     const hold = choice ? await accounts.hold(choice) : null;
@@ -110,13 +114,13 @@ export function startDispatcher(
     ended(summaryOf(report, lane, (clock.now() - startedAt) / 1000));
     alertOf(report, lane, watch);
     if (report.kind === 'stale' || report.kind === 'collected') return [];
-    // The connection is free, and a crash from here on leaves no doubt: the next one need not wait for the log.
+    // The connection is free. A crash after this leaves no doubt, so the next call need not wait for the log.
     called();
     await report.published;
     return [];
   }
 
-  /** Answers those that are to be sent alone after all. */
+  /** Returns deliveries that must be sent alone. */
   async function takeIn(items: readonly DueDelivery[]): Promise<readonly DueDelivery[]> {
     const alone = await takeInItems(
       items.map(({ delivery }) => delivery),
@@ -174,7 +178,7 @@ export function startDispatcher(
   };
 }
 
-/** The first waiting item, and others that go into its digest. */
+/** Picks the first waiting item with others of the same digest. */
 function itemsOfOneDigest<Item extends { readonly work: DueDelivery }>(waiting: readonly Item[]): readonly Item[] {
   const [first] = waiting;
   if (!first) return [];
@@ -184,7 +188,7 @@ function itemsOfOneDigest<Item extends { readonly work: DueDelivery }>(waiting: 
     .slice(0, ITEM_BATCH_SIZE);
 }
 
-/** What metrics and traces get of an attempt. */
+/** Summarizes an attempt for metrics and traces. */
 function summaryOf(report: AttemptReport, account: string, seconds: number): AttemptSummary {
   if (report.kind !== 'called') return { ...UNCALLED, verdict: report.kind, seconds };
   const { verdict, code } = report.result;

@@ -5,7 +5,7 @@ import type { DeliveryPorts } from './ports.ts';
 
 /** So often it is looked whether sending may begin. */
 export const LOOK_AGAIN: Duration = 100;
-/** Where nothing was read for a while, nobody waits for a tenth of a second. */
+/** Interval of the check once nothing was read for a while. */
 const LOOK_SELDOM: Duration = 1_000;
 const QUIET_AFTER: Duration = 10_000;
 /** So long without a record read, and a person has to look. */

@@ -31,31 +31,34 @@ import { createWorkShare, type WorkShare } from './work-share.ts';
 type CalledOffConfig = Pick<CustodyPorts, 'calledOffBelow' | 'calledOffJobs'>;
 
 export type DeliveryConfig = CalledOffConfig & {
-  /** The store's lock proves every predecessor dead, so its calls under way are in doubt at once. */
+  /** True if the store's lock proves that no predecessor runs, so its open calls are in doubt immediately. */
   readonly aloneOnStore: boolean;
 };
 
 export type DeliveryRole = {
-  /** What the first sweep found: shown at start. */
+  /** Results of the first sweep, shown at start. */
   readonly recovered: { readonly resumed: number; readonly inDoubt: number };
-  /** Stops taking work, gives calls under way up to 10 s, appends outcomes: all within 13 s, whatever is away. */
+  /** Stops new work, waits for calls up to 10 s, and appends outcomes, all within 13 s even during an outage. */
   close(): Promise<void>;
 };
 
 const SWEEP_EVERY = 5_000;
-/** So often it is looked whether the configuration is a new one. */
+/** Interval of the check for a new configuration. */
 const CHANGES_EVERY = 1_000;
-/** Words younger than this are still being published by whoever wrote them. */
+/** Age below which choices are left to their own publisher. */
 const CONSENT_GRACE = 5_000;
 const CONSENT_BATCH_SIZE = 200;
-/** The times at which providers are asked are minutes apart. */
+/** Interval of doubt rounds. Queries of one doubt are minutes apart. */
 const DOUBTS_EVERY = 15_000;
 const CALLS_END = 10_000;
-/** What has not ended by then ends with the process: it is all safe to be killed. */
+/** Time after which the remaining work ends with the process. All of it tolerates a kill. */
 const ALL_ENDS = 13_000;
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
-/** The delivery role: takes intents into custody, sends due deliveries, applies receipts, and sweeps what a crash left behind. */
+/**
+ * Starts the delivery role: takes intents into custody, sends due deliveries, applies receipts, and sweeps the remains
+ * of a crash.
+ */
 export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts): Promise<DeliveryRole> {
   const { ledger, clock, watch } = ports;
   const counts = await ledger.countByState();
@@ -95,20 +98,20 @@ type Running = { stop(): Promise<unknown> };
 
 /** Everything that calls providers. */
 export type Sending = {
-  /** A hint that deliveries are due; the ledger has them anyway. */
+  /** Hints that deliveries are due. They are in the ledger anyway. */
   readonly offer: (due: readonly DueDelivery[]) => void;
   /**
-   * Messages that the provider of the last attempt has and that look like the one of the delivery. Null: the provider cannot be
-   * asked now. Undefined: it can never be asked, or the message cannot be rendered again.
+   * Returns messages at the last attempt's provider that resemble the delivery's. Null if the provider cannot say now.
+   * Undefined if it never can, or if the message cannot be rendered again.
    */
   find(delivery: Delivery, since: Instant): Promise<readonly FoundMessage[] | null | undefined>;
-  /** Lists digest items that a crashed process collected and put on no list. */
+  /** Lists digest items of a crashed process that are on no list. */
   listUnlisted(): Promise<void>;
-  /** Lets calls under way end until `deadline`. Returns the deliveries whose calls did not. */
+  /** Waits for running calls until `deadline`. Returns the deliveries whose calls did not end. */
   stop(deadline: Instant): Promise<readonly DeliveryId[]>;
 };
 
-/** Makes the parts of the dispatcher, and starts it beside the windows of digests. */
+/** Creates the parts of the dispatcher and starts it with the digest windows. */
 export function startSending(ports: DeliveryPorts, share: WorkShare, stopping: AbortSignal): Sending {
   const { clock, watch } = ports;
   const trouble = (operation: string, error: unknown): void => watch.trouble(operation, error);
@@ -139,7 +142,7 @@ export function startSending(ports: DeliveryPorts, share: WorkShare, stopping: A
     },
     async stop(deadline) {
       const [open] = await Promise.all([dispatcher.stop(deadline), windows.stop(deadline)]);
-      // A sender waits for its calls when it closes; those that are still open end with the process.
+      // A sender waits for its calls on close, so senders with open calls end with the process.
       if (open.length === 0) await accounts.close();
       return open;
     },
@@ -207,13 +210,13 @@ function startLoops(ports: DeliveryPorts, { startGate, share, sending, stopping 
       await sending.listUnlisted().catch((error: unknown) => watch.trouble('list items of digests', error));
       await publishConsents(await ports.consents.unpublished(clock.now() - CONSENT_GRACE, CONSENT_BATCH_SIZE), ports);
     }),
-    // Its own loop, because a change that concerns very many deliveries takes minutes.
+    // A loop of its own, because a change that concerns very many deliveries takes minutes.
     loop('look through what waits', CHANGES_EVERY, afterChange),
     loop('ask about doubts', DOUBTS_EVERY, () => settler.round()),
   ];
 }
 
-/** Sweeps until no delivery of the predecessor is left in SENDING. */
+/** Sweeps until no SENDING delivery of the predecessor is left. */
 async function sweepAll(ports: DeliveryPorts): Promise<void> {
   for (;;) {
     const { doubted } = await sweep(ports, FOR_EVER);

@@ -14,7 +14,7 @@ const ITEM_BYTES = 150;
 const PAGE = 100;
 /** The store is asked at least this often. */
 const POLL: Duration = 1000;
-/** What is another process's own and has waited so long seems to have nobody. */
+/** Waiting time after which a window of another process counts as abandoned. */
 const ABANDONED: Duration = 10_000;
 
 /** Whether two items go into the same digest, without making the name of its head. */
@@ -29,8 +29,8 @@ export const sharesDigest = ({ slot, intent }: Delivery, other: Delivery): boole
 export type Windows = { stop(deadline: Instant): Promise<void> };
 
 /**
- * Closes windows when they are due and empties what is closed, workspaces taking turns. Of several processes each begins
- * with its own; two at one head do the same and lose nothing but work.
+ * Closes due windows and empties closed ones, alternating between workspaces. Each process starts with its own share;
+ * if two work on one head, they only waste work.
  */
 export function startWindows(
   ports: DigestPorts,
