@@ -21,12 +21,12 @@ import { tokenPrincipal } from './people/tokens.ts';
 import { digestOf, newSecretToken } from './people/words.ts';
 import { deploymentOwner, personPrincipal, type Principal } from './principal.ts';
 
-/** What somebody shows to sign in. */
+/** Credentials of a sign-in. */
 export type SignIn =
   | { readonly word: string }
   | { readonly email: string; readonly password: string; readonly code?: string | undefined };
 
-/** A session that was opened: the cookie for the browser. */
+/** A new session: the cookie for the browser. */
 export type Opened = {
   readonly cookie: string;
   readonly sessionId: string;
@@ -40,47 +40,52 @@ export type AccessPorts = Pick<ControlPorts, 'ids' | 'clock' | 'people' | 'facto
 
 export type AccessSettings = {
   readonly passwords?: Passwords;
-  /** Waits between guesses. */
+  /** Waits between guesses. Replaced in tests. */
   readonly pause?: (span: Duration) => Promise<unknown>;
   /** Mails people about their account. Defaults to no mail. */
   readonly mail?: PersonMail;
-  /** Whether passwords sign in; false: links and the identity provider alone. */
+  /** Returns true if passwords may sign in. If false, only links and identity providers can. */
   readonly localPasswords?: () => boolean;
 };
 
 export type Access = {
   /**
-   * On whose behalf the request is made; null where it carries no credential, or none that is good. Whoever lets it in calls
-   * {@link refuseForgery} too: a browser in a session may be made to write by a page that is not ours.
+   * Returns who makes the request. Null without a valid credential. The caller must also call {@link refuseForgery},
+   * because another site may make a browser with a session send writes.
    */
   who(request: FastifyRequest): Promise<Principal | null>;
-  /** The same of a request that was let in before and goes on: it keeps no session in use, since nobody did anything. */
+  /**
+   * Returns who makes a request that was admitted before and is still open. Does not extend the session, because the
+   * person is not active.
+   */
   stillWho(request: FastifyRequest): Promise<Principal | null>;
-  /** A new word for `/welcome#…`, for one use within LINK_LASTS; the word before it, if nobody has used it, ends. */
+  /** Makes a new token for `/welcome#…`, valid once within LINK_LASTS. An unused earlier token ends. */
   makeLink(personId?: string | null): Promise<SignInLink>;
   /**
-   * Opens a session, and ends the one that this browser had. Rejects with `unauthorized` for wrong words, `second_factor` where a
-   * code is missing, and `rate_limited` where there were many.
+   * Opens a session and ends this browser's previous one. Rejects with `unauthorized` for wrong credentials,
+   * `second_factor` for a missing code, and `rate_limited` after many tries.
    */
   openSession(given: SignIn, request: FastifyRequest): Promise<Opened>;
   /**
-   * The same for somebody who proved otherwise who they are. `epoch`: of the person when that was proved; what ended all sessions
-   * since ends this one too. Left out: it was proved just now. `lasts`: the session ends so long after now, where that is earlier.
+   * Opens a session for a person who was verified otherwise. `epoch`: the person's epoch at verification, so that an
+   * event that ended all sessions since ends this one too; defaults to the current one. `lasts`: maximum duration of
+   * the session, if shorter than usual.
    */
   openFor(personId: string, way: SignInWay, request: FastifyRequest, bounds?: SessionBounds): Promise<Opened>;
-  /** Answers the cookie that ends the session of this browser. */
+  /** Returns the cookie that ends this browser's session. */
   closeSession(request: FastifyRequest): Promise<string>;
   readonly passwords: Passwords;
   readonly guessing: Guessing;
   readonly mail: PersonMail;
-  /** Links that were mailed to people. */
+  /** Mailed links of people. */
   readonly links: MailedLinks;
-  /** Wrong codes of second factors. */
+  /** Counts of wrong second-factor codes. */
   readonly factors: FactorGuesses;
 };
 
 /**
- * Who may use the management API: `Authorization: Bearer` with the owner token or a service token, or the cookie of a session.
+ * Authenticates requests to the management API: `Authorization: Bearer` with the owner token or a service token, or a
+ * session cookie.
  */
 export function createAccess(
   config: Pick<ControlConfig, 'ownerToken'>,
@@ -104,7 +109,7 @@ export function createAccess(
     return openFor(meant ?? (await ownerLinks.onlyOwner()), 'link', request);
   }
 
-  /** The same work for an account that is not there, has no password or is disabled: time tells nobody which. */
+  /** An unknown or disabled account, or one without password, costs the same time, so that timing reveals nothing. */
   async function checkPassword(
     { password, code }: Extract<SignIn, { email: string }>,
     found: PeopleRecord<'person'> | null,
@@ -131,7 +136,7 @@ export function createAccess(
     if (personId === null) {
       throw new CarillonError('unauthorized', 'the address, the password or the code is wrong');
     }
-    // The epoch is the one of the password that was looked at: a new one that came meanwhile ends this session.
+    // The epoch belongs to the checked password, so that a password set meanwhile ends this session.
     return opened(personId.id, personId.epoch, 'password', request);
   }
 
@@ -162,7 +167,7 @@ export function createAccess(
     return opened(personId, epoch ?? person.body.epoch, way, request, lasts);
   }
 
-  /** Ends the session that the browser shows, if any: a new one never goes on with an old word. */
+  /** Ends the browser's session, if any, so that a new session never continues an old token. */
   async function endOwn(request: FastifyRequest): Promise<void> {
     const word = sessionWordOf(request);
     const found = word === undefined ? null : await people.findByKey('session', digestOf(word));
@@ -197,7 +202,9 @@ type IdentificationParts = {
   readonly directory: Directory;
 };
 
-/** Returns who a request comes from: the bearer of a token, or the person of a session. `used` is called with the session. */
+/**
+ * Returns the author of a request: the bearer of a token, or the person of a session. Calls `used` with the session.
+ */
 function createIdentification({ ownerToken, ports, sessions, directory }: IdentificationParts) {
   async function bearer(token: string): Promise<Principal | null> {
     if (isSameSecret(token, ownerToken)) return deploymentOwner('owner_token');

@@ -2,11 +2,11 @@ import type { ChangeOrigin, Origin } from '@carillon/domain/configuration';
 import type { FastifyRequest } from 'fastify';
 import { principalOf, type Principal } from './principal.ts';
 
-/** By what somebody changes something where the operation itself does not say it: a session is the portal's. */
+/** Origin of a change if the operation does not name it. A session belongs to the portal. */
 const originOf = ({ kind, actor }: Principal): Origin =>
   kind === 'session' ? 'portal' : actor.kind === 'cli' ? 'cli' : 'api';
 
-/** What the record of a change says about where it came from. `message`: what its author wrote about it. */
+/** Returns the origin of a change for its record. `message` is the author's note. */
 export function changedBy(request: FastifyRequest, origin?: Origin, message: string | null = null): ChangeOrigin {
   const principal = principalOf(request);
   return { actor: principal.actor, origin: origin ?? originOf(principal), message, requestId: request.id };

@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify';
 const nameOf = (request: FastifyRequest, what: 'session' | 'sign_in' = 'session'): string =>
   `${isOverTls(request) ? '__Host-' : ''}carillon_${what}_${request.socket.localPort ?? 0}`;
 
-/** The word of the session that the browser shows. */
+/** Returns the session token in the browser's cookie. */
 export const sessionWordOf = (request: FastifyRequest): string | undefined => cookieOf(request, nameOf(request));
 
 function cookieOf(request: FastifyRequest, wanted: string): string | undefined {
@@ -19,14 +19,16 @@ function cookieOf(request: FastifyRequest, wanted: string): string | undefined {
   return undefined;
 }
 
-/** No script reads it, no other site makes a browser send it, and behind TLS it never travels in clear text. */
+/** Scripts cannot read it, other sites cannot make a browser send it, and with TLS it is never sent in clear text. */
 export const sessionCookie = (request: FastifyRequest, word: string, seconds: number): string =>
   `${nameOf(request)}=${word}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${isOverTls(request) ? '; Secure' : ''}`;
 
-/** What this browser began at an identity provider, sealed. */
+/** Returns the encrypted state of a sign-in that this browser started at an identity provider. */
 export const begunSignInOf = (request: FastifyRequest): string | undefined =>
   cookieOf(request, nameOf(request, 'sign_in'));
 
-/** A browser that comes back from the provider comes from another site: with Strict it would not send this. */
+/**
+ * Uses SameSite=Lax, because the redirect from the provider comes from another site and Strict would omit the cookie.
+ */
 export const begunSignInCookie = (request: FastifyRequest, sealed: string, seconds: number): string =>
   `${nameOf(request, 'sign_in')}=${sealed}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${isOverTls(request) ? '; Secure' : ''}`;

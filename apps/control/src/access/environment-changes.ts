@@ -9,8 +9,8 @@ import { lacking } from './guard.ts';
 import type { Principal } from './principal.ts';
 
 /**
- * Whether a test environment may reach real people, which workspace is one, and whether one goes is not for everybody who may
- * configure.
+ * Requires the permission `people` for three changes: whether a test environment reaches real people, which workspace
+ * is one, and the removal of one.
  */
 export function demandPeopleForEnvironments(
   changes: readonly ResourceChange[],

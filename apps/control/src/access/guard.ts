@@ -17,35 +17,35 @@ import { insteadOf } from '../names.ts';
  */
 const REFUSAL_DELAY_MS = 100;
 
-/** Limits of one principal: number of requests, and processor time of their answers. */
+/** Limits per principal: number of requests, and processor time. */
 export type PrincipalLimits = {
   readonly requests: PrincipalLimit;
   readonly processor: Pick<ProcessorBudget, 'demand'>;
 };
 
-/** The workspaces that there are. */
+/** The existing workspaces. */
 export type KnownWorkspaces = {
   known(): readonly string[];
-  /** The same, once the newest configuration was read. */
+  /** Returns them after reading the newest configuration. */
   newest(): Promise<readonly string[]>;
 };
 
-/** What every answer of the port says, refusals and malformed requests included. Pages and mails have a policy of their own. */
+/** Headers of every response of the port, including refusals. Pages and mails set their own policy. */
 export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
-  // A browser looks up the hosts of links before anybody clicks one; for a mail that tells its sender who read it.
+  // Browsers resolve hosts of links in advance, which for a mail would tell its sender who reads it.
   'x-dns-prefetch-control': 'off',
   'cache-control': 'no-store',
 } as const;
 
 /**
- * Lets a request through to a route where its principal has the permission that the route declares; routes that are added
- * after this without one are refused. What counts is the route that will answer: an address can be spelled in ways
- * (`/%761/status`) that a prefix misses. A workspace that is not there is refused here too, with the name that was probably meant.
+ * Admits a request if its principal has the route's permission. Routes added later without a permission are refused.
+ * The check uses the matched route, because an address can be spelled in ways a prefix misses (`/%761/status`). Refuses
+ * an unknown workspace too, with a similar name as a hint.
  */
 export function guard(
   app: FastifyInstance,
@@ -59,7 +59,7 @@ export function guard(
   prepareScopes(app);
   app.addHook('onRequest', async (request) => {
     const { permission, across = false, newWorkspace = false } = request.routeOptions.config;
-    // None have only the routes of the server itself, which were there before the demand: its health.
+    // Only the server's own health routes, registered earlier, have none.
     if (permission === undefined || permission === 'anybody') return;
     const principal = await access.who(request);
     if (!principal) {
@@ -69,7 +69,7 @@ export function guard(
       );
     }
     rememberPrincipal(request, principal);
-    // Who is known and refused stands on the audit: nobody fills it with more than they may ask.
+    // A refusal of a known principal is audited, so the rate limit comes first.
     try {
       limits.requests(principal, request);
       limits.processor.demand(principal, request);
@@ -98,7 +98,7 @@ export function guard(
 const hasOneOf = (enough: readonly Permission[], principal: Principal, workspace: string | null): boolean =>
   enough.some((one) => principal.may(one, workspace));
 
-/** `may`: those that may be named to whoever asks. */
+/** `may` selects the workspaces that the caller may see. */
 async function mustBeThere(
   workspace: string,
   workspaces: KnownWorkspaces,
@@ -115,13 +115,13 @@ async function mustBeThere(
   throw new CarillonError('not_found', `there is no workspace ${workspace}; ${hint}`);
 }
 
-/** The workspace in the address; null: the request is about the deployment. */
+/** Returns the workspace in the address, or null for requests about the deployment. */
 function workspaceOf({ params }: FastifyRequest): string | null {
   const { workspace } = params as { readonly workspace?: string };
   return workspace ?? null;
 }
 
-/** The refusal of whoever has none of these. */
+/** Returns the refusal of a principal without any of these permissions. */
 export function lacking(enough: readonly Permission[]): CarillonError {
   const roles = [...new Set(enough.flatMap((one) => ROLES_WITH[one]))].join(', ');
   return new CarillonError('forbidden_role', `this needs the permission ${enough.join(' or ')}, which have: ${roles}`);

@@ -4,11 +4,11 @@ import type { ControlPorts } from '../ports.ts';
 import type { Directory } from './people/directory.ts';
 import { digestOf, newSecretToken } from './people/words.ts';
 
-/** A sign-in link is good for one use, and for no longer than this. */
+/** Validity of a sign-in link, which works once. */
 export const LINK_LASTS: Duration = 15 * 60_000;
 /**
- * Wrong words that are told so in a minute; more are told to wait, and a right word is taken all the same: whoever guesses
- * cannot keep others out. Nobody guesses 256 bits, so that this only keeps the log short.
+ * Wrong tokens per minute that are reported as wrong; further ones are told to wait. A right token is always accepted,
+ * so guessing cannot lock others out. 256-bit tokens cannot be guessed; this only bounds the log.
  */
 const WRONG_WORDS = { most: 10, span: 60_000 } as const;
 
@@ -21,24 +21,24 @@ export const isSameSecret = (a: string, b: string): boolean => {
 export type SignInLink = { readonly word: string; readonly endsAt: Instant };
 
 export type OwnerLinks = {
-  /** Makes a link for a person, or for the only owner. A link that was not used before ends. */
+  /** Makes a link for a person, or for the only owner. An unused earlier link ends. */
   readonly make: (personId: string | null) => Promise<SignInLink>;
   readonly use: (word: string) => Promise<string | null | undefined>;
   readonly onlyOwner: () => Promise<string>;
   readonly refusal: () => CarillonError;
 };
 
-/** Sign-in links, and the owner whom a link or the owner token signs in. */
+/** Sign-in links, and the owner who is signed in by a link or the owner token. */
 export function createOwnerLinks(
   directory: Directory,
   { people, clock }: Pick<ControlPorts, 'people' | 'clock'>,
 ): OwnerLinks {
   let wrong: number[] = [];
 
-  /** What a wrong word is told. */
+  /** Returns the refusal of a wrong token. */
   function refusal(): CarillonError {
     const now = clock.now();
-    // Guesses of the future were made before the clock was set back: they count no longer.
+    // Ignores guesses with a future time, made before the clock was set back.
     wrong = wrong.filter((at) => Math.abs(now - at) < WRONG_WORDS.span);
     const [oldest = now] = wrong;
     if (wrong.length >= WRONG_WORDS.most) {
@@ -53,12 +53,12 @@ export function createOwnerLinks(
   }
 
   /**
-   * The owner whom a word signs in that names nobody: the only one there is, or the first one, who is made here. Throws `forbidden` where
-   * there are several: what is done in the session would stand under the name of somebody who did not do it.
+   * Returns the owner for a token without a person: the only owner, or the first one, created here. Throws `forbidden`
+   * if there are several, because the actions of the session would be recorded under the wrong name.
    */
   async function onlyOwner(): Promise<string> {
     const { owners: past } = await directory.roster();
-    // One who is disabled or gone keeps nobody else out.
+    // Disabled or removed owners do not count.
     const [first, ...others] = await directory.activeOf(past);
     if (others.length > 0) {
       throw new CarillonError(
@@ -73,12 +73,12 @@ export function createOwnerLinks(
       roster.owners.some(isNew) ? null : { ...roster, owners: [...roster.owners, id] },
     );
     const [chosen = id] = after.owners.filter(isNew);
-    // Two first links at once make one owner.
+    // Two concurrent first links create one owner.
     if (chosen !== id) await people.remove('person', id);
     return chosen;
   }
 
-  /** Whom the link of this word signs in; undefined where it is no link that is good. It is used up by that. */
+  /** Uses up a link. Returns its person; undefined if the token is no valid link. */
   async function use(word: string): Promise<string | null | undefined> {
     const digest = digestOf(word);
     let found: string | null | undefined;
@@ -86,7 +86,7 @@ export function createOwnerLinks(
       found = undefined;
       const { link } = roster;
       if (link === null || !isSameSecret(link.digest, digest)) return null;
-      // A clock that was set back makes no link last longer.
+      // A clock that was set back does not extend a link.
       if (Math.abs(link.endsAt - LINK_LASTS - clock.now()) >= LINK_LASTS) return null;
       found = link.personId;
       return { ...roster, link: null };

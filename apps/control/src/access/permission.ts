@@ -2,11 +2,11 @@ import type { Role, TokenScope } from '@carillon/domain/people';
 import type { ErrorCode } from '@carillon/kernel';
 import type { FastifyInstance } from 'fastify';
 
-/** What somebody may do. */
+/** Permissions of people and tokens. */
 export const PERMISSIONS = ['read', 'bodies', 'configure', 'operate', 'people', 'audit'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** The same in words, for the documents. */
+/** Descriptions for the docs. */
 export const PERMISSION_WORDS: Readonly<Record<Permission, string>> = {
   read: 'see everything but whole addresses, and what events, messages and answers of providers hold',
   bodies: 'see these too',
@@ -17,7 +17,7 @@ export const PERMISSION_WORDS: Readonly<Record<Permission, string>> = {
   audit: 'see who did what, and verify it',
 };
 
-/** The roles that have a permission. Owners of the deployment have all of them everywhere. */
+/** Roles with each permission. Owners of the deployment have all permissions everywhere. */
 export const ROLES_WITH: Readonly<Record<Permission, readonly Role[]>> = {
   read: ['owner', 'editor', 'operator', 'viewer'],
   bodies: ['owner', 'editor', 'operator'],
@@ -27,7 +27,7 @@ export const ROLES_WITH: Readonly<Record<Permission, readonly Role[]>> = {
   audit: ['owner', 'operator'],
 };
 
-/** What a scope of a service token allows. Whoever changes something sees what it is about; who only reads sees no bodies. */
+/** Permissions of a token scope. Scopes that change things can read their contents; `read` alone sees no bodies. */
 export const SCOPE_PERMISSIONS: Readonly<Record<TokenScope, readonly Permission[]>> = {
   read: ['read'],
   configure: ['configure', 'bodies'],
@@ -36,33 +36,33 @@ export const SCOPE_PERMISSIONS: Readonly<Record<TokenScope, readonly Permission[
 };
 
 /**
- * Any one permission of a list is enough. `anybody` needs no credential: sign-in, pages and their files. `self`: every
- * credential is enough, for what is about whoever asks.
+ * Required permission of a route; any of a list is enough. `anybody` needs no credential: sign-in, pages and their
+ * files. `self` needs any credential, for routes about the caller.
  */
 export type RoutePermission = Permission | readonly Permission[] | 'self' | 'anybody';
 
-/** Checks of credentials: both who configures an account and who operates it may try it. */
+/** Permissions for credential checks, used by editors and operators. */
 export const CHECKS = ['configure', 'operate'] as const satisfies readonly Permission[];
 
-/** Runs over the log: both who edits rules and who operates may start them. */
+/** Permissions to start runs over the log, used by editors and operators. */
 export const STARTS_RUNS = ['configure', 'operate'] as const satisfies readonly Permission[];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may use the route. The control role does not start with a route that does not say so. */
+    /** Permission of the route. The control role does not start if a route has none. */
     readonly permission?: RoutePermission;
-    /** Looks through all workspaces that whoever asks may see: where the address has `-` for one, or names none. */
+    /** True if the route can cover all workspaces visible to the caller: with `-` as workspace, or without one. */
     readonly across?: boolean;
-    /** The route may begin a workspace: one that is not there is no mistake. */
+    /** True if the route may create a workspace, so an unknown one is allowed. */
     readonly newWorkspace?: boolean;
-    /** Refusals of its own, besides those that its permission, parameters and body bring with them. */
+    /** Error codes besides those of permission, parameters and body. */
     readonly problems?: readonly ErrorCode[];
-    /** What its success says besides its body, for the description: headers, or that the file may be asked for as well. */
+    /** Extras of a successful response for the API description: headers, or a YAML form. */
     readonly answers?: readonly ('etag' | 'location' | 'yaml')[];
   }
 }
 
-/** From here on a route without a permission is refused, and with it the start: forgetting it opens nothing. */
+/** From here on a route without a permission prevents the start, so that a forgotten one opens nothing. */
 export function demandPermissions(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.permission !== undefined) return;

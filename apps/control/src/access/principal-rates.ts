@@ -5,12 +5,12 @@ import { isReading } from './origin.ts';
 import type { Principal } from './principal.ts';
 
 /**
- * What one person or service token may ask of one control process in a minute. A portal that is looked at asks for a few a second; whoever
- * changes things by hand changes far fewer. The machine's own token is not counted: its files are the operator's.
+ * Requests of one person or service token per minute and control process. An open portal needs a few per second, and
+ * manual changes far fewer. The owner token is exempt, because its file belongs to the operator.
  */
 export const PRINCIPAL_RATES = { requests: 1_200, changes: 300, span: 60_000 } as const;
 
-/** Throws `rate_limited` for whoever asks for more; others are served as before. What is refused counts too. */
+/** Throws `rate_limited` above the limit. Refused requests count too. */
 export type PrincipalLimit = (principal: Pick<Principal, 'actor'>, request: Pick<FastifyRequest, 'method'>) => void;
 
 export function limitPrincipals(clock: Pick<Clock, 'now'>): PrincipalLimit {

@@ -4,23 +4,23 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { rightsOfPerson } from './people/rights.ts';
 import type { Permission } from './permission.ts';
 
-/** On whose behalf a request is made. */
+/** Author of a request. */
 export type Principal = {
-  /** What proved it. */
+  /** Type of the credential. */
   readonly kind: 'owner_token' | 'session' | 'token';
-  /** The author of what is done, as records keep it: stable, and without a name or an address of a person. */
+  /** Author in records: stable, without name or address of a person. */
   readonly actor: Actor;
-  /** The same as one word, for records that hold a text: the story of a delivery. */
+  /** Author as one text, for records such as a delivery's history. */
   readonly name: string;
-  /** Null: in the whole deployment, not in one workspace. */
+  /** Checks a permission. A null workspace means the whole deployment. */
   may(permission: Permission, workspace: string | null): boolean;
-  /** The session, where a session proved it. */
+  /** Session of the request, if any. */
   readonly session?: PeopleRecord<'session'>;
-  /** When a service token ends; null: never. */
+  /** Expiry of a service token. Null: never. */
   readonly expiresAt?: Instant | null;
 };
 
-/** Whoever owns the deployment may do everything everywhere. */
+/** Returns a principal with all permissions everywhere. */
 export const deploymentOwner = (kind: Principal['kind']): Principal => ({
   kind,
   actor: OWNER_ACTOR,
@@ -28,7 +28,7 @@ export const deploymentOwner = (kind: Principal['kind']): Principal => ({
   may: () => true,
 });
 
-/** A person in a session, by the roles that they have now. */
+/** Returns the principal of a person with their current roles. */
 export const personPrincipal = (
   { id, body }: PeopleRecord<'person'>,
   isOwner: boolean,
@@ -43,24 +43,27 @@ export const personPrincipal = (
 
 const PRINCIPAL = 'principal';
 
-/** Makes room for the principal in every request. */
+/** Declares the request decorator of the principal. */
 export const preparePrincipals = (app: FastifyInstance): void => void app.decorateRequest(PRINCIPAL, null);
 
 export const rememberPrincipal = (request: FastifyRequest, principal: Principal): void =>
   request.setDecorator<Principal | null>(PRINCIPAL, principal);
 
-/** Who asks; null: nobody who is known. */
+/** Returns the principal, or null for an anonymous request. */
 export const principalIfAny = (request: FastifyRequest): Principal | null =>
   request.getDecorator<Principal | null>(PRINCIPAL);
 
-/** Who asks. Throws where the route is for anybody, so that what it does has no author. */
+/** Returns the principal. Throws on routes without authentication, whose actions would have no author. */
 export function principalOf(request: FastifyRequest): Principal {
   const principal = principalIfAny(request);
   if (!principal) throw new Error(`${request.routeOptions.url} is for anybody: it does nothing in anybody's name`);
   return principal;
 }
 
-/** Throws where a service token asks for what a person decides: whoever finds a token could make itself an owner by it. */
+/**
+ * Throws for a service token on actions that only a person may take; otherwise a leaked token could make its holder an
+ * owner.
+ */
 export function refuseToken({ kind }: Principal, words: string): void {
   if (kind === 'token') throw new CarillonError('forbidden', words);
 }

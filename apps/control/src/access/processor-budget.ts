@@ -6,8 +6,8 @@ import { principalIfAny, type Principal } from './principal.ts';
 import { EVERY_WORKSPACE } from './visible-scope.ts';
 
 /**
- * Milliseconds of processor time that the management API of one control process gives per second, and how much is saved up
- * while nothing is asked. A workspace has room for two principals that use all of theirs.
+ * Processor time of the management API per second and control process, with the maximum saved up while idle. The budget
+ * of a workspace covers two principals at their limit.
  */
 export const PROCESSOR_BUDGETS = {
   principal: { msPerSecond: 250, savedMs: 5_000, of: 'one person or token' },
@@ -15,13 +15,13 @@ export const PROCESSOR_BUDGETS = {
 } as const;
 type Budget = (typeof PROCESSOR_BUDGETS)[keyof typeof PROCESSOR_BUDGETS];
 
-/** Accounts beyond this number are forgotten, those first that were used longest ago. */
+/** Maximum number of accounts. Beyond it the least recently used is dropped. */
 const MAX_ACCOUNTS = 10_000;
 /** Milliseconds charged for one rendering at most. A worker stops a rendering then; the rest of the time is queueing. */
 const MAX_RENDER_MS = 250;
 
 export type Stopwatches = {
-  /** Milliseconds that this thread computed: a busy machine makes no request dearer. */
+  /** Processor time of this thread in milliseconds, independent of other load. */
   readonly threadMs: () => number;
   /** Milliseconds by the clock, for work of other threads. */
   readonly wallMs: () => number;
@@ -64,7 +64,9 @@ function createAccounts({ msPerSecond, savedMs, of }: Budget, clock: Pick<Clock,
 
 /** Measures one request. */
 type Meter = {
-  /** Charges the time since the last mark, unless the event loop went around since: then the request waited. */
+  /**
+   * Charges the time since the last mark, unless the event loop ran in between, because then the request only waited.
+   */
   mark(): void;
   /** Begins to measure now. */
   begin(): void;
@@ -76,15 +78,15 @@ export type ProcessorBudget = {
   demand(principal: Pick<Principal, 'actor'>, request: Pick<FastifyRequest, 'params'>): void;
   /** Charges the requests of an app to their principals and workspaces. */
   chargeRequests(app: FastifyInstance): void;
-  /** The same turns; what a request does between them is charged to it. */
+  /** Wraps a slice: work of a request between two yields is charged to it. */
   metered(slice: EventLoopSlice): EventLoopSlice;
-  /** The same renderer; what its threads do for a request is charged to it. */
+  /** Wraps a renderer: work of its threads is charged to the request. */
   meteredTemplates(templates: TemplateRenderer): TemplateRenderer;
 };
 
 /**
- * Keeps one principal or workspace from using up the processor through calls that are allowed by number and dear each. The
- * machine's own token is not charged: its files are the operator's.
+ * Limits the processor time of a principal or workspace, because few expensive requests can exhaust it. The owner token
+ * is exempt, because its file belongs to the operator.
  */
 export function createProcessorBudget(
   clock: Pick<Clock, 'now'>,
@@ -172,7 +174,7 @@ function workspaceOf({ params }: Pick<FastifyRequest, 'params'>): string | null 
   return workspace === undefined || workspace === EVERY_WORKSPACE ? null : workspace;
 }
 
-/** Counts rounds of the event loop while somebody asks for them. */
+/** Counts ticks of the event loop while someone reads the count. */
 function countRounds(): { current(): number } {
   let [round, isCounting] = [0, false];
   return {

@@ -5,7 +5,7 @@ const mark = (has: boolean): string => (has ? '●' : '–');
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
 const head = (cells: readonly string[]): string => row(cells) + row(cells.map(() => '---'));
 
-/** What each role and each scope of a token allows, as tables in Markdown. */
+/** Returns the permissions of roles and token scopes as Markdown tables. */
 export const roleTables = (): string =>
   head(['permission', 'what it allows', ...ROLES]) +
   PERMISSIONS.map((one) =>

@@ -2,16 +2,16 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Permission } from './permission.ts';
 import type { Principal } from './principal.ts';
 
-/** In the place of a workspace: all that whoever asks may see. No workspace has this name. */
+/** Stands for all workspaces visible to the caller. No workspace has this name. */
 export const EVERY_WORKSPACE = '-';
 
-/** What of the deployment a request may look at. */
+/** Workspaces that a request may read. */
 export type VisibleScope = {
-  /** The one workspace that is looked at; undefined: several, or all. */
+  /** The single workspace, or undefined for several or all. */
   readonly workspace: string | undefined;
-  /** Workspaces of the configuration that are in sight. */
+  /** Visible workspaces of the configuration. */
   readonly names: readonly string[];
-  /** Whether something of this workspace may be shown. Null: of none, which is the deployment's. */
+  /** Returns true if data of this workspace may be shown. Null: data of the deployment. */
   readonly sees: (workspace: string | null) => boolean;
 };
 
@@ -22,8 +22,8 @@ export const scopeOfWorkspace = (workspace: string): VisibleScope => ({
 });
 
 /**
- * All that somebody may see who needs one of these permissions; null: nothing. Who has one everywhere sees what belongs to no workspace
- * too, and what is left of workspaces that are gone.
+ * Returns everything a caller with one of these permissions may see. Null if nothing. A permission for the whole
+ * deployment also covers data of the deployment and of removed workspaces.
  */
 export function wholeScope(
   enough: readonly Permission[],
@@ -44,19 +44,19 @@ export function wholeScope(
 
 const SIGHT = 'sight';
 
-/** Makes room for the sight in every request. */
+/** Declares the request decorator of the scope. */
 export const prepareScopes = (app: FastifyInstance): void => void app.decorateRequest(SIGHT, null);
 
 export const rememberScope = (request: FastifyRequest, sight: VisibleScope): void =>
   request.setDecorator<VisibleScope | null>(SIGHT, sight);
 
-/** What the request may look at. Throws where the route is neither of one workspace nor of all. */
+/** Returns the scope of a request. Throws on routes without one. */
 export function visibleScopeOf(request: FastifyRequest): VisibleScope {
   const sight = request.getDecorator<VisibleScope | null>(SIGHT);
   if (!sight) throw new Error(`${request.routeOptions.url} looks at no workspace`);
   return sight;
 }
 
-/** The same; null where the route looks at no workspace. */
+/** Returns the scope of a request, or null on routes without one. */
 export const sightIfAny = (request: FastifyRequest): VisibleScope | null =>
   request.getDecorator<VisibleScope | null>(SIGHT);

@@ -3,7 +3,7 @@ import type { EventLog, NewRecord, RecordCodecs } from '@carillon/ports';
 
 export type AuditLogPorts = { readonly log: EventLog; readonly codecs: Pick<RecordCodecs, 'audit'> };
 
-/** What the log takes for a record of the audit. */
+/** Returns the log record of an audit entry. */
 export const onAudit = (record: AuditRecord, codecs: AuditLogPorts['codecs']): NewRecord => ({
   topic: 'carillon.audit',
   partition: 0,
@@ -12,7 +12,7 @@ export const onAudit = (record: AuditRecord, codecs: AuditLogPorts['codecs']): N
   headers: {},
 });
 
-/** Resolves when the record is durable. Rejects as the log does: then it may stand there or not. */
+/** Resolves when the record is durable. If it rejects, the record may or may not be stored. */
 export async function writeAudit(record: AuditRecord, { log, codecs }: AuditLogPorts): Promise<void> {
   await log.append([onAudit(record, codecs)]);
 }

@@ -9,18 +9,24 @@ import { contentsOf, cutMacOf, isGenuine } from './chain.ts';
 type ChainPorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'auditSeals'>;
 type CuttingPorts = ChainPorts & Pick<ControlPorts, 'clock' | 'configuration'>;
 
-/** Seals that are looked at in one go: what is left is taken away an hour later. */
+/** Seals per run. The rest is deleted an hour later. */
 const MAX_SEALS = 1_000;
 const BATCH_SIZE = 100;
-/** So many records, or those of one seal, go at once: an embedded log takes them away in one commit, so that a crash leaves the start behind a seal. */
+/**
+ * Records deleted per commit, or those of one seal. The embedded log deletes them atomically, so that after a crash the
+ * log starts after a seal.
+ */
 const RECORD_BATCH_SIZE = 1_000;
-/** The seal of the last record that was taken away stands among the first that are left. */
+/** Records after the start among which the last deleted record's seal is found. */
 const NEAR = 500;
 
 const NOT_TAKEN = 'the log did not delete audit records older than their retention';
 
 const WORDS = 'records before ';
-/** Up to where a record of the audit says that records were taken away. Null where it does not, or where it is not of this deployment. */
+/**
+ * Returns the position before which an audit record reports deletion. Null if it reports none or was not written by
+ * this deployment.
+ */
 export function cutBefore(
   { log, ids }: Pick<ChainPorts, 'log' | 'ids'>,
   { what, target, after }: Pick<AuditEntry, 'what' | 'target' | 'after'>,
@@ -30,7 +36,10 @@ export function cutBefore(
   return after === cutMacOf(ids, log.logId, before) ? before : null;
 }
 
-/** The seal from whose hash the chain goes on where the records before `start` were taken away: of the store, or where that has none, of the topic. */
+/**
+ * Returns the seal whose hash the chain continues after records before `start` were deleted: from the store, else from
+ * the topic.
+ */
 export async function anchorOf({ log, codecs, ids, auditSeals }: ChainPorts, start: number): Promise<AuditSeal | null> {
   if (start === 0) return null;
   const isAnchor = (seal: AuditSeal): boolean =>
@@ -45,9 +54,9 @@ export async function anchorOf({ log, codecs, ids, auditSeals }: ChainPorts, sta
 }
 
 /**
- * Takes away the records of the audit that are older than the deployment keeps them, through the last seal that holds none that is younger:
- * from there the chain goes on, and the seal, which stays in the store, says with which hash. That it is done is on the audit first, so that
- * records which somebody else took away are missed. Rejects where the log does not take them away; the audit says then that it failed.
+ * Deletes audit records past their retention, up to the last seal without younger records. The chain continues from the
+ * hash of that seal, which stays in the store. The deletion is audited first, so that deletions by others are detected.
+ * Rejects if the log does not delete them, and the audit then records the failure.
  */
 export async function cutAudit(ports: CuttingPorts, isOurs: (seal: AuditSeal) => boolean): Promise<void> {
   const { log, ids, clock, configuration, auditSeals } = ports;
@@ -56,7 +65,7 @@ export async function cutAudit(ports: CuttingPorts, isOurs: (seal: AuditSeal) =>
   const { start, end } = await log.bounds('carillon.audit', 0);
   const [newest] = await log.read('carillon.audit', 0, Math.max(start, end - 1), 1);
   if (!newest) return;
-  // The log has a clock too: one of the two that is ahead takes away nothing that the other one finds young.
+  // Uses the earlier of clock and log time, so that a fast clock deletes nothing too young.
   const oldest = Math.min(clock.now(), newest.time) - kept;
   const ends = await endsOfOldSeals();
   const before = ends.at(-1);
@@ -77,7 +86,7 @@ export async function cutAudit(ports: CuttingPorts, isOurs: (seal: AuditSeal) =>
     return { target: `${WORDS}${position}`, after: cutMacOf(ids, log.logId, position) };
   }
 
-  /** The positions behind the seals that hold nothing younger. */
+  /** Returns the positions after seals without younger records. */
   async function endsOfOldSeals(): Promise<readonly number[]> {
     const found: number[] = [];
     for (let after = start; found.length < MAX_SEALS;) {

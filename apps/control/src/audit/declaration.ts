@@ -4,20 +4,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * What the audit says was done; false: the route changes nothing. The control role does not start with a route that
-     * writes (any method but GET and HEAD) and does not say so. What reads declares it where reading is audited.
+     * Action of the route in the audit; false if it changes nothing. The control role does not start if a writing route
+     * (any method but GET and HEAD) has none. Reading routes set it if reads are audited.
      */
     readonly audit?: AuditAction | false;
-    /** What a change is made to, where a body says it: then the record before the change names it too. */
+    /** Returns the target from a body, so that the record before the change names it too. */
     readonly auditTarget?: (request: FastifyRequest) => string;
-    /** Returns what is done if that depends on the thing that it is done to. The record before the change says so too. */
+    /** Returns the action if it depends on the target. The record before the change uses it too. */
     readonly auditAs?: (request: FastifyRequest) => Promise<AuditAction>;
   }
 }
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** From here on a route that writes without saying what the audit calls it is refused, and with it the start. */
+/** From here on a writing route without an audit action prevents the start. */
 export function demandAudit(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
     const methods = typeof method === 'string' ? [method] : method;

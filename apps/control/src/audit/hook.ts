@@ -10,31 +10,31 @@ import { onAudit } from './audit-log.ts';
 import { audited, factsOf, prepareFacts } from './facts.ts';
 import { publishedBy } from './published-by.ts';
 
-/** More of a header or a name tells nobody more. */
+/** Maximum characters of texts in an entry. */
 const LONGEST = { userAgent: 200, target: 300, detail: 1_000 } as const;
 
 type HookPorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'clock' | 'configuration'>;
 
 /**
- * Refused sign-ins that are told of in a minute, from one address and in all: strangers write no more than this on a log that is kept for
- * ever. More of them tell nobody more.
+ * Refused sign-ins that are audited per minute, per address and in total, so that strangers cannot fill the permanent
+ * log.
  */
 export const REFUSED_SIGN_INS = { fromOne: 20, inAll: 200, span: 60_000 } as const;
 
-/** What is known of the audit of one request. */
+/** Audit state of one request. */
 type Auditing = {
   readonly id: string;
-  /** Whether a record stands before what the request does. */
+  /** True once a record precedes the change. */
   begun: boolean;
-  /** Whether the record of the outcome was written, or could not be. */
+  /** True once the outcome record was written or failed. */
   ended: boolean;
   code: ErrorCode | null;
-  /** Writes the record that stands before what the request does. */
+  /** Writes the record that precedes the change. */
   readonly start: () => Promise<void>;
   readonly each: (targets: readonly string[], change: () => Promise<void>) => Promise<void>;
 };
 
-/** Headers that say or give something of what was answered. */
+/** Response headers with content of the response. */
 const ANSWERED = ['set-cookie', 'content-disposition', 'etag', 'location'] as const;
 
 const AUDITING = 'auditing';
@@ -44,8 +44,8 @@ const CONTENT_READS = 'contentReads';
 export type ContentRead = { readonly workspace: string; readonly target: string };
 
 /**
- * Writes the audit record of contents that a request shows in some cases only, as of an event on the log that it names. Call it before
- * anything is shown: it rejects where the log takes no record.
+ * Audits contents that a request shows only in some cases, such as a named event of the log. Call it before anything is
+ * shown. Rejects if the log accepts no record.
  */
 export async function auditContentRead(request: FastifyRequest, read: ContentRead): Promise<void> {
   const write = request.getDecorator<((read: ContentRead) => Promise<void>) | null>(CONTENT_READS);
@@ -58,19 +58,19 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const auditingOf = (request: FastifyRequest): Auditing | null => request.getDecorator<Auditing | null>(AUDITING);
 
 /**
- * Writes the record that stands before a change of somebody who proved by this very request to be allowed it, as by the word of an
- * invitation: nothing is written for whoever shows another word. Rejects where the log takes none; then nothing may be done.
+ * Writes the record that precedes a change by a person who was authorized by this request, such as with an invitation.
+ * Invalid credentials write nothing. Rejects if the log accepts no record; the caller must then change nothing.
  */
 export const beginAudit = async (request: FastifyRequest): Promise<void> => auditingOf(request)?.start();
 
-/** Targets that are changed between two writes of the audit. */
+/** Targets changed between two audit writes. */
 const PART = 250;
-/** A change of more targets than this, such as a large file, is one change on the audit. */
+/** Maximum targets with records of their own. A larger change is audited as one. */
 export const MAX_TARGETS = 1_000;
 
 /**
- * Makes a change of several things of which each is to be found on the audit: beside what is told of the request as a whole, of each target a
- * record stands before the change, and one that it was done behind it. Rejects where the log takes none.
+ * Changes several targets with a record before and after each, besides the records of the request. Rejects if the log
+ * accepts no record.
  */
 export async function auditEach<T>(
   request: FastifyRequest,
@@ -88,9 +88,10 @@ export async function auditEach<T>(
 }
 
 /**
- * Writes what the routes that are added after this declare (`config.audit`), and what their permissions refuse. A record stands on the log before
- * anything is changed, and one with the outcome before the answer goes out; of what is only shown, and of a sign-in, one before the answer. Where a
- * record cannot be written the answer is `audit_unavailable`: before a change nothing was done, and what was to be shown is not shown.
+ * Writes the audit records that routes added later declare (`config.audit`), and refusals by permission. A record is
+ * stored before a change and another with the outcome before the response; for reads and sign-ins, one before the
+ * response. If a record cannot be stored, the response is `audit_unavailable`: a change was then not made, and contents
+ * are not shown.
  */
 export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
   prepareFacts(app);
@@ -139,7 +140,7 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
     await auditing.start();
   }
 
-  /** Before the answer: what came of it. */
+  /** Writes the outcome before the response is sent. */
   async function end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { audit } = request.routeOptions.config;
     const { statusCode } = reply;
@@ -161,9 +162,10 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
       return;
     }
     if (!auditing || audit === undefined || audit === false) return;
-    // What was refused before it began changed nothing. Of a sign-in that is the news; whoever is told to wait was told of already.
+    // A refusal before the action changed nothing. It is only audited for sign-ins, and rate-limited sign-ins were
+    // audited before.
     const refusedEarly = statusCode >= 400 && !auditing.begun;
-    // Nobody was refused anything where the server had no time to look.
+    // With a server error the request was not decided, so there is no refusal.
     const onlyRead = READING.has(request.method) && audit !== 'session.open';
     if (refusedEarly && (onlyRead || statusCode === 429 || statusCode >= 500)) return;
     auditing.ended = true;
@@ -175,20 +177,20 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
     await write([entry], told ? 'it may have been done; that it was begun is on the audit' : 'nothing was done');
   }
 
-  // Behind the checks of parameters and body: what they refuse changed nothing and began nothing.
+  // Runs after the checks of parameters and body, whose refusals change nothing.
   app.addHook('preHandler', begin);
   app.addHook('onError', async (request, _reply, error) => {
     const auditing = auditingOf(request);
     const code = isCarillonError(error) ? error.code : 'internal';
     if (auditing) auditing.code = code;
-    // Refused before anything could begin, as by the guard.
+    // Refused before the action, such as by the guard.
     else audited(request, { code });
   });
   app.addHook('onSend', async (request, reply, payload) => {
     try {
       await end(request, reply);
     } catch (error) {
-      // What was to be answered is not: nothing of it goes out with the refusal, and nobody reads it.
+      // Removes the original response, so that none of it is sent with the refusal.
       for (const header of ANSWERED) reply.removeHeader(header);
       if (payload instanceof Readable) payload.destroy();
       throw error;
@@ -197,7 +199,7 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
   });
 }
 
-/** Makes and writes the entries of requests. */
+/** Builds and writes the entries of requests. */
 function createEntryWriter(ports: HookPorts) {
   async function write(entries: readonly AuditEntry[], otherwise: string): Promise<void> {
     try {
@@ -228,7 +230,7 @@ function createEntryWriter(ports: HookPorts) {
       actor: facts.actor ?? principalIfAny(request)?.actor ?? null,
       what: facts.what ?? what,
       target: (facts.target ?? name)?.slice(0, LONGEST.target) ?? null,
-      // In the place of several: the route says whose it was, once it has looked.
+      // For several workspaces the route reports the right one.
       workspace: facts.workspace ?? (workspace === EVERY_WORKSPACE ? null : workspace),
       from: {
         address: request.ip,
@@ -247,7 +249,7 @@ function createEntryWriter(ports: HookPorts) {
   return { entryOf, write };
 }
 
-/** Whether one more refused sign-in is told of. */
+/** Returns whether another refused sign-in is audited. */
 function refusedSignIns(): (address: string, now: Instant) => boolean {
   const { fromOne, inAll, span } = REFUSED_SIGN_INS;
   const what = 'refused sign-ins on the audit';

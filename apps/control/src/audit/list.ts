@@ -7,7 +7,7 @@ export type AuditFilter = {
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
   readonly target?: string | undefined;
-  /** From this time on, and before that one. */
+  /** Time range, start inclusive, end exclusive. */
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
   readonly sees: (workspace: string | null) => boolean;
@@ -17,12 +17,15 @@ export type AuditRow = AuditEntry & { readonly position: number };
 export type AuditPage = { readonly items: readonly AuditRow[]; readonly next: number | null };
 
 const BLOCK = 500;
-/** So many records are looked through for one page; it may be short then, and have a `next` all the same. */
+/** Records read for one page. A page may be short and still have a `next`. */
 const MAX_READ = 20_000;
-/** An outcome follows what it is the outcome of within so many records, or the page shows both. */
+/** Records after an entry among which its outcome is found. A later outcome becomes an entry of its own. */
 const LOOK_AHEAD = 1_000;
 
-/** The newest first: what was done, once each, with its outcome, or as begun where none is there. `before`: the position of the page before. */
+/**
+ * Lists actions newest first, each once with its outcome, or as begun without one. `before` is the position of the
+ * previous page.
+ */
 export async function listAudit(
   { log, codecs, slice }: Pick<ControlPorts, 'log' | 'codecs' | 'slice'>,
   filter: AuditFilter,
@@ -46,7 +49,7 @@ export async function listAudit(
   }
   return { items, next: upTo > start ? upTo : null };
 
-  /** Entries from a position to before another. What cannot be read here is for `verify` to tell. */
+  /** Reads entries from a position up to another. Unreadable records are skipped; `verify` reports them. */
   async function read(from: number, to: number): Promise<readonly AuditRow[]> {
     const rows: AuditRow[] = [];
     for (let next = from; next < to;) {

@@ -3,7 +3,7 @@ import type { Json } from '@carillon/kernel';
 import type { ConfigurationHistory } from '@carillon/stages';
 import { digestOf } from './facts.ts';
 
-/** A request publishes at its end: what it published is among the newest. */
+/** Newest versions among which the publication of a request is found, because it happens at its end. */
 const NEWEST = 64;
 
 export type Published = {
@@ -13,7 +13,7 @@ export type Published = {
   readonly after: string | null;
 };
 
-/** What a request put into the configuration; null: nothing that took effect. */
+/** Returns what a request published. Null if nothing took effect. */
 export function publishedBy(requestId: string, history: ConfigurationHistory): Published | null {
   const found = history
     .publications()
@@ -22,7 +22,7 @@ export function publishedBy(requestId: string, history: ConfigurationHistory): P
   return found ? publishedAs(found.number, found.refs, history) : null;
 }
 
-/** What the audit tells of a number: which resources, and digests of their bodies before it and since. */
+/** Returns the audit facts of a configuration number: its resources with digests of their bodies before and after. */
 export function publishedAs(number: number, refs: readonly ResourceRef[], history: ConfigurationHistory): Published {
   const [first] = refs;
   const bodies = refs.map((ref) => {

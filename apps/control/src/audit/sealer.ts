@@ -8,16 +8,19 @@ import { chainOf, contentsOf, isGenuine, leafOf, link, macOf } from './chain.ts'
 import { anchorOf, cutAudit } from './cutting.ts';
 import { publishedAs } from './published-by.ts';
 
-/** A seal holds so many records, or those of so long: what came since the newest seal could be cut off unseen. */
+/**
+ * A seal is written after this many records or milliseconds. Records after the newest seal could be truncated
+ * unnoticed.
+ */
 const SEAL = { records: 100, span: 60_000 } as const;
-/** The holder comes every second; another one takes over so long after it died. */
+/** Lease of the sealer in milliseconds, renewed every second. After a crash another process takes over. */
 const LEASE: Duration = 15_000;
-/** A request that published may still be about to write its own record. */
+/** Time that a publishing request has to write its own record. */
 const GRACE: Duration = 30_000;
-/** What is older than it is kept goes in small parts. */
+/** Interval of deleting old records, so that each deletion is small. */
 const CUT_EVERY: Duration = 3_600_000;
 const PAGE = 500;
-/** Records before the newest seal in which requests are looked for whose configuration is younger than it. */
+/** Records before the newest seal among which requests with younger configurations are found. */
 const LOOK_BACK = 1_000;
 const MAX_REQUESTS = 10_000;
 
@@ -26,36 +29,39 @@ export type AuditSealerPorts = Pick<
   'log' | 'codecs' | 'ids' | 'clock' | 'configuration' | 'auditSeals'
 > & {
   readonly leases: Pick<LeaseStore, 'acquire' | 'release'>;
-  /** Tells of a seal in words that others can keep: a line of this process's log. */
+  /** Reports a seal so that others can store it: a line of this process's log. */
   readonly sealed: (seal: AuditSeal, contents: string) => void;
 };
 
 export type AuditSealer = {
-  /** One round: where this process holds the lease `audit`, reads on, makes good what a crash left out, and seals. Rejects where log or store cannot do it. */
+  /**
+   * One round: if this process holds the lease `audit`, reads on, adds entries lost in crashes, and seals. Rejects if
+   * log or store fail.
+   */
   round(): Promise<void>;
-  /** Seals what is unsealed and gives the lease back. */
+  /** Seals the remaining records and releases the lease. */
   end(): Promise<void>;
 };
 
 type Fold = {
   next: number;
   hash: string;
-  /** First position that the next seal tells of. */
+  /** First position that the next seal covers. */
   since: number;
   leaves: string[];
-  /** Records that are no seals, and when the oldest of them came. */
+  /** Records other than seals, with the time of the oldest. */
   unsealed: number;
   oldestAt: Instant;
-  /** Every record of the configuration below this number is told of. */
+  /** Configuration number below which every configuration is audited. */
   configuration: number;
-  /** What the audit tells of requests: whether their outcome, and under which id. */
+  /** Audit entries by request: id, and whether the outcome is recorded. */
   readonly requests: Map<string, { readonly id: string; readonly ended: boolean }>;
   readonly numbers: Set<number>;
 };
 
 /**
- * Keeps the audit as whoever holds the lease `audit`. Two that both think so for a moment do no harm: seals of both are true, and what
- * is made good has its id from the number of the configuration.
+ * Creates the sealer, which works while it holds the lease `audit`. Two holders for a moment do no harm: seals of both
+ * are valid, and added entries derive their id from the configuration number.
  */
 export function createAuditSealer(ports: AuditSealerPorts, holder: string): AuditSealer {
   const { log, codecs, ids, clock, auditSeals, leases } = ports;
@@ -66,7 +72,7 @@ export function createAuditSealer(ports: AuditSealerPorts, holder: string): Audi
 
   async function begin(): Promise<Fold> {
     const [newest, { start, end }] = await Promise.all([auditSeals.newest(logId), log.bounds('carillon.audit', 0)]);
-    // Behind a seal of another key, or of a log that was longer, nothing is built: it is for `verify` to tell.
+    // A seal with another key or beyond the end of the log is not continued; `verify` reports it.
     const isUsable = newest !== null && isOurs(newest) && newest.through < end;
     const seal = isUsable ? newest : await anchorOf(ports, start);
     const begun = foldAfter(seal, start, logId);
@@ -79,7 +85,7 @@ export function createAuditSealer(ports: AuditSealerPorts, holder: string): Audi
     return begun;
   }
 
-  /** Whether the record is an entry; of a seal that a crash kept from the store, the store gets its copy. */
+  /** Returns true if the record is an entry. Stores a seal that a crash kept from the store. */
   async function remember(into: Fold, value: Uint8Array): Promise<boolean> {
     const decoded = codecs.audit.decode(value);
     if (!decoded.ok) return true;
@@ -104,7 +110,7 @@ export function createAuditSealer(ports: AuditSealerPorts, holder: string): Audi
       for (const { offset, value, time } of records) {
         const isEntry = await remember(into, value);
         if (offset !== into.next) {
-          // A gap is for `verify` to tell too: a seal tells of single records behind it alone, each at its place.
+          // `verify` reports a gap. A seal covers only records after the gap.
           into.since = offset;
           into.leaves = [];
         }
@@ -125,7 +131,7 @@ export function createAuditSealer(ports: AuditSealerPorts, holder: string): Audi
     const sealed = { since, through, hash, configuration: told, leaves };
     const contents = contentsOf(sealed);
     const made: AuditSeal = { ...sealed, mac: macOf(ids, logId, sealed, contents) };
-    // On the log first: a seal that the store has and the log has not tells of a log that was cut off.
+    // Writes to the log first, because a seal that only the store has indicates a truncated log.
     await writeAudit({ kind: 'seal', id: ids.random('audit'), at: clock.now(), seal: made }, ports);
     await auditSeals.keep(logId, made);
     ports.sealed(made, contents);
@@ -150,12 +156,12 @@ export function createAuditSealer(ports: AuditSealerPorts, holder: string): Audi
         await readOn(fold);
         if (isDue(fold)) await sealUp(fold);
       } catch (error) {
-        // What was written, and what only may have been, is read again.
+        // Reads everything again that was or may have been written.
         fold = null;
         throw error;
       }
       if (Math.abs(now - cutAt) < CUT_EVERY) return;
-      // What fails is tried again an hour later too: each try stands on the audit.
+      // A failed deletion is retried after an hour too, because each try is audited.
       cutAt = now;
       await cutAudit(ports, isOurs);
     },
@@ -170,7 +176,7 @@ export function createAuditSealer(ports: AuditSealerPorts, holder: string): Audi
   };
 }
 
-/** Returns the state behind a seal, or from the start of the audit if there is none. */
+/** Returns the state after a seal, or at the start of the audit without one. */
 function foldAfter(seal: AuditSeal | null, start: number, logId: LogId): Fold {
   const next = seal ? seal.through + 1 : start;
   return {
@@ -186,7 +192,7 @@ function foldAfter(seal: AuditSeal | null, start: number, logId: LogId): Fold {
   };
 }
 
-/** Tells of each configuration that nobody told of: whoever published it came no further. */
+/** Adds entries for configurations without one, because their publisher crashed. */
 async function makeGood(into: Fold, ports: AuditSealerPorts): Promise<void> {
   const { clock, configuration, ids, log } = ports;
   const { number: newest } = configuration.current();
@@ -194,14 +200,15 @@ async function makeGood(into: Fold, ports: AuditSealerPorts): Promise<void> {
   for (; into.configuration <= newest; into.configuration += 1) {
     const number = into.configuration;
     const publication = configuration.history.publication(number);
-    // What was void changed nothing.
+    // A void publication changed nothing.
     if (!publication || into.numbers.has(number)) continue;
-    // An outcome without the number tells of something else: an answer that was lost reads as failed, though its record came to stand.
+    // An outcome without the number belongs to another action: a lost response is recorded as failed although its
+    // publication took effect.
     const told = publication.by.requestId === null ? undefined : into.requests.get(publication.by.requestId);
     if (Math.abs(now - (parseInstant(publication.at) ?? 0)) < GRACE) return;
     const entry: AuditEntry = {
       kind: 'entry',
-      // What ended keeps its outcome; this is told beside it.
+      // An existing outcome stays; this entry is added next to it.
       id: told?.ended === false ? told.id : ids.derive('audit', log.logId, 'configuration', String(number)),
       at: now,
       actor: publication.by.actor ?? SYSTEM_ACTOR,

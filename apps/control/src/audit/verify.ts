@@ -4,39 +4,39 @@ import type { ControlPorts } from '../ports.ts';
 import { chainOf, contentsOf, isGenuine, leafOf, link } from './chain.ts';
 import { anchorOf, cutBefore } from './cutting.ts';
 
-/** A seal as somebody kept it elsewhere: a line of a log. Without `contents` it is of an earlier version. */
+/** A seal stored elsewhere, such as a log line. Without `contents` it comes from an earlier version. */
 export type KeptSeal = Pick<AuditSeal, 'through' | 'hash' | 'mac'> & { readonly contents?: string | undefined };
 
 export type AuditVerdict = {
-  /** First position that the audit holds: what stood before was taken away, as it was older than the audit is kept. */
+  /** First stored position. Earlier entries were past their retention and deleted. */
   readonly begins: number;
-  /** Records that are there, seals among them. */
+  /** Number of stored records, including seals. */
   readonly records: number;
-  /** Seals that hold, wherever they were found. */
+  /** Number of valid seals from all sources. */
   readonly seals: number;
-  /** Last position that a seal holds; null: none does. What came since is chained and could still be cut off unseen. */
+  /** Last sealed position, or null. Later records are chained but could be truncated unnoticed. */
   readonly sealedThrough: number | null;
-  /** Null: all is as it was written. */
+  /** Null if everything is unchanged. */
   readonly fault: AuditFault | null;
 };
 
 type VerifyPorts = Pick<ControlPorts, 'log' | 'ids' | 'codecs' | 'auditSeals' | 'slice'>;
 
 const PAGE = 500;
-/** Positions whose hashes stay at hand for seals that come later; a keeper that was away for long seals more at once than this never. */
+/** Positions whose hashes are kept in memory for later seals. A sealer never seals more records at once. */
 const AT_HAND = 20_000;
-/** Seals of the store that are read at once: as many records as one tells of, it holds in memory. */
+/** Seals of the store that are read at once, bounded by their memory. */
 const SEALS = 50;
 
 /**
- * Follows the chain from its start, or from where older records were taken away, and holds every seal against it: those on the topic, in the store, and those that were kept
- * elsewhere. Answers the first thing that does not fit. Costs one reading of the whole topic and of the seals beside it.
+ * Recomputes the chain from its start, or from the seal before deleted records, and compares every seal of the topic,
+ * the store and `kept`. Returns the first mismatch. Reads the whole topic and all seals once.
  */
 export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] = []): Promise<AuditVerdict> {
   for (;;) {
     const bounds = await ports.log.bounds('carillon.audit', 0);
     const verdict = await verifyWithin(bounds, ports, kept);
-    // What was taken away while it was looked for is missed only if it is missed from the new start on.
+    // Records deleted during the run only count as missing if they are missing after the new start.
     if (verdict.fault === null || (await ports.log.bounds('carillon.audit', 0)).start === bounds.start) return verdict;
   }
 }
@@ -50,27 +50,27 @@ async function verifyWithin(
 ): Promise<AuditVerdict> {
   const { log, ids, codecs, auditSeals, slice } = ports;
   const { logId } = log;
-  /** Seals that are still to be held, by position. */
+  /** Seals still to be compared, by position. */
   const waiting = new Map<number, HeldSeal[]>();
-  /** Those that were held and are to be found on the topic too. */
+  /** Compared seals that must also be found on the topic. */
   const missed = new Map<string, HeldSeal>();
   const leavesOf = new Map<number, string>();
   const hashes = new Map<number, string>();
   const found = new Map<number, string>();
-  // What was taken away ends with a seal, from whose hash the chain goes on.
+  // Deleted records end with a seal, whose hash continues the chain.
   const anchor = await anchorOf(ports, start);
   let hash = anchor?.hash ?? chainOf(logId);
   let [next, records, seals] = [anchor ? start : 0, 0, 0];
   let sealedThrough: number | null = anchor?.through ?? null;
   if (anchor) hashes.set(anchor.through, anchor.hash);
-  /** Up to where the audit itself says that records were taken away. */
+  /** Position up to which the audit itself reports deletion. */
   let cut = 0;
-  /** Through which position the seals of the store were read. */
+  /** Position up to which the store's seals were read. */
   let stored = anchor ? start - 1 : -1;
 
   const verdict = (fault: AuditFault | null): AuditVerdict => ({ begins: start, records, seals, sealedThrough, fault });
   for (const seal of kept) {
-    // What it holds was taken away: of the last such seal the hash is left to hold it against.
+    // Its records were deleted; only the last such seal's hash can be compared.
     if (anchor && seal.through < anchor.through) continue;
     if (anchor && seal.through === anchor.through) {
       if (seal.hash === anchor.hash) continue;
@@ -83,14 +83,14 @@ async function verifyWithin(
     waiting.set(seal.through, [...(waiting.get(seal.through) ?? []), seal]);
   }
 
-  /** Reads a seal with all that it says; what a genuine one tells of single records is known from here on. */
+  /** Registers a seal. A valid one also provides the hashes of its records. */
   function told(place: SealPlace, seal: AuditSeal): HeldSeal {
     const genuine = isGenuine(ids, logId, seal, contentsOf(seal));
     if (genuine) for (const [at, leaf] of seal.leaves.entries()) leavesOf.set(seal.since + at, leaf);
     return heldSeal(place, seal, genuine);
   }
 
-  /** Reads the seals of the store through a position, and one that holds more: its first leaf tells what was taken out before it. */
+  /** Reads the store's seals up to a position, and one beyond it, whose hashes show records removed before it. */
   async function readStored(through: number): Promise<void> {
     while (stored <= through) {
       const page = await auditSeals.list(logId, stored, SEALS);
@@ -99,11 +99,11 @@ async function verifyWithin(
     }
   }
 
-  /** Holds a seal against the chain at its position. */
+  /** Compares a seal with the chain at its position. */
   function faultOf({ place, through, hash: sealed, isGenuine: genuine }: HeldSeal, at: number): AuditFault | null {
     const seal = { place, through };
     if (!genuine) return { kind: 'forged_seal', position: at, seal };
-    // What it holds was taken away.
+    // Its records were deleted.
     if (anchor && through < anchor.through) return null;
     if (sealed !== hashes.get(through)) return { ...firstDifference(through, found, leavesOf), seal };
     seals += 1;
@@ -111,7 +111,7 @@ async function verifyWithin(
     return null;
   }
 
-  /** Holds one record and the seals of its position. */
+  /** Checks one record and the seals at its position. */
   function follow({ offset, value }: Pick<LogRecord, 'offset' | 'value'>): AuditFault | null {
     if (offset !== next) return { kind: 'missing', position: next, seal: null };
     hash = link(hash, offset, value);
@@ -141,7 +141,8 @@ async function verifyWithin(
       const page = await log.read('carillon.audit', 0, next, PAGE);
       if (page.length === 0) break;
       await readStored(page.at(-1)?.offset ?? next);
-      // What stands behind a place is needed to tell what was taken from it: a page is known before its seals are held.
+      // Records after a position are needed to see what was removed there, so a page is hashed before its seals are
+      // compared.
       for (const { offset, value } of page) found.set(offset, leafOf(value));
       for (const record of page) {
         if (slice.isExpired()) await slice.yield();
@@ -156,11 +157,12 @@ async function verifyWithin(
   if (first) return verdict(first);
   if (start > 0 && records === 0) return verdict({ kind: 'missing', position: 0, seal: null });
   await readStored(next);
-  // A seal stands on the topic before anywhere else. Those that were written meanwhile are there behind the end that was seen first.
+  // Seals are written to the topic before the store, so seals written meanwhile are found after the previously seen
+  // end.
   stored = Number.POSITIVE_INFINITY;
   const second = await followTo((await log.bounds('carillon.audit', 0)).end);
   if (second) return verdict(second);
-  // Records that the audit does not know to be taken away were taken by somebody else.
+  // A deletion without an audit entry was made by someone else.
   if (anchor && cut < start) return verdict({ kind: 'missing', position: cut, seal: null });
   return verdict(faultOfLost([...missed.values(), ...[...waiting.values()].flat()], next));
 }
@@ -174,7 +176,7 @@ function faultOfLost(seals: readonly HeldSeal[], end: number): AuditFault | null
   return { kind: 'cut_off', position: end, seal: { place, through } };
 }
 
-/** Which record is not what the seals tell of it. */
+/** Returns the first record that differs from the hashes in the seals. */
 function firstDifference(
   through: number,
   found: ReadonlyMap<number, string>,
@@ -191,7 +193,7 @@ function firstDifference(
   return { kind: 'changed', position: through };
 }
 
-/** What the chain is held against. */
+/** A seal to compare with the chain. */
 type HeldSeal = {
   readonly place: SealPlace;
   readonly through: number;

@@ -3,17 +3,17 @@ import { z } from 'zod';
 import type { Principal } from '../principal.ts';
 import { maskAddress, maskText } from './masked-text.ts';
 
-/** Where in an answer one is. */
+/** Context while walking a response. */
 type Place = {
-  /** Whether something of this workspace has to be masked; null: of none. */
+  /** Returns true if values of this workspace are masked. Null: values of the deployment. */
   readonly hides: (workspace: string | null) => boolean;
-  /** Whether what stands here has to be. */
+  /** True if the current value is masked. */
   readonly isHidden: boolean;
-  /** Addresses that stand beside this, or further out. */
+  /** Addresses next to the value or in enclosing objects. */
   readonly known: readonly string[];
 };
 
-/** Null: nothing that the schema describes can name a recipient. */
+/** Null if no described value can name a recipient. */
 type Mask = ((value: unknown, place: Place) => unknown) | null;
 
 const privacyOf = (schema: z.ZodType): Privacy | undefined => schema.meta()?.[PRIVACY] as Privacy | undefined;
@@ -23,11 +23,11 @@ const textMask: NonNullable<Mask> = (value, { isHidden, known }) =>
 
 const addressMask: NonNullable<Mask> = (value, { isHidden }) => (isHidden ? everyText(value, maskAddress) : value);
 
-/** What nobody has described may hold anything. */
+/** A value without description may hold anything. */
 const anythingMask: NonNullable<Mask> = (value, { isHidden, known }) =>
   isHidden ? everyText(value, (text) => maskText(text, known)) : value;
 
-/** Names of members too: a record may be keyed by an address. */
+/** Includes member names, because a record may be keyed by an address. */
 function everyText(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === 'string') return mask(value);
   if (Array.isArray(value)) return value.map((one) => everyText(one, mask));
@@ -37,12 +37,15 @@ function everyText(value: unknown, mask: (text: string) => string): unknown {
 
 const MADE = new WeakMap<z.ZodType, { mask: Mask }>();
 
-/** The mask of a schema. What it does not know is taken for anything, so that a new kind of schema shows too little and not too much. */
+/**
+ * Returns the mask of a schema. An unknown schema is treated as unknown data, so that new schema kinds show too little
+ * rather than too much.
+ */
 function maskOf(given: z.core.$ZodType): Mask {
   const schema = given as z.ZodType;
   const made = MADE.get(schema);
   if (made) return made.mask;
-  // A schema within itself is met again before its mask is made.
+  // A recursive schema refers to itself before its mask is complete.
   const entry: { mask: Mask } = { mask: (value, place) => entry.mask?.(value, place) ?? value };
   MADE.set(schema, entry);
   entry.mask = makeMask(schema);
@@ -69,7 +72,7 @@ function makeMask(schema: z.ZodType): Mask {
   return isClosed(schema) ? null : anythingMask;
 }
 
-/** Values that are no text, or one of a list that the schema says. */
+/** Returns true for schemas of values without free text: numbers, booleans and enumerations. */
 const isClosed = (schema: z.ZodType): boolean =>
   schema instanceof z.ZodNumber ||
   schema instanceof z.ZodBoolean ||
@@ -94,7 +97,7 @@ function recordMask(each: Mask): Mask {
   };
 }
 
-/** By the first that the value is one of; of none, it is anything. */
+/** Uses the first option that matches the value. A value without match is treated as unknown data. */
 function unionMask(options: readonly z.ZodType[]): Mask {
   const masks = options.map((option) => ({ option, mask: maskOf(option) }));
   if (masks.every(({ mask }) => mask === null)) return null;
@@ -105,13 +108,13 @@ function unionMask(options: readonly z.ZodType[]): Mask {
   };
 }
 
-/** An object that says its workspace is of it, with all that it holds. */
+/** An object with a workspace field belongs to that workspace, with all nested values. */
 function objectMask({ shape, def }: z.ZodObject): Mask {
   const fields = Object.entries(shape as Readonly<Record<string, z.ZodType>>).flatMap(([name, field]) => {
     const mask = maskOf(field);
     return mask === null ? [] : [{ name, mask, isAddress: holdsAddress(field) }];
   });
-  // What the shape does not name goes out only where the schema lets it through.
+  // Unnamed members are only sent if the schema allows them.
   const isClosedShape = def.catchall === undefined || def.catchall instanceof z.ZodNever;
   if (fields.length === 0 && isClosedShape) return null;
   const isPlaced = 'workspace' in shape;
@@ -142,15 +145,14 @@ const textsIn = (value: unknown): readonly string[] =>
       ? Object.values(value).flatMap(textsIn)
       : [];
 
-/** What is of the deployment says so by null or by an empty name. */
+/** Values of the deployment have null or an empty workspace. */
 const workspaceOf = ({ workspace }: Readonly<Record<string, unknown>>): string | null =>
   typeof workspace === 'string' && workspace !== '' ? workspace : null;
 
 /**
- * What of an answer somebody may see who asks for it: the value itself where they have the permission `bodies`, else with the addresses of
- * recipients masked, as the schema marks them (`@carillon/contracts`, http/privacy.ts).
- *
- * @param isHidden Whether this has to be done with what says no workspace of its own.
+ * Returns a response as its reader may see it: unchanged with the permission `bodies`, else with recipient addresses
+ * masked as the schema marks them (`@carillon/contracts`, http/privacy.ts).
+ * @param isHidden Whether values without a workspace are masked.
  */
 export function maskAnswer<Value>(
   principal: Pick<Principal, 'may'>,

@@ -6,11 +6,11 @@ import { maskAnswer } from './mask-answer.ts';
 
 const OF = 'answersOf';
 
-/** Says of whose workspace an answer is that does not say it itself, where the address names none. */
+/** Sets the workspaces of a response that names none, if the request's address does not. */
 export const answersOf = (request: FastifyRequest, workspaces: readonly string[]): void =>
   request.setDecorator<readonly string[] | null>(OF, workspaces);
 
-/** Whether whoever asks sees the addresses of recipients masked, in what says no workspace of its own. */
+/** Returns true if the caller gets masked addresses in values without a workspace. */
 export function seesMasked(request: FastifyRequest): boolean {
   const principal = principalOf(request);
   const { workspace } = request.params as { readonly workspace?: string };
@@ -23,15 +23,15 @@ export function seesMasked(request: FastifyRequest): boolean {
 }
 
 /**
- * Masks the answers of all routes that are added after this, by the schemas of their answers: addresses of recipients, for whoever has no
- * permission `bodies` where they belong. Answers that are not JSON need the permission themselves.
+ * Masks recipient addresses in responses of all routes added later, by their response schemas, for readers without the
+ * permission `bodies`. Responses other than JSON require that permission.
  */
 export function maskAnswers(app: FastifyInstance): void {
   app.decorateRequest(OF, null);
   app.addHook('preSerialization', async (request, reply, payload) => maskedFor(request, reply.statusCode, payload));
 }
 
-/** An answer of this status as whoever asks may see it now. */
+/** Returns a response of this status as the caller may see it. */
 export function maskedFor(request: FastifyRequest, status: number, payload: unknown): unknown {
   const principal = principalIfAny(request);
   if (!principal || status >= 400) return payload;
@@ -39,7 +39,7 @@ export function maskedFor(request: FastifyRequest, status: number, payload: unkn
     readonly response?: Readonly<Record<string, unknown>>;
   };
   const schema = response?.[String(status)];
-  // Without a description it may hold anything.
+  // Without a schema it may hold anything.
   const described: z.ZodType = schema instanceof z.ZodType ? schema : z.unknown();
   return maskAnswer(principal, described, payload, seesMasked(request));
 }

@@ -1,15 +1,15 @@
 const HIDDEN = '•••';
 
 const [FIRST_OF_PHONE, LAST_OF_PHONE, LAST_OF_TOKEN] = [3, 2, 4];
-/** A shorter address is hidden whole: its last characters would be a good part of it. */
+/** Minimum length to show the last characters. For a shorter address they would reveal too much. */
 const LONG = 20;
 const LONG_PHONE = 8;
 
 const firstOf = (text: string): string => [...text].slice(0, 1).join('');
 
 /**
- * An address that tells people apart on a screen and reaches nobody: `b•••@e•••.com`, `+49•••12`, `•••9f3c` of a device. Always of the same
- * length between what is shown, so that it says nothing of the length of the address.
+ * Masks an address so that people can distinguish it but not use it: `b•••@e•••.com`, `+49•••12`, `•••9f3c` for a
+ * device. The masked part has a fixed length, so that it does not reveal the length.
  */
 export function maskAddress(address: string): string {
   const at = address.lastIndexOf('@');
@@ -30,22 +30,22 @@ export function maskAddress(address: string): string {
 
 const MAIL = /[^\s@<>()[\]{}"'`,;:|]+@[^\s@<>()[\]{}"'`,;:|/?&]*[^\s@<>()[\]{}"'`,;:|/?&.]/gu;
 const PHONE = /\+\d(?:[ ().-]{0,2}\d){6,}/g;
-/** What is as long as this and random is no word and no id of ours: a token of a device is one. */
+/** A random text of this length is neither a word nor one of our ids, so it may be a device token. */
 const TOKEN = /[\w:-]{40,}/g;
 const RANDOM_DIGITS = 6;
-/** A place on the log is written with an @ too: `carillon.events/0@17`. */
+/** Log positions contain an @ too: `carillon.events/0@17`. */
 const PLACE = /^carillon\.[a-z-]+\/\d+@\d+$/;
 
 const isRandom = (text: string): boolean => text.replaceAll(/\D/g, '').length >= RANDOM_DIGITS;
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
-/** A text with each address masked that can be told from other words, and with each of those that are known to be ones, in any case. */
+/** Masks every recognizable address in a text, and every known one regardless of case. */
 export function maskText(text: string, known: readonly string[] = []): string {
   let masked = text;
   for (const address of known) {
     if (address === '') continue;
-    // An address of one or two characters would take words apart: it is masked only where it is the whole text.
+    // Addresses of one or two characters would break up words, so they are masked only as the whole text.
     if (text === address) return maskAddress(address);
     if (address.length > 2) masked = masked.replaceAll(new RegExp(escaped(address), 'giu'), () => maskAddress(address));
   }

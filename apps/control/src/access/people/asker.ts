@@ -7,9 +7,9 @@ import type { Access } from '../access.ts';
 import { principalOf } from '../principal.ts';
 import { audited } from '../../audit/facts.ts';
 
-/** Whoever asks about themselves. */
+/** Identifies callers who change their own account. */
 export function createAsker(access: Pick<Access, 'guessing' | 'passwords'>, people: Pick<PeopleStore, 'find'>) {
-  /** The session and person that ask. Throws `forbidden` for tokens, which have neither profile nor password. */
+  /** Returns session and person. Throws `forbidden` for tokens, which have neither profile nor password. */
   async function asker(request: FastifyRequest): Promise<{
     readonly session: PeopleRecord<'session'>;
     readonly id: string;
@@ -22,7 +22,7 @@ export function createAsker(access: Pick<Access, 'guessing' | 'passwords'>, peop
     return { session, id: found.id, person: found.body };
   }
 
-  /** Whoever sits down at a session that stands open knows no password. Wrong ones are guesses. */
+  /** Requires the password, because a session may be open on an unattended device. Wrong passwords count as guesses. */
   async function prove(request: FastifyRequest, { id, person }: { id: string; person: Person }, password?: string) {
     const { password: stored } = person;
     if (stored === null) return;

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Instant } from '@carillon/kernel';
 import { digestOf } from './words.ts';
 
-/** Codes by time, as every authenticator makes them: RFC 6238 with SHA-1, six digits, thirty seconds. */
+/** Time-based codes as authenticators make them: RFC 6238 with SHA-1, six digits, thirty seconds. */
 const STEP = 30_000;
 const DIGITS = 6;
 /** A phone's clock may be off by one interval. */
@@ -10,14 +10,14 @@ const DRIFT = 1;
 const SECRET_BYTES = 20;
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** A new secret, in base32 as people type it. 160 bits. */
+/** Returns a new secret of 160 bits in base32. */
 export const newTotpSecret = (): string => toBase32(randomBytes(SECRET_BYTES));
 
-/** What a QR code holds. */
+/** Returns the contents of the QR code. */
 export const totpUri = (secret: string, account: string): string =>
   `otpauth://totp/${encodeURIComponent(`Carillon:${account}`)}?${new URLSearchParams({ secret, issuer: 'Carillon' }).toString()}`;
 
-/** The code of an interval. */
+/** Returns the code of an interval. */
 export function totpCode(secret: string, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -28,7 +28,7 @@ export function totpCode(secret: string, step: number): string {
 
 export const totpStep = (now: Instant): number => Math.floor(now / STEP);
 
-/** The interval of which this is the code, where it is a good one that is newer than the last; else null. */
+/** Returns the interval of a valid code that is newer than the last used one. Null otherwise. */
 export function matchingStep(secret: string, code: string, now: Instant, lastStep: number): number | null {
   const given = Buffer.from(code.replaceAll(/\s/g, ''));
   if (given.length !== DIGITS) return null;
@@ -47,7 +47,7 @@ export const newRecoveryCodes = (): readonly string[] =>
     (toBase32(randomBytes(10)).match(/.{4}/g) ?? []).join('-').toLowerCase(),
   );
 
-/** What is kept of a recovery code, however it was typed. */
+/** Returns the stored digest of a recovery code, independent of how it was typed. */
 export const recoveryDigest = (code: string): string => digestOf(code.toUpperCase().replaceAll(/[^A-Z2-7]/g, ''));
 
 function toBase32(bytes: Uint8Array): string {

@@ -16,7 +16,7 @@ type Ports = { readonly people: PeopleStore; readonly ids: Ids; readonly clock: 
 const NOBODY: Roster = { owners: [], link: null };
 const PAGE = 500;
 
-/** What is written anew of a record; null: nothing. */
+/** Returns the changed record, or null for no change. */
 type Change<Kind extends PeopleKind> = (before: PeopleBodies[Kind]) => PeopleBodies[Kind] | null;
 
 export const addressTaken = (): CarillonError =>
@@ -32,12 +32,12 @@ const EMPTY_ROSTER: PeopleRecord<'roster'> = {
   body: NOBODY,
 };
 
-/** People and owners, read and written so that nobody's write is lost. */
+/** Reads and writes people and owners without losing concurrent writes. */
 export function createDirectory({ people, ids, clock }: Ports) {
   const rosterRecord = async (): Promise<PeopleRecord<'roster'>> =>
     (await people.find('roster', ROSTER_ID)) ?? EMPTY_ROSTER;
 
-  /** Changes the one roster, with what everybody else wrote before. Answers what is written now. */
+  /** Changes the roster, repeating after concurrent writes. Returns the new roster. */
   async function changeRoster(change: Change<'roster'>): Promise<Roster> {
     for (;;) {
       const before = await rosterRecord();
@@ -47,7 +47,9 @@ export function createDirectory({ people, ids, clock }: Ports) {
     }
   }
 
-  /** Changes a person, with what everybody else wrote before. Throws `not_found`, and `conflict` where the address is somebody's. */
+  /**
+   * Changes a person, repeating after concurrent writes. Throws `not_found`, and `conflict` if the address is taken.
+   */
   async function changePerson(id: string, change: Change<'person'>): Promise<Person> {
     for (;;) {
       const before = await people.find('person', id);
@@ -61,7 +63,7 @@ export function createDirectory({ people, ids, clock }: Ports) {
     }
   }
 
-  /** Makes a person of this id, unless there is one. Throws `conflict` where the address is somebody's. */
+  /** Adds a person with this id unless one exists. Throws `conflict` if the address is taken. */
   async function addPerson(
     given: { readonly name: string; readonly email: string | null; readonly memberships: readonly Membership[] } & {
       readonly passwordHash: string | null;
@@ -88,7 +90,7 @@ export function createDirectory({ people, ids, clock }: Ports) {
     return { id, body };
   }
 
-  /** All of a kind. People, tokens and invitations of a deployment are hundreds, not millions. */
+  /** Returns all records of a kind. A deployment has hundreds of people, tokens and invitations, not millions. */
   async function all<Kind extends PeopleKind>(kind: Kind, of?: string): Promise<readonly PeopleRecord<Kind>[]> {
     const found: PeopleRecord<Kind>[] = [];
     for (let cursor: string | undefined; ;) {
@@ -99,13 +101,13 @@ export function createDirectory({ people, ids, clock }: Ports) {
     }
   }
 
-  /** Those of the owners who can get in, in their order. */
+  /** Returns the owners who can sign in, in order. */
   async function activeOf(owners: readonly string[]): Promise<readonly string[]> {
     const found = await Promise.all(owners.map((id) => people.find('person', id)));
     return found.flatMap((one) => (one?.body.state === 'active' ? [one.id] : []));
   }
 
-  /** Takes the deployment from an owner. Throws `wrong_state` for the last one who can get in. */
+  /** Removes an owner of the deployment. Throws `wrong_state` for the last owner who can sign in. */
   async function dismissOwner(id: string): Promise<Roster> {
     const active = await activeOf((await rosterRecord()).body.owners);
     return changeRoster((roster) => {
@@ -119,7 +121,10 @@ export function createDirectory({ people, ids, clock }: Ports) {
     });
   }
 
-  /** Gives the deployment to somebody. Throws where they were disabled or removed meanwhile: they would count as an owner who can get in. */
+  /**
+   * Makes a person an owner of the deployment. Throws if they were disabled or removed meanwhile, because they would
+   * count as an owner who can sign in.
+   */
   async function appointOwner(id: string): Promise<void> {
     await changeRoster((roster) => (roster.owners.includes(id) ? null : { ...roster, owners: [...roster.owners, id] }));
     const person = await people.find('person', id);
@@ -137,10 +142,12 @@ export function createDirectory({ people, ids, clock }: Ports) {
     activeOf,
     dismissOwner,
     appointOwner,
-    /** Removes somebody with sessions and identities. The id stays in records, and says nothing any more. Throws for the last owner. */
+    /**
+     * Removes a person with sessions and identities. The id stays in records without a name. Throws for the last owner.
+     */
     async removePerson(id: string): Promise<void> {
       await dismissOwner(id);
-      // First the person, so that nobody signs in again meanwhile.
+      // Removes the person first, so that no new session can start meanwhile.
       if (!(await people.remove('person', id))) throw new CarillonError('not_found', 'there is no person with this id');
       await people.removeOf('session', id);
       await people.removeOf('identity', id);

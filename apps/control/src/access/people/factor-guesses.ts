@@ -5,7 +5,7 @@ import { addGuess, guessesOf } from './guessing.ts';
 import type { MailedLinks } from './mailed-links.ts';
 import { digestOf } from './words.ts';
 
-/** Wrong codes that lock the second factor of a person, within the span. Whoever sends them knows the password. */
+/** Wrong codes within the span that lock a person's second factor. The sender knows the password. */
 export const MAX_WRONG_CODES = 100;
 const SPAN: Duration = 24 * 60 * 60_000;
 /** A locked account gets at most one mail in this span. */
@@ -19,7 +19,7 @@ export function createFactorGuesses(
   const { people, clock } = ports;
   const tallyOf = (personId: string) => ({ id: digestOf(JSON.stringify(['factor', personId])), span: SPAN });
 
-  /** Mails the link that unlocks. Returns whether the person has one to look for. */
+  /** Mails the unlock link. Returns true if the person has a mail to look for. */
   async function mailUnlock({ id, body: { email } }: PeopleRecord<'person'>): Promise<boolean> {
     if (email === null) return false;
     const sent = await links.pending(id, 'unlock');

@@ -3,41 +3,41 @@ import { CarillonError, type Duration } from '@carillon/kernel';
 import type { Clock, PeopleStore } from '@carillon/ports';
 import { digestOf } from './words.ts';
 
-/** Wrong words older than this count no longer. */
+/** Age after which wrong passwords no longer count. */
 const SPAN: Duration = 15 * 60_000;
-/** So many wrong words at one account from one source cost no time. */
+/** Wrong passwords per account and source before delays start. */
 const FREE = 5;
-/** The same of one account from everywhere, and of one source at all accounts: a shared address has many people behind it. */
+/** Wrong passwords per account over all sources before delays start. */
 const FREE_OF_ACCOUNT = 100;
 const FREE_OF_SOURCE = 50;
 const FIRST_WAIT: Duration = 500;
 const LONGEST_WAIT: Duration = 8_000;
-/** Attempts at one account from one source that wait for their turn; more are told to come again. */
+/** Waiting tries per account and source. Further ones are told to retry later. */
 const MAX_WAITING = 8;
 const MAX_LANES = 10_000;
 
 export type Guessing = {
   /**
-   * Runs `check`, which answers null for a wrong word. After some wrong words the attempts at an account from a source run one after
-   * the other, each after a wait that doubles up to 8 s: guessing takes for ever, and a right word is always taken, for it waits
-   * and is looked at like any other. It is the same for an account that is not there. Throws `rate_limited`, without a
-   * look at the word, only for whoever sends many at once. `check` is told how many wrong words came from the source lately.
+   * Runs `check`, which returns null for a wrong password. After some wrong passwords the tries per account and source
+   * run in sequence, each after a delay that doubles up to 8 s. A right password is therefore always accepted, after
+   * its wait. Unknown accounts behave the same. Throws `rate_limited` without a check only for many concurrent tries.
+   * `check` gets the number of recent wrong passwords of the source.
    */
   attempt<T>(email: string, source: string, check: (wrong: number) => Promise<T | null>): Promise<T | null>;
 };
 
-/** Wrong words that count together, over this span since the first. */
+/** Wrong passwords counted together, within this time since the first. */
 type Tally = { readonly id: string; readonly span: Duration };
-/** Wrong words before delays start. */
+/** Wrong passwords before delays start. */
 type FreeTally = Tally & { readonly free: number };
 
-/** Returns the wrong words of a tally within its span. */
+/** Returns the number of wrong passwords of a tally within its span. */
 export async function guessesOf(store: PeopleStore, clock: Clock, { id, span }: Tally): Promise<number> {
   const found = await store.find('guesses', id);
   return found && Math.abs(clock.now() - found.body.since) < span ? found.body.count : 0;
 }
 
-/** Adds a wrong word to a tally. Two concurrent calls both count, because the loser of the write reads again. */
+/** Adds a wrong password to a tally. Two concurrent calls both count, because the loser of the write reads again. */
 export async function addGuess(store: PeopleStore, clock: Clock, { id, span }: Tally): Promise<void> {
   for (;;) {
     const now = clock.now();
@@ -60,7 +60,7 @@ export function createGuessing(
   const waitFor = (counted: number, free: number): Duration =>
     counted < free ? 0 : Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** Math.min(counted - free, 10));
 
-  /** Its turn in the lane, after those that came before. */
+  /** Runs the work after earlier work of the same lane. */
   async function inTurn<T>(name: string, wait: Duration, work: () => Promise<T>): Promise<T> {
     const lane = lanes.get(name) ?? { waiting: 0, last: Promise.resolve() };
     if (lane.waiting >= MAX_WAITING || lanes.size >= MAX_LANES) {

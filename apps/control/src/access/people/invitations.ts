@@ -5,13 +5,13 @@ import { createDirectory } from './directory.ts';
 import { mayGiveRole, rightsOf } from './rights.ts';
 import { digestOf, newSecretToken } from './words.ts';
 
-/** An invitation is good for one person, and for no longer than this. */
+/** Validity of an invitation, for one person. */
 export const INVITATION_LASTS: Duration = 7 * 24 * 60 * 60_000;
 
 export type InvitationRecord = PeopleRecord<'invitation'>;
 type Ports = Pick<ControlPorts, 'people' | 'ids' | 'clock'>;
 
-/** What an invitation makes of whoever opens it. */
+/** What an invitation grants. */
 export type Promised = Pick<Invitation, 'email' | 'owner' | 'memberships'>;
 
 const ended = (): CarillonError =>
@@ -21,8 +21,8 @@ const ended = (): CarillonError =>
   );
 
 /**
- * Invitations, by the digest of their word. One makes one person: its record is claimed before the person is made, the person has an id
- * that is made of the invitation's, and what was begun and cut off goes on where it is opened again.
+ * Invitations by the digest of their token. Each creates one person: the invitation is claimed first, the person's id
+ * derives from the invitation's, and an interrupted acceptance continues when the link is opened again.
  */
 export function createInvitations(ports: Ports) {
   const { people, ids, clock } = ports;
@@ -30,11 +30,11 @@ export function createInvitations(ports: Ports) {
 
   const lasts = ({ body, endsAt }: InvitationRecord): boolean => {
     const now = clock.now();
-    // A clock that was set back makes none last longer.
+    // A clock that was set back does not extend an invitation.
     return endsAt !== null && now < endsAt && Math.abs(now - body.createdAt) < INVITATION_LASTS;
   };
 
-  /** The invitation of a word, and what it is worth today. Throws `not_found` for any other word. */
+  /** Returns the invitation of a token with what it grants today. Throws `not_found` for any other token. */
   async function find(
     word: string,
     known: readonly string[],
@@ -46,7 +46,7 @@ export function createInvitations(ports: Ports) {
     return { record, promised };
   }
 
-  /** Whoever comes second, whatever they came for, finds it gone. */
+  /** Of two concurrent writes the second fails, whatever it does. */
   async function write(before: InvitationRecord, change: Partial<Pick<InvitationRecord, 'key' | 'body'>>) {
     const after = { ...before, version: before.version + 1, ...change };
     if ((await people.replace(after)) !== 'done') throw ended();
@@ -55,14 +55,14 @@ export function createInvitations(ports: Ports) {
 
   const personOf = (record: InvitationRecord): string => ids.derive('person', 'invitation', record.id);
 
-  /** Marks it as on its way to one person. Throws where it is on its way to another one. */
+  /** Reserves the invitation for one person. Throws if it is reserved for another. */
   async function claim(record: InvitationRecord, usedBy: string): Promise<InvitationRecord> {
     if (record.body.usedBy === usedBy) return record;
     if (record.body.usedBy !== null) throw ended();
     return write(record, { body: { ...record.body, usedBy } });
   }
 
-  /** Its word opens nothing any more. */
+  /** Invalidates its token. */
   const finish = (record: InvitationRecord): Promise<unknown> => write(record, { key: null });
 
   return {
@@ -71,7 +71,7 @@ export function createInvitations(ports: Ports) {
     personOf,
     lockedOut: (record: InvitationRecord) => lockedOut(record, ports),
     make: (promised: Promised, by: Actor) => makeInvitation(promised, by, ports),
-    /** Gives who is locked out the roles, and the password; null where passwords are off, and a session is all that they get. */
+    /** Gives a locked-out person the roles and a password. Without passwords (null) they only get a session. */
     async acceptAsLockedOut(
       { record, promised }: { readonly record: InvitationRecord; readonly promised: Promised },
       id: string,
@@ -91,7 +91,7 @@ export function createInvitations(ports: Ports) {
       if (promised.owner) await directory.appointOwner(id);
       await finish(claimed);
     },
-    /** Makes the person. Throws `conflict` where somebody has the address: they sign in, and take the roles themselves. */
+    /** Creates the person. Throws `conflict` if the address is taken: its owner signs in and accepts the roles. */
     async acceptAsNew(
       { record, promised }: { readonly record: InvitationRecord; readonly promised: Promised },
       given: { readonly name: string; readonly passwordHash: string | null },
@@ -103,7 +103,7 @@ export function createInvitations(ports: Ports) {
         throw new CarillonError('conflict', 'this address has an account already: sign in, then open the link again');
       }
       const claimed = await claim(record, id);
-      // The one write that only one of two can do. Of one that was cut off behind it, the rest is done here.
+      // Only one of two requests can do this write. The rest of an interrupted acceptance is completed here.
       if (other === null) await directory.addPerson({ ...given, email, memberships }, id);
       if (owner) await directory.appointOwner(id);
       await finish(claimed);
@@ -112,7 +112,7 @@ export function createInvitations(ports: Ports) {
       }
       return id;
     },
-    /** Gives the roles to somebody who is there already. Throws `conflict` where the invitation is for another address. */
+    /** Gives the roles to an existing person. Throws `conflict` if the invitation is for another address. */
     async acceptAs(
       { record, promised }: { readonly record: InvitationRecord; readonly promised: Promised },
       id: string,
@@ -150,9 +150,9 @@ async function keptPromise({ body }: InvitationRecord, known: readonly string[],
 }
 
 /**
- * Whoever has the address and lost what they sign in with: an owner of the deployment who invites them anew gives them a new password.
- * Nobody else does: the link is shown to whoever invites, and would be a way into the account of another. Whoever signs in by an identity
- * provider has lost nothing, and gets no second way in.
+ * Returns the person with the invited address who lost their credentials. Only an owner of the deployment can give them
+ * a new password, by a new invitation: the inviter sees the link, so any other inviter could enter another person's
+ * account. A person who signs in through an identity provider has lost nothing and gets no second way in.
  */
 async function lockedOut({ body }: InvitationRecord, ports: Ports): Promise<PeopleRecord<'person'> | null> {
   const found = await ports.people.findByKey('person', emailKey(body.email));
@@ -165,7 +165,7 @@ async function lockedOut({ body }: InvitationRecord, ports: Ports): Promise<Peop
 const hasProvider = async (personId: string, { people }: Ports): Promise<boolean> =>
   (await people.list('identity', { of: personId }, 1)).items.length > 0;
 
-/** Returns the record, and the word that is shown this once. */
+/** Returns the record and its token, which is shown once. */
 async function makeInvitation(
   promised: Promised,
   by: Actor,

@@ -14,7 +14,7 @@ type Words = { readonly subject: string; readonly text: (link: string, endsAt: s
 const ended = (): CarillonError =>
   new CarillonError('not_found', 'This link was used, has ended or is not valid. Ask for a new link in the portal.');
 
-/** Links that prove that a person reads the mail of an address. One at a time for each person and purpose; a new one ends the one before. */
+/** Links that prove access to a mailbox. One per person and purpose; a new link replaces the old one. */
 export function createMailedLinks({ people, clock }: Ports, mail: PersonMail) {
   const idOf = (personId: string, purpose: MailedLink['purpose']): string =>
     digestOf(JSON.stringify([purpose, personId]));
@@ -25,7 +25,7 @@ export function createMailedLinks({ people, clock }: Ports, mail: PersonMail) {
     return key !== null && endsAt !== null && now < endsAt && Math.abs(now - body.createdAt) < MAILED_LINK_LASTS;
   };
 
-  /** The link of this purpose that nobody has opened yet, or null. */
+  /** Returns the unopened link of this purpose, or null. */
   async function pending(personId: string, purpose: MailedLink['purpose']): Promise<LinkRecord | null> {
     const found = await people.find('mailed_link', idOf(personId, purpose));
     return found && lasts(found) ? found : null;
@@ -65,13 +65,13 @@ export function createMailedLinks({ people, clock }: Ports, mail: PersonMail) {
       });
       return { mailed, endsAt };
     },
-    /** Throws `not_found` for a word that opens nothing. */
+    /** Throws `not_found` for an invalid token. */
     async find(word: string): Promise<LinkRecord> {
       const found = await people.findByKey('mailed_link', digestOf(word));
       if (!found || !lasts(found)) throw ended();
       return found;
     },
-    /** Ends the link of this purpose, if there is one. */
+    /** Removes the link of this purpose, if any. */
     drop: (personId: string, purpose: MailedLink['purpose']): Promise<unknown> =>
       people.remove('mailed_link', idOf(personId, purpose)),
     /** Invalidates a link. Throws `not_found` if another request has used it. */

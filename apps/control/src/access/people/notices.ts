@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Directory } from './directory.ts';
 import type { PersonMail } from './person-mail.ts';
 
-/** Networks that are remembered of a person; a sign-in from any other one is mailed. */
+/** Known networks per person. A sign-in from another network is reported by mail. */
 const MAX_PLACES = 20;
 const MAX_AGENT = 120;
 
@@ -30,7 +30,7 @@ export function notifyPerson(
 ): void {
   if (email === null) return;
   const subject = SUBJECTS[change];
-  // A browser says what it likes about itself: one line of it is shown, and no more.
+  // The user agent is untrusted text, so only one short line is shown.
   const agent = (request.headers['user-agent'] ?? '').replaceAll(/\p{C}/gu, ' ').slice(0, MAX_AGENT);
   const text = `${subject}.
 

@@ -4,35 +4,35 @@ import { asRead } from '@carillon/domain/people';
 import { MAX_USED_PASSWORDS } from './most-used-passwords.ts';
 import { createPlaces, type Asker } from './places.ts';
 
-/** Second of the recommended settings of RFC 9106, with OWASP's memory: 19 MiB, 2 passes, 1 lane. */
+/** Costs of argon2id: the second recommendation of RFC 9106 with OWASP's memory: 19 MiB, 2 passes, 1 lane. */
 const COSTS = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
-/** At most so many are computed at once: each takes a thread and its memory. */
+/** Concurrent computations; each uses a thread and its memory. */
 const CONCURRENCY = 2;
-/** More than these wait for nobody's good: the last of them for some seconds. */
+/** Maximum waiting computations. The last one already waits some seconds. */
 const MAX_WAITING = 128;
 
-/** Shorter ones are guessed (NIST SP 800-63B asks for 8 beside a second factor, 15 without). */
+/** Minimum length (NIST SP 800-63B requires 8 with a second factor, 15 without). */
 export const SHORTEST_PASSWORD = 12;
 export const LONGEST_PASSWORD = 200;
 
 export type Passwords = {
-  /** In PHC form. */
+  /** Resolves to a hash in PHC format. */
   hash(password: string, source: string): Promise<string>;
-  /** Whether it is the one of this hash; null: nobody's, which takes the same time and is never right. */
+  /** Resolves to true if the password matches. A null hash takes the same time and never matches. */
   matches(password: string, hash: string | null, asker: Asker): Promise<boolean>;
 };
 
 type Costs = { readonly memory: number; readonly passes: number; readonly parallelism: number };
 
-/** Passwords by argon2id. Rejects with `overloaded` where too many of a source wait. */
+/** Hashes passwords with argon2id. Rejects with `overloaded` if too many tries of a source wait. */
 export function createPasswords(costs: Costs = COSTS): Passwords {
   const places = createPlaces({ atOnce: CONCURRENCY, waiting: MAX_WAITING });
 
   const derive = (password: string, nonce: Uint8Array, { memory, passes, parallelism }: Costs, tagLength: number) =>
     new Promise<Buffer>((resolve, reject) => {
-      // Two keyboards write the same letter in two ways.
+      // Different keyboards may encode one letter differently.
       const message = Buffer.from(password.normalize('NFKC'));
       argon2('argon2id', { message, nonce, memory, passes, parallelism, tagLength }, (error, tag) =>
         error ? reject(error) : resolve(tag),

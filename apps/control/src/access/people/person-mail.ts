@@ -9,7 +9,7 @@ const TIMEOUT_MS: Duration = 20_000;
 /** A notice that could not be sent by then is of no use. */
 const NOTICE_LASTS: Duration = 60 * 60_000;
 
-/** What became of a mail: `no_account` of the deployment for email, or `no_portal_url` that its link could begin with. */
+/** Result of a mail. `no_account`: the deployment has no email account. `no_portal_url`: the link has no base URL. */
 export const MAILED = ['sent', 'no_account', 'no_portal_url', 'failed'] as const;
 export type Mailed = (typeof MAILED)[number];
 
@@ -47,7 +47,7 @@ export function createPersonMail(ports: PersonMailPorts): PersonMail {
   async function send(letterOf: (portal: string | null) => Letter | null): Promise<Mailed> {
     try {
       const [account] = deploymentAccounts(ports.configuration.current(), 'email');
-      // A link in the inbox of this machine could be opened by everybody who may read that inbox.
+      // A link in the inbox of this host could be opened by everyone who may read the inbox.
       if (account === undefined || account.body.kind === 'sandbox') return 'no_account';
       const letter = letterOf(portalUrlOf(ports.configuration.current()));
       if (letter === null) return 'no_portal_url';
@@ -68,7 +68,7 @@ export function createPersonMail(ports: PersonMailPorts): PersonMail {
   };
 }
 
-/** Sends nothing: for access over stores alone. */
+/** Sends nothing. For access that only needs the stores. */
 export const NO_MAIL: PersonMail = {
   sendLink: () => Promise.resolve('no_account'),
   notify: () => undefined,
@@ -82,7 +82,7 @@ async function sendOver(
   const factory = senders.find(({ kind }) => kind === given.kind);
   const from = parseMailbox('from' in given ? (given.from ?? '') : '');
   if (!factory || !from.ok) throw new Error('the account sends no email, or names no sender');
-  // A bounce of this mail belongs to no delivery, so nobody could place it.
+  // A bounce of this mail matches no delivery and could not be assigned.
   const {
     return_path: _,
     receipts: __,

@@ -1,25 +1,28 @@
 import { CarillonError } from '@carillon/kernel';
 
-/** Who asks: a source, as `sourceOf` has it, and how many wrong words came from there lately. */
+/** A client: its source (see `sourceOf`) and its number of recent wrong passwords. */
 export type Asker = { readonly source: string; readonly wrong: number };
 
 export type Places = {
-  /** Runs work in a place of its own. Rejects with `overloaded`, without a look at the work, where too many of the same source wait. */
+  /**
+   * Runs work within the concurrency limit. Rejects with `overloaded` without running it if too many requests of the
+   * same source wait.
+   */
   take<T>(asker: Asker, work: () => Promise<T>): Promise<T>;
 };
 
 type Waiter = { readonly came: number; readonly enter: () => void; readonly leave: (error: CarillonError) => void };
-/** Who waits of one source, and how many wrong words came from there when it asked last. */
+/** Waiting requests of a source, with its wrong passwords as of its last request. */
 type Line = { wrong: number; readonly waiters: Waiter[] };
 
-/** Every so many places one goes to whoever waits longest: fresh sources, however many come, keep nobody waiting for ever. */
+/** Every fourth slot goes to the longest waiting request, so that a stream of new sources delays nobody forever. */
 const LONGEST_EVERY = 4;
 
 /**
- * So many at once, and so many that wait. Sources take turns: whoever sends many waits behind their own. Whoever guessed wrong less comes before
- * whoever guessed wrong more, but for one place in four. Where all waits are taken, the source that guessed wrong most gives one up to whoever
- * guessed less: a crowd of sources that guess, one word each, keeps nobody out who has not guessed as they have. Among those who guessed alike the
- * source that has the most gives one to a source that has fewer.
+ * Limits concurrent and waiting work. Sources alternate, so that many requests of one source only delay each other.
+ * Sources with fewer wrong passwords go first, except for every fourth slot. If the queue is full, the source with most
+ * wrong passwords gives up a position to one with fewer; among equals, the source with most waiting requests does. A
+ * crowd of guessing sources therefore cannot lock out others.
  */
 export function createPlaces(bounds: { readonly atOnce: number; readonly waiting: number }): Places {
   let running = 0;
@@ -34,14 +37,17 @@ export function createPlaces(bounds: { readonly atOnce: number; readonly waiting
       retryAfter: 5000,
     });
 
-  /** The first that is lowest by a measure. */
+  /** Returns the first source with the lowest measure. */
   function lowest(measure: (line: Line) => number): [string, Line] | undefined {
     let chosen: [string, Line] | undefined;
     for (const one of sources) if (!chosen || measure(one[1]) < measure(chosen[1])) chosen = one;
     return chosen;
   }
 
-  /** Whoever has the turn among those who guessed wrong least; for one place in four, whoever waits longest. */
+  /**
+   * Returns the next request: of the source with fewest wrong passwords, or for every fourth slot the longest waiting
+   * one.
+   */
   function next(): Waiter | undefined {
     if (waiting === 0) return undefined;
     given += 1;
@@ -55,7 +61,10 @@ export function createPlaces(bounds: { readonly atOnce: number; readonly waiting
     return waiter;
   }
 
-  /** Throws where nobody guessed wrong more than this source, or has more waits and guessed no less. */
+  /**
+   * Frees a position in the queue. Throws if no source has more wrong passwords, or equally many and more waiting
+   * requests.
+   */
   function makeRoom({ source, wrong }: Asker): void {
     const own = sources.get(source)?.waiters.length ?? 0;
     const worst = lowest((line) => -line.wrong);
@@ -73,7 +82,7 @@ export function createPlaces(bounds: { readonly atOnce: number; readonly waiting
     async take(asker, work) {
       if (running < bounds.atOnce) running += 1;
       else {
-        // What was guessed since counts for those of the source who wait already, also where no more of them come to wait.
+        // The new number also applies to requests of the source that already wait.
         const own = sources.get(asker.source);
         if (own) own.wrong = asker.wrong;
         if (waiting >= bounds.waiting) makeRoom(asker);
@@ -87,7 +96,7 @@ export function createPlaces(bounds: { readonly atOnce: number; readonly waiting
       try {
         return await work();
       } finally {
-        // Whoever waits takes over the place.
+        // A waiting request takes over the slot.
         const waiter = next();
         if (waiter) waiter.enter();
         else running -= 1;

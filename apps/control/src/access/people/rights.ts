@@ -4,19 +4,19 @@ import type { ControlPorts } from '../../ports.ts';
 import { PERMISSIONS, ROLES_WITH, SCOPE_PERMISSIONS, type Permission } from '../permission.ts';
 import { createDirectory } from './directory.ts';
 
-/** What somebody may; null: in the whole deployment, not in one workspace. */
+/** Checks a permission. A null workspace means the whole deployment. */
 export type May = (permission: Permission, workspace: string | null) => boolean;
 type Ports = Pick<ControlPorts, 'people' | 'clock' | 'ids'>;
 
-/** Tokens that were made one by the other, the last one counted: each is looked up at each use of the last one. */
+/** Maximum length of a chain of tokens that were created by tokens. Each use of the last one looks up all. */
 export const MAX_TOKENS_IN_A_ROW = 5;
 
 const NOTHING: May = () => false;
 const EVERYTHING: May = () => true;
 
 /**
- * What an author of before may do now: nothing once they are removed or disabled. What they made for others to use later, an invitation
- * or a token, is worth no more than that.
+ * Returns the current permissions of an earlier author: none if they were removed or disabled. Invitations and tokens
+ * they made allow no more than that.
  */
 export async function rightsOf(actor: Actor, ports: Ports, row = 0): Promise<May> {
   switch (actor.kind) {
@@ -36,7 +36,7 @@ export async function rightsOf(actor: Actor, ports: Ports, row = 0): Promise<May
   }
 }
 
-/** What somebody may by their roles. Owners of the deployment may do everything everywhere. */
+/** Returns the permissions of a person by their roles. Owners of the deployment have all permissions everywhere. */
 export const rightsOfPerson =
   (memberships: readonly { readonly workspace: string; readonly role: Role }[], isOwner: boolean): May =>
   (permission, workspace) =>
@@ -48,9 +48,8 @@ export const hasExpired = ({ body }: PeopleRecord<'token'>, now: Instant): boole
   body.expiresAt !== null && now >= body.expiresAt;
 
 /**
- * What the scopes of a token allow in its workspaces, as far as whoever made it may do it today: it rests while they may not.
- *
- * @param row How many tokens are looked up by now that were made one by the other.
+ * Returns the permissions of a token: its scopes in its workspaces, limited by the current permissions of its creator.
+ * @param row Number of tokens already looked up in this chain.
  */
 export async function tokenMay(token: PeopleRecord<'token'>, ports: Ports, row = 0): Promise<May> {
   if (row >= MAX_TOKENS_IN_A_ROW || hasExpired(token, ports.clock.now())) return NOTHING;
@@ -63,7 +62,7 @@ export async function tokenMay(token: PeopleRecord<'token'>, ports: Ports, row =
     maker(permission, workspace);
 }
 
-/** How many tokens there are in a row up to this author; 0: somebody who is no token. */
+/** Returns the length of the token chain of this author. 0 if the author is no token. */
 export async function tokensInARow({ kind, id }: Actor, people: Pick<ControlPorts['people'], 'find'>): Promise<number> {
   let row = 0;
   for (let at = kind === 'token' ? id : null; at !== null && row < MAX_TOKENS_IN_A_ROW; row += 1) {
@@ -76,11 +75,11 @@ export async function tokensInARow({ kind, id }: Actor, people: Pick<ControlPort
 const permissionsOf = (role: Role): readonly Permission[] =>
   PERMISSIONS.filter((permission) => ROLES_WITH[permission].includes(role));
 
-/** Whether somebody may give a role: whoever may do all that it allows, and decides about people there. */
+/** Returns true if a role may be granted: the grantor has all its permissions and manages people there. */
 export const mayGiveRole = (may: May, role: Role, workspace: string): boolean =>
   may('people', workspace) && permissionsOf(role).every((permission) => may(permission, workspace));
 
-/** Throws `forbidden_role` where somebody would get a role from one who may less. */
+/** Throws `forbidden_role` if a role exceeds the permissions of its grantor. */
 export function refuseHigherRoles(
   by: { may(permission: Permission, workspace: string | null): boolean },
   roles: readonly Role[],

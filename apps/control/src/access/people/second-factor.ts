@@ -7,8 +7,8 @@ import type { Directory } from './directory.ts';
 export const hasSecondFactor = ({ totp }: Pick<Person, 'totp'>): boolean => typeof totp?.confirmedAt === 'number';
 
 /**
- * Whether the code is good, or none is needed. It is used up by that: by an interval of the authenticator, or a recovery code, each counts once,
- * also where two come at once. Throws `second_factor` where one is needed and none was given.
+ * Returns true if the code is valid or none is required. Each authenticator interval and each recovery code works once,
+ * also under concurrency. Throws `second_factor` if a code is required and missing.
  */
 export async function secondFactor(
   personId: string,
@@ -28,7 +28,7 @@ export async function secondFactor(
       throw new CarillonError('second_factor', 'send the code of your authenticator, or a recovery code, as code');
     }
     const secret = factorSealer.open([personId], totp.sealed);
-    // One that cannot be opened any more is no way in; recovery codes are.
+    // A secret that cannot be decrypted is unusable; recovery codes still work.
     const step = secret === null ? null : matchingStep(secret, code, clock.now(), totp.lastStep);
     if (step !== null) {
       good = true;

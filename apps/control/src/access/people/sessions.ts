@@ -6,12 +6,12 @@ import { digestOf } from './words.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-/** A session ends when nobody uses it for `idle`, and `longest` after it was opened whatever happens. */
+/** Lifetimes of a session: `idle` since its last use, `longest` since it was opened. */
 export const SESSION_LASTS: { readonly idle: Duration; readonly longest: Duration } = {
   idle: 2 * DAY,
   longest: 30 * DAY,
 };
-/** When a session was last used is known this well; each request would be a write otherwise. */
+/** Precision of a session's last use, because each update is a write. */
 const TOUCHED_EVERY: Duration = MINUTE;
 const LONGEST_AGENT = 200;
 
@@ -23,22 +23,22 @@ export type NewSession = {
   readonly epoch: number;
   readonly way: SignInWay;
   readonly request: FastifyRequest;
-  /** It ends this long after it was opened; `longest` at most. */
+  /** Maximum lifetime, at most `longest`. */
   readonly span?: Duration;
 };
 
 export type SessionRecord = PeopleRecord<'session'>;
 
-/** Sessions of people, by the digest of their word. */
+/** Sessions of people, by the digest of their token. */
 export function createSessions({ people, ids, clock }: Ports) {
-  /** Whether it is still good. A clock that was set back by more than the idle time ends it. */
+  /** Returns true if the session is valid. Setting the clock back by more than the idle time ends it. */
   function lasts({ body, endsAt }: SessionRecord): boolean {
     const now = clock.now();
     return Math.abs(now - body.usedAt) < SESSION_LASTS.idle && (endsAt === null || now < endsAt);
   }
   return {
     lasts,
-    /** Answers its id. */
+    /** Returns the id of the session. */
     async open({ word, personId, epoch, way, request, span = SESSION_LASTS.longest }: NewSession): Promise<string> {
       const now = clock.now();
       const id = ids.random('session');
@@ -60,7 +60,7 @@ export function createSessions({ people, ids, clock }: Ports) {
       const found = await people.findByKey('session', digestOf(word));
       return found && lasts(found) ? found : null;
     },
-    /** Notes that it is used. One that was ended meanwhile stays ended. */
+    /** Records a use. A session that ended meanwhile stays ended. */
     async touch(session: SessionRecord): Promise<void> {
       const now = clock.now();
       if (Math.abs(now - session.body.usedAt) < TOUCHED_EVERY) return;

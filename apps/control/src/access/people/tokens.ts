@@ -4,12 +4,12 @@ import type { Principal } from '../principal.ts';
 import { hasExpired, tokenMay } from './rights.ts';
 import { digestOf } from './words.ts';
 
-/** When a token was last used is known this well. */
+/** Precision of a token's last use. */
 const TOUCHED_EVERY: Duration = 60_000;
 
 type Ports = Pick<ControlPorts, 'people' | 'clock' | 'ids'>;
 
-/** Whoever shows this service token; null where it is none, was removed or has expired. */
+/** Returns the principal of a service token. Null if it is unknown, removed or expired. */
 export async function tokenPrincipal(word: string, ports: Ports): Promise<Principal | null> {
   const { people, clock } = ports;
   const found = await people.findByKey('token', digestOf(word));
@@ -17,7 +17,7 @@ export async function tokenPrincipal(word: string, ports: Ports): Promise<Princi
   if (!found || hasExpired(found, now)) return null;
   const { usedAt } = found.body;
   if (usedAt === null || Math.abs(now - usedAt) >= TOUCHED_EVERY) {
-    // One that was removed meanwhile stays removed.
+    // A token removed meanwhile stays removed.
     await people.replace({ ...found, version: found.version + 1, body: { ...found.body, usedAt: now } });
   }
   return {

@@ -3,15 +3,15 @@ import type { Membership } from '@carillon/domain/people';
 import { CarillonError, type Json } from '@carillon/kernel';
 import type { ProvenIdentity } from '@carillon/ports';
 
-/** What a provider's word makes of somebody here. */
+/** Account data from an identity provider. */
 export type Admission = {
   readonly name: string;
   /** Verified, or null. */
   readonly email: string | null;
   readonly memberships: readonly Membership[];
-  /** Whether a group makes them an owner of the deployment. */
+  /** True if a group makes them an owner of the deployment. */
   readonly owner: boolean;
-  /** Whether somebody who is not known here may come in. */
+  /** True if an unknown person may sign in. */
   readonly mayCome: boolean;
 };
 
@@ -19,8 +19,8 @@ const EMAIL = /^[^\s@<>]+@[^\s@<>]+$/;
 const LONGEST = { email: 254, name: 100, groups: 10_000 } as const;
 
 /**
- * Holds the claims against what the deployment says of the provider. Roles in workspaces that are not there are left out. Throws
- * `forbidden` where only some domains are let in, and the verified address is of none of them.
+ * Applies the deployment's rules for the provider to the claims. Ignores roles in unknown workspaces. Throws
+ * `forbidden` if only some domains are allowed and the verified address has none of them.
  */
 export function admit(
   provider: IdentityProviderBody,
@@ -65,13 +65,13 @@ function verifiedEmail(
   return email;
 }
 
-/** A text or a list of texts; what else there is names no group. */
+/** Returns the groups of a claim: a text or a list of texts. Other values name no group. */
 function groupsIn(claim: Json | undefined): ReadonlySet<string> {
   const found = Array.isArray(claim) ? claim.slice(0, LONGEST.groups) : [claim];
   return new Set(found.filter((one) => typeof one === 'string'));
 }
 
-/** No control characters, and not too long: a name stands in lists, mails and logs. */
+/** Removes control characters and limits the length, because names appear in lists, mails and logs. */
 function nameIn({ name }: ProvenIdentity['claims'], email: string | null): string {
   const clean = typeof name === 'string' ? name.replaceAll(/\p{C}/gu, '').trim().slice(0, LONGEST.name).trim() : '';
   return clean || (email?.split('@')[0]?.replaceAll(/\p{C}/gu, '').slice(0, LONGEST.name) ?? '') || 'Somebody';

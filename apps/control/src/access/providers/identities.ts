@@ -9,7 +9,7 @@ import { isSame, type Admission } from './admission.ts';
 /** The roles of a person before and after a sign-in, for the audit. */
 export type RoleChange = { readonly before: readonly Membership[]; readonly after: readonly Membership[] };
 
-/** The id of an identity: issuer and subject, and nothing else of what a provider says. */
+/** Returns the id of an identity, from issuer and subject only. */
 export const identityId = ({ issuer, subject }: Pick<ProvenIdentity, 'issuer' | 'subject'>): string =>
   digestOf(JSON.stringify([issuer, subject]));
 
@@ -30,7 +30,7 @@ const newIdentity = (proven: ProvenIdentity, personId: string, boundAt: Instant)
   },
 });
 
-/** Who somebody is here by what a provider proved. */
+/** Maps identities of providers to people. */
 export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'clock'>) {
   const { people, ids, clock } = ports;
   const directory = createDirectory(ports);
@@ -42,8 +42,8 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
   }
 
   /**
-   * The identity of somebody who comes; made, with its person, for who is new and may come. An address that somebody has already is
-   * nobody's proof: whoever has it connects the provider in their profile.
+   * Returns the identity of a person who signs in. Creates it with a new person if allowed. An existing address proves
+   * nothing: its owner must connect the provider in their profile.
    */
   async function comer(proven: ProvenIdentity, admission: Admission): Promise<PeopleRecord<'identity'>> {
     const known = await people.find('identity', identityId(proven));
@@ -59,7 +59,7 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
       );
     }
     if (await people.findByKey('person', emailKey(email))) throw addressKnown();
-    // First the identity, which says who the person will be: of two that come at once both make the same person.
+    // Writes the identity with the future person's id first, so that concurrent sign-ins create the same person.
     const made = newIdentity(proven, ids.random('person'), clock.now());
     if (!known && (await people.replace(made)) !== 'done') return comer(proven, admission);
     const identity = known ?? made;
@@ -74,7 +74,7 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
     return identity;
   }
 
-  /** Gives the roles of groups, and takes those that groups gave before and give no longer. */
+  /** Grants the roles of groups, and removes roles that groups granted earlier and no longer do. */
   async function giveRoles(identity: PeopleRecord<'identity'>, admission: Admission): Promise<RoleChange | null> {
     const { personId, granted, grantedOwner } = identity.body;
     const person = await people.find('person', personId);
@@ -89,7 +89,7 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
     const kept = granted.filter((one) => isIn(wanted, one));
     const grants = [...kept, ...added.filter((one) => !isIn(kept, one))];
     if (added.length === 0 && gone.length === 0 && !appoints && !dismisses) return null;
-    // What is given is noted first: cut off in between, it is taken again one day, and never kept for ever.
+    // Records grants before they apply, so that after a crash they can still be removed.
     const noted = await change(identity, {
       ...identity.body,
       granted: [...grants, ...gone],
@@ -107,7 +107,7 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
     return { before: person.body.memberships, after: after.memberships };
   }
 
-  /** False for the last owner, who stays: a mistake in groups shuts nobody out of the deployment. */
+  /** Returns false for the last owner, who stays, so that a mistake in groups cannot lock everyone out. */
   async function dismiss(personId: string): Promise<boolean> {
     try {
       await directory.dismissOwner(personId);
@@ -122,7 +122,7 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
     find: (proven: ProvenIdentity) => people.find('identity', identityId(proven)),
     comer,
     giveRoles,
-    /** Binds what was proved to a person who is signed in. Throws `conflict` where it is somebody else's. */
+    /** Connects an identity to a signed-in person. Throws `conflict` if it belongs to another. */
     async connect(proven: ProvenIdentity, personId: string): Promise<PeopleRecord<'identity'>> {
       const made = newIdentity(proven, personId, clock.now());
       const known = await people.find('identity', made.id);

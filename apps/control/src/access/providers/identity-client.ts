@@ -6,7 +6,7 @@ import type { Check, ControlPorts } from '../../ports.ts';
 
 type Ports = Pick<ControlPorts, 'configuration' | 'secrets' | 'identityProviders'>;
 
-/** Carillon as a client of a provider that the deployment names. Throws what keeps it from being one. */
+/** Returns a client of a configured provider. Throws if the configuration is incomplete. */
 export async function identityClient(provider: IdentityProviderBody, ports: Ports): Promise<IdentityClient> {
   const portal = portalUrlOf(ports.configuration.current());
   if (portal === null)
@@ -26,7 +26,10 @@ export async function identityClient(provider: IdentityProviderBody, ports: Port
   };
 }
 
-/** What the doctor says of each provider: whether people could be sent there now. Nobody is, and no secret leaves. */
+/**
+ * Returns the doctor's checks of all providers: whether people could be redirected there now. No person and no secret
+ * is sent.
+ */
 export const providerChecks = (ports: Ports): Promise<readonly Check[]> =>
   Promise.all(
     signInOf(ports.configuration.current()).providers.map((provider) =>

@@ -17,31 +17,31 @@ export type ProviderPorts = Pick<
   'people' | 'ids' | 'clock' | 'configuration' | 'identityProviders' | 'signInSealer' | 'secrets'
 >;
 
-/** Whoever is longer at the provider begins anew. */
+/** Maximum time at the provider. Afterwards the sign-in must start again. */
 const BEGUN_LASTS: Duration = 10 * 60_000;
-/** Requests of one source in a minute: each may ask the provider. A company behind one address has many people. */
+/** Requests per source and minute, because each may call the provider. A company may share one address. */
 const MAX_A_MINUTE = 120;
 const SESSION_LASTS: Duration = 24 * 60 * 60_000;
 const LONGEST_PATH = 500;
 
-/** What a browser keeps, sealed, while its person is at the provider. */
+/** State of a sign-in, encrypted in the browser's cookie meanwhile. */
 type Begun = BegunProof & {
   readonly at: number;
   readonly to: string;
-  /** The session whose person connects the account of the provider; null: somebody signs in. */
+  /** Session whose person connects the provider. Null for a sign-in. */
   readonly session: string | null;
 };
 
 export type CameBack = {
-  /** Page of the portal to go on with. */
+  /** Page of the portal to open afterwards. */
   readonly to: string;
   readonly personId: string;
-  /** Null where a session that was there goes on. */
+  /** Null if the existing session continues. */
   readonly opened: Opened | null;
   readonly roles: RoleChange | null;
 };
 
-/** Sign-in at the identity providers that the deployment names. */
+/** Sign-in through the configured identity providers. */
 export function createProviderSignIn(access: Access, ports: ProviderPorts) {
   const { clock, people, signInSealer } = ports;
   const identities = createIdentities(ports);
@@ -73,7 +73,7 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
   function begunIn(name: string, request: FastifyRequest): Begun {
     const sealed = begunSignInOf(request);
     const text = sealed === undefined ? null : signInSealer.open([name], sealed);
-    // What opens was written by us.
+    // Content that decrypts was written by us.
     const begun = text === null ? null : (JSON.parse(text) as Begun);
     if (!begun || Math.abs(clock.now() - begun.at) >= BEGUN_LASTS) {
       throw new CarillonError(
@@ -84,7 +84,7 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
     return begun;
   }
 
-  /** The session that wanted to connect an account: it may have ended meanwhile. */
+  /** Returns the session that started connecting, which may have ended meanwhile. */
   async function connecting(id: string): Promise<PeopleRecord<'session'>> {
     const session = await people.find('session', id);
     const person = session && (await people.find('person', session.body.personId));
@@ -95,11 +95,11 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
   }
 
   return {
-    /** Answers where to send the browser, and the cookie that it keeps meanwhile. Throws `provider_unavailable`. */
+    /** Returns the provider's URL and the cookie for the browser. Throws `provider_unavailable`. */
     begin: (name: string, to: string, request: FastifyRequest) => begin(name, to, null, request),
-    /** The same to bind an account of the provider to whoever has this session. */
+    /** Starts connecting the provider to the person of this session. */
     connect: (name: string, to: string, session: string, request: FastifyRequest) => begin(name, to, session, request),
-    /** Whoever comes back is signed in, or connected. Throws what keeps them out. */
+    /** Signs in or connects the person who returns from the provider. Throws the reason of a refusal. */
     async comeBack(name: string, query: string, request: FastifyRequest): Promise<CameBack> {
       const provider = providerNamed(name);
       const begun = begunIn(name, request);
@@ -123,11 +123,11 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
       const roles = identity ? await identities.giveRoles(identity, admission) : null;
       if (sessionId !== null) return { to: begun.to, personId, opened: null, roles };
       const lasts = spanOf(provider.session) ?? SESSION_LASTS;
-      // What ends all their sessions from here on ends this one too.
+      // An event that ends all sessions of the person from here on ends this one too.
       const opened = await access.openFor(personId, 'provider', request, { epoch, lasts });
       return { to: begun.to, personId, opened, roles };
     },
-    /** The cookie that ends what was begun. */
+    /** Returns the cookie that deletes the state. */
     forget: (request: FastifyRequest): string => begunSignInCookie(request, '', 0),
   };
 
@@ -166,7 +166,10 @@ const spanOf = (text: string | undefined): Duration | null => {
   return read?.ok ? read.value : null;
 };
 
-/** A page of ours, or the first one: an address that begins otherwise would lead a person who just signed in elsewhere. */
+/**
+ * Returns the path if it leads to our portal, else the start page. Another URL could redirect a freshly signed-in
+ * person to a foreign site.
+ */
 export function pathOf(to: string): string {
   const base = 'http://portal.invalid';
   if (to.length > LONGEST_PATH || !/^\/(?![/\\])[^\p{C}\\]*$/u.test(to) || !URL.canParse(to, base)) return '/';
