@@ -180,7 +180,7 @@ const showTrace = (trace: Trace): TraceBody => ({
   })),
 });
 
-/** What became of a message in our own words: a provider's may quote the message, or whom it goes to. */
+/** Describes a delivery's state without provider text, which may quote the message or its recipient. */
 const ownWords = ({
   state,
   reason,
@@ -198,7 +198,7 @@ const ownStep = (one: TraceBody['steps'][number]): TraceBody['steps'][number] =>
   lines: one.lines.length === 0 ? one.lines : [UNSEEN],
 });
 
-/** What of a story is a piece of a body: values that a rule saw, what a list or a partner named, and a provider's words. */
+/** Removes contents of bodies from a story: values seen by a rule, items of a list or partner, and provider text. */
 const withoutBodies = (trace: TraceBody): TraceBody => ({
   ...trace,
   people: trace.people && {
@@ -230,7 +230,7 @@ export const showDeadLetter = (row: DeadLetterRow): Omit<DeadLetterBody, keyof D
   dismissed_by: row.dismissedBy,
 });
 
-/** Who wrote, and a provider's own words, which may quote an address, are for whoever has the permission `bodies`. */
+/** Sender and provider text are only shown with the permission `bodies`, because they may contain an address. */
 export const showParkedReceipt = (row: DeadLetterRow, withBodies: boolean): ParkedReceiptBody => ({
   id: row.id,
   workspace: row.workspace,
@@ -316,7 +316,7 @@ export function showJwtProvider(
   };
 }
 
-/** What in a workspace is secured in this way, in words. */
+/** Returns the names of streams and notifications that use this kind of security. */
 function usersOf(configuration: Configuration, workspace: string, uses: (security: Security) => boolean): string[] {
   return (['stream', 'notification'] as const).flatMap((kind) =>
     listResources<'stream' | 'notification'>(configuration, kind, workspace)

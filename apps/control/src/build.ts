@@ -94,8 +94,8 @@ export type Control = HttpServer & {
 };
 
 /**
- * The server of the control role with everything that it answers; nobody listens yet, and `app.inject` asks it as a client
- * would. Rejects where a route declares no permission.
+ * Builds the server of the control role with all routes, without listening; tests call it through `app.inject`. Rejects
+ * if a route declares no permission.
  */
 export async function buildControl(
   config: ControlConfig,
@@ -145,7 +145,7 @@ export async function buildControl(
     refuseStrayParameters(scope);
     const cursors = createCursors(config, given);
     sealCursors(scope, cursors);
-    // Behind the cursors: what is sealed says nothing, and what is masked leads nowhere.
+    // Registered after the cursors: sealed cursors reveal nothing, and masked ones would not work.
     maskAnswers(scope);
     apiRoutes(api, config, ports);
     whyNotRoute(api, cursors, ports);

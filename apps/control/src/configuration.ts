@@ -92,8 +92,8 @@ export async function planFolderOver(
 }
 
 /**
- * What keeps a folder from being applied to one workspace: each other one that it holds. Throws `invalid_request` where it holds nothing of
- * the one that was named.
+ * Returns a mistake for each other workspace in the folder, if only one is applied. Throws `invalid_request` if the
+ * folder does not have the named workspace.
  */
 function strangers(paths: readonly string[], workspace: string): FileFault[] {
   const firsts = firstFiles(paths);
@@ -176,9 +176,9 @@ function demandSeen(seen: number | undefined, changes: readonly ResourceChange[]
 }
 
 /**
- * Applies a folder: nothing where there is any mistake. Resolves when every role judges by the new configuration. One
- * that changes nothing repeats the markers, so that a publisher that died in between is made good. `allowed` throws where somebody may not make
- * these changes. Drafts are left alone; the answer names those that are in conflict now.
+ * Applies a folder, or nothing if it has a mistake. Resolves when every role uses the new configuration. A folder
+ * without changes repeats the markers, which completes the work of a crashed publisher. `allowed` throws if the author
+ * may not make these changes. Drafts stay; the result names those in conflict.
  */
 export async function applyFolder(
   request: FolderRequest,

@@ -17,7 +17,7 @@ export const personText = z
   .refine((text) => !CONTROL.test(text), 'has a control character')
   .describe('The id that a rule gives them, or an address, whatever its case and form');
 
-/** What people are found by who said something: all of it has to be true of one thing that they said. */
+/** Filters for people by their choices. A single choice must match all filters. */
 export const consentFilters = {
   target: targetWord.optional().describe('Channel, category or notification of the choice'),
   name: z.string().min(1).max(200).optional().describe('Of the category or notification; needs `target`'),
@@ -29,7 +29,10 @@ type Filters = z.infer<z.ZodObject<typeof consentFilters>>;
 const refused = (detail: string): CarillonError =>
   new CarillonError('invalid_request', `name: ${detail}`, { pointer: '/name' });
 
-/** Returns a predicate of the documents with at least one matching word. Throws for a name that nothing in sight has. */
+/**
+ * Returns a predicate for documents with at least one matching choice. Throws for a name unknown in the visible
+ * workspaces.
+ */
 export function consentFilter(
   filters: Filters,
   sight: VisibleScope,
@@ -41,7 +44,7 @@ export function consentFilter(
   return ({ workspace, words }) => isAll || words.some((word) => isMatch(workspace, word));
 }
 
-/** Returns a predicate of the words of a workspace that match. Throws for a name that nothing in sight has. */
+/** Returns a predicate for matching choices of a workspace. Throws for a name unknown in the visible workspaces. */
 export function consentWordFilter(
   { target, name, channel, opted_out: optedOut }: Filters,
   { names: workspaces }: VisibleScope,

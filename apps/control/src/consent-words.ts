@@ -40,7 +40,7 @@ export function targetNames(configuration: Configuration, workspace: string): Ta
       if (kind === 'all') return name === '' ? { kind } : { fault: 'of all there is no name' };
       if (name === '') return { fault: `it names no ${kind}` };
       if (kind === 'notification') {
-        // What was said about one that is gone comes along, and counts where it is put back.
+        // Choices about a removed notification are imported too, and apply if it is restored.
         const id = idOf.get(name) ?? (byId.has(name) || isId('notification', name) ? name : undefined);
         return id === undefined ? unknown(kind, name, [...idOf.keys()]) : { kind, name: id };
       }

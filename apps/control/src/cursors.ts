@@ -10,9 +10,9 @@ const TAG_BYTES = 16;
 const MAX_CHARACTERS = 4000;
 
 export type Cursors = {
-  /** A text for the client; it says nothing of what it holds, and is good for this place alone. */
+  /** Seals a cursor into an opaque text that is only valid for this place. */
   seal(cursor: string, place: string): string;
-  /** What was sealed for this place. Throws `invalid_request` for any other text. */
+  /** Opens a cursor sealed for this place. Throws `invalid_request` for any other text. */
   open(text: string, place: string): string;
 };
 
@@ -57,9 +57,9 @@ const notOurs = (): CarillonError =>
   );
 
 /**
- * Gives each list that is added after this cursors that are good for it alone: of the same workspace, with the same filters. A list is a
- * route that takes `cursor` and answers `items` or `people` with their `next`; what it gets and answers itself is the cursor of its store. The
- * lines of one body are no list: whoever reads on in it names the place.
+ * Replaces store cursors of all lists added later by sealed ones, valid only for the same list, workspace and filters.
+ * A list is a route that takes `cursor` and returns `items` or `people` with `next`. Parts of one body are no list;
+ * their route names its own place.
  */
 export function sealCursors(app: FastifyInstance, cursors: Cursors): void {
   app.addHook('preValidation', async (request) => {

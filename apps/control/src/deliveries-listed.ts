@@ -34,7 +34,7 @@ export async function listDeliveries(
   isSeen: (delivery: Delivery) => boolean,
   { ledger, readModels }: Ports,
 ): Promise<Page<DeliveryBody>> {
-  // What was sealed here: nobody else makes one.
+  // Sealed by this server, so it is valid.
   const from = cursor === undefined ? null : (JSON.parse(cursor) as Place);
   const deliveries: Page<Delivery> =
     from?.deliveries === null

@@ -47,8 +47,8 @@ const LOOKED_AT = 500;
 const AWAY: ReadonlySet<ErrorCode> = new Set(['log_unavailable', 'store_unavailable', 'stopping']);
 
 /**
- * What the doctor says of people who were not told, and of what waits until a person has looked: each with a command that runs as it stands.
- * What cannot be looked at because log or stores are away is left out, since other steps say that.
+ * Returns the doctor's checks of unnotified people and of everything that waits for a person, each with a ready-to-run
+ * command. Skips checks whose log or store is unavailable, because other checks report that.
  */
 export async function deliveryChecks(ports: DeliveryCheckPorts): Promise<readonly Check[]> {
   const steps = await Promise.all(
@@ -97,7 +97,7 @@ function dropCheck(drops: readonly DropRow[], complete: boolean): Check {
   const [newest] = drops;
   if (!newest) return { step: 'dropped recipients', ok: true, detail: 'none' };
   const { workspace, rule, reason, detail } = newest;
-  // Events of which it dropped nobody are not looked at, so that nothing is said of all recipients.
+  // Only events with drops were read, so the check gives no share of all recipients.
   const events = new Set(drops.map(({ eventId }) => eventId)).size;
   const what = `drops recipients of ${complete ? '' : 'at least '}${events} ${events === 1 ? 'event' : 'events'}`;
   const since = earliest(drops.map(({ at }) => at));

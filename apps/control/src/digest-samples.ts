@@ -4,7 +4,7 @@ import type { Intent } from '@carillon/domain/deliveries';
 import { digestSettings, digestTemplateOf, digestValues } from '@carillon/domain/digests';
 import type { Instant, JsonObject } from '@carillon/kernel';
 
-/** So many items a digest is shown with where nobody says how many. */
+/** Items of a digest preview if the request gives no number. */
 const SAMPLE_ITEMS = 3;
 
 /** What a template is shown with, and what is to be said about that. */

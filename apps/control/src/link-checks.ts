@@ -7,8 +7,8 @@ import type { Check } from './ports.ts';
 const NAMED = 5;
 
 /**
- * What the doctor says of messages that nobody can stop by a link: mail goes to real readers, and the deployment does not say how the world
- * reaches it. Nothing is broken by that, so the step is no failure.
+ * Warns if notifications send real mail without an unsubscribe link, because the deployment has no public URL. Not a
+ * failure, because everything else works.
  */
 export function linkChecks(configuration: Configuration): readonly Check[] {
   if (publicUrlOf(configuration) !== null) return [];

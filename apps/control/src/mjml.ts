@@ -30,11 +30,10 @@ export type CompiledResources = {
 };
 
 /**
- * Compiles the MJML of templates, layout and partials in place. What comes out is kept in the configuration beside its source,
- * and is what is rendered. `prune`: templates that nobody named go, so that they are not looked at.
- *
- * All plans share one compiler. After a part that stopped it nothing more of this plan is compiled: a folder of such parts
- * would keep everybody else waiting for as long as it has parts. Those that are left are refused too, with what stopped it.
+ * Compiles the MJML of templates, layouts and partials. The HTML is stored in the configuration next to its source and
+ * is used for rendering. With `prune`, unnamed templates are removed and not compiled.
+ * All plans share one compiler. After a part that stopped the compiler, the plan compiles nothing more, because a
+ * folder of such parts would block all other plans. The remaining parts are refused with the same reason.
  */
 export async function compileTemplates(
   wanted: readonly WantedResource[],

@@ -4,7 +4,7 @@ import type { VisibleScope } from './access/visible-scope.ts';
 
 const MAX_NAMED = 12;
 
-/** What to write instead of a name that nothing has: the one that was probably meant, else those that there are. */
+/** Suggests an existing name: the most similar one, else all known names. */
 export function insteadOf(name: string, known: readonly string[]): string {
   const all = [...new Set(known)].toSorted();
   const meant = similarTo(name, all);

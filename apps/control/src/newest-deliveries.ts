@@ -2,7 +2,7 @@ import type { Delivery } from '@carillon/domain/deliveries';
 import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
 
 const BATCH_SIZE = 500;
-/** Behind so many, newest first, nobody looks any further: whoever asks waits for the answer. */
+/** Maximum deliveries read, newest first, because the caller waits for the response. */
 export const MAX_DELIVERIES = 20_000;
 
 /**

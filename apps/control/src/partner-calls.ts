@@ -49,7 +49,7 @@ const asPatientAsAllowed = (integration: LookupIntegration): LookupIntegration =
   return { ...integration, timeouts: { connect: allowed(connect), total: allowed(total) } };
 };
 
-/** What a partner said, in words that quote nothing of it. */
+/** Describes a partner's answer without quoting it. */
 export function answerWords(answer: PartnerAnswer): string {
   if (answer.kind === 'answered') return `${answer.status}, an array of ${answer.items.length}`;
   return answer.kind === 'invalid' && answer.status !== null ? `${answer.status}, but ${answer.detail}` : answer.detail;

@@ -2,8 +2,8 @@ import { readRuleTitle, type Resource } from '@carillon/domain/configuration';
 import type { FollowedConfiguration } from '@carillon/stages';
 
 /**
- * Whether a notification, or a rule as people name it (`notification.rule`), stands or stood in one of these workspaces: whoever it told
- * may still be asked about after it was taken away or renamed. Looks at the states of what has that name alone, in memory.
+ * Returns true if a notification or rule (`notification.rule`) exists or existed in one of these workspaces, because
+ * people may ask about removed or renamed ones. Reads only the states of this name, in memory.
  */
 export function wasThere(
   name: string,

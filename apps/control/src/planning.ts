@@ -21,11 +21,11 @@ import { compileTemplates } from './mjml.ts';
 import type { PlanningPorts } from './ports.ts';
 import { waitNotes } from './wait-notes.ts';
 
-/** What comes of wanted resources, whoever wants them: a folder, a request, drafts that are published. */
+/** Result of a plan, whether from a folder, a request or drafts. */
 export type PlannedResources = {
   readonly faults: readonly Fault[];
   readonly warnings: readonly Warning[];
-  /** What would change, with what is kept though nobody named it. */
+  /** Changes, including kept resources that were not named. */
   readonly changes: readonly PlannedChange[];
   /** The same for people. */
   readonly shown: PlanBody['changes'];
@@ -74,7 +74,7 @@ const UNSENT = ['WAITING', 'COLLECTED'] as const satisfies readonly DeliveryStat
 /** People under what goes: who was told, whom a new notification of this name does not know, and who is yet to be. */
 type PeopleUnder = { readonly told: number; readonly waiting: number };
 
-/** Null where nobody ever is told under it. */
+/** Null for kinds that notify nobody. */
 async function peopleUnder(
   { action, ref, notes }: PlannedChange,
   current: Configuration,

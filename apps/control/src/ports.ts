@@ -151,11 +151,13 @@ export type ControlPorts = {
   readonly readEverywhere: (since: Instant) => Promise<void>;
   /** Writes a consistent copy of data and keys to a new file of this machine. */
   readonly backup: (file: string) => Promise<{ readonly bytes: number }>;
-  /** What only the composition root can see: stores, indexes, clock, keys. Never rejects, and answers within seconds. */
+  /**
+   * Checks that need the composition root: stores, indexes, clock, keys. Never rejects, and resolves within seconds.
+   */
   readonly diagnose: () => Promise<readonly Check[]>;
   readonly watch: ConsumerWatch & {
     trouble(where: string, error: unknown): void;
-    /** A seal on the audit, in words that somebody else can keep. */
+    /** Reports an audit seal, so that others can store it. */
     sealed(seal: Pick<AuditSeal, 'hash' | 'mac' | 'through'>, contents: string): void;
   };
 };
@@ -171,7 +173,7 @@ export type ControlConfig = {
   readonly ownerToken: string;
   /** Folder of the portal's files. */
   readonly portalFolder: string;
-  /** Addresses and ranges of proxies, whose word about the client's address counts. Left out: nobody's does. */
+  /** Addresses and ranges of trusted proxies, whose forwarded client addresses are used. Defaults to none. */
   readonly trustedProxies?: readonly string[];
 };
 

@@ -31,7 +31,7 @@ export type Shown = {
   readonly notification: Resource<'notification'> | undefined;
   /** The stable id of the notification; of a template that none uses, anything. */
   readonly notificationId: string;
-  /** What is to be said about the variables; null: nothing. */
+  /** Note about the variables, or null. */
   readonly note: string | null;
 };
 
@@ -48,7 +48,7 @@ export async function previewIntent(
   return intent.to === null && shown.ok ? { ...shown, ok: false, error: 'no address: it would be suppressed' } : shown;
 }
 
-/** What a template makes of a message, to an address that is nobody's. */
+/** Renders a template to an address that belongs to nobody. */
 export async function previewMessage(
   { workspace, template, channel, variables, notification, notificationId, note }: Shown,
   ports: PreviewPorts,
@@ -76,7 +76,7 @@ export async function previewMessage(
 /** Links of what is shown are those of a test: whoever reads along must not stop messages to anybody. */
 const PREVIEW = { by: 'preview' };
 
-/** What a preview needs nothing of. */
+/** Intent fields that a preview does not use. */
 const NOTHING = {
   id: 'int_preview' as IntentId,
   rule: '',

@@ -1,6 +1,6 @@
 import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
 
-/** Whoever has not come for longest is forgotten beyond this many. */
+/** Maximum number of keys. Beyond it the least recently used is dropped. */
 const MAX_KEYS = 10_000;
 
 export type Rate = {

@@ -221,8 +221,8 @@ function refuseFirst([first]: readonly Delivery[], why: string): void {
 }
 
 /**
- * What became of a trigger is kept as long as the records about it. That nothing is found means that there was nothing
- * only within that time: after it the trigger may long have been answered, and people told.
+ * Throws if the outcome of a trigger may be past its retention. Within it, a missing outcome means that there was none;
+ * later, the trigger may have been answered and people notified.
  */
 function mustBeRemembered(
   { causedAt }: Trigger,

@@ -24,7 +24,7 @@ function hiddenText(workspace: string, name: string): string {
   return `${message}: ${fix}`;
 }
 
-/** In words why a secret has no value; never the value of a variable. */
+/** Describes why a secret has no value, without the value of any variable. */
 export async function missingSecret(workspace: string, name: string, secrets: SecretPlaces): Promise<string> {
   const hidden = (await secrets.locate(workspace, name)) === 'hidden';
   if (hidden) return hiddenText(workspace, name);

@@ -68,8 +68,8 @@ export async function startControl(
 }
 
 /**
- * What people look up comes up to this much later while events come all the time. Without it each batch would be the few
- * events of one commit, and projecting those costs more than taking them in: each batch writes its rows and a position.
+ * Delay of projections under load. It makes batches larger: with one batch per commit, writing rows and a position each
+ * time would cost more than the intake itself.
  */
 const PROJECTING_REST: Duration = 250;
 

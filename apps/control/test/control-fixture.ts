@@ -106,7 +106,7 @@ export async function publishWishes(
   );
 }
 
-/** What the audit tells that was done, in its order. */
+/** Returns the actions on the audit, in order. */
 export async function auditEntries({ log, codecs }: Pick<Fixture, 'log' | 'codecs'>): Promise<readonly AuditEntry[]> {
   const records = await log.read('carillon.audit', 0, 0, 10_000);
   return records.flatMap(({ value }) => {
@@ -123,7 +123,7 @@ export const personWith = (name: string, permissions: readonly Permission[], wor
   may: (permission, where) => permissions.includes(permission) && (workspace === undefined || workspace === where),
 });
 
-/** Whoever asks is this one. */
+/** Access that identifies every caller as this principal. */
 export const accessOf = (who: Principal): Access => ({
   ...createAccess(
     { ownerToken: TOKEN },

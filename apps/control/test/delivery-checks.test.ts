@@ -14,7 +14,7 @@ import { deliveryChecks } from '../src/delivery-checks.ts';
 const [paid] = Object.values(ORDER_PAID.rules);
 if (!paid) throw new Error('there is a rule');
 
-/** Everybody who watches is told; who has no id has no `unique_id` either. */
+/** A rule that notifies every watcher. A watcher without id has no `unique_id`. */
 const watched = (uniqueId: string): NotificationBody => ({
   ...ORDER_PAID,
   rules: {

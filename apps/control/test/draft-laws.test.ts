@@ -21,7 +21,7 @@ afterEach(() => fixture.close());
 const NAMES = ['one', 'two'] as const;
 const WRITERS = ['ada', 'bob', 'cleo'] as const;
 const refOf = (name: string): ResourceRef<'template'> => ({ kind: 'template', workspace: 'shop', name });
-/** What somebody wrote is a word of the text; whoever writes keeps all words that they have seen. */
+/** Each save adds a word to the text, and keeps all words that its author has seen. */
 const bodyOf = (words: readonly string[]): JsonObject => ({ email: { subject: 'Words', text: words.join(' ') } });
 const wordsIn = (body: unknown): readonly string[] =>
   ((body as { email?: { text?: string } } | null)?.email?.text ?? '').split(' ');
@@ -47,7 +47,7 @@ const done = (work: Promise<unknown>): Promise<boolean> =>
     },
   );
 
-/** What a writer has in view of a resource: the words and number that count, and the draft. */
+/** State that a writer sees: words and number of the published version, and the draft. */
 type View = { readonly words: readonly string[]; readonly number: number; readonly draft: Draft | null };
 const look = async (name: string): Promise<View> => {
   const draft = await fixture.ports.drafts.find(refOf(name));

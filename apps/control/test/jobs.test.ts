@@ -23,7 +23,7 @@ const storyOf = async (id: DeliveryId, reason: string) =>
 
 /** Lets a runner take what is free and waits for it. */
 async function run(runner = fixture.runner(owner)): Promise<void> {
-  // Of one that was killed nobody hears how it went.
+  // A killed runner returns no result.
   await runner.round().catch(() => undefined);
   await runner.idle();
 }
@@ -71,7 +71,7 @@ describe('An action on many deliveries', () => {
       by_state: { FAILED: 3 },
       more: false,
       ceiling: 10_000,
-      // What a job is begun with then: nothing is done with the others.
+      // Only these ids are part of the job; the others are not touched.
       ids: expect.arrayContaining([first?.id, second?.id, other?.id]) as unknown,
     });
     expect((await owner.ask('POST', 'deliveries/count', { action: 'cancel', ids })).body['count']).toBe(0);

@@ -41,7 +41,7 @@ async function ask(url: string): Promise<Answered & { readonly status: number }>
 }
 
 let series = 0;
-/** Deliveries of a series of their own, the oldest first, each a minute after the one before; answers the series. */
+/** Adds deliveries, oldest first, one minute apart. Returns the name of their series. */
 async function deliver(
   ...facts: readonly (Omit<DeliveryFacts, 'intent'> & { readonly to?: string; readonly rule?: string })[]
 ) {

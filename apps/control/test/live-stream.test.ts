@@ -2,9 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LiveRow } from '../src/live/feeds.ts';
 import { createLiveStream, MAX_WAITING, type LiveStream } from '../src/live/live-stream.ts';
 
-/*
- * What one answer of server-sent events does with time, which is moved by hand here: heartbeats, batches, and a reader that takes nothing.
- */
+/* Timing of a stream of server-sent events with fake timers: heartbeats, batches, and a reader that does not read. */
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -83,7 +81,7 @@ describe('A live stream', () => {
     const { value } = (await told) as { readonly value: string };
     expect([...value.matchAll(/^event: (.+)$/gm)].map(([, event]) => event)).toEqual(['reset']);
     expect(value).toContain('data: {"topic":"deliveries"}');
-    // It goes on from there, and not from where the reader stood still.
+    // Continues at the reset, not where the reader stopped.
     expect(value).toContain(`id: {"deliveries":${20 * MAX_WAITING - 1}}`);
     tell(stream, [row('dlv_new')], -1);
     const next = text.next();

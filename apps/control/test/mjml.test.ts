@@ -8,7 +8,7 @@ const template = (name: string, mjml: string): WantedResource => ({
   body: { email: { subject: 'Paid', mjml, locales: { de: { subject: 'Bezahlt', mjml } } } },
 });
 
-/** Compiles in words, and is stopped by whatever says so; notes what it was given. */
+/** A compiler that returns its source, records it, and stops at a source with `hangs`. */
 function givenCompiler(): { readonly given: string[]; readonly ports: CompilePorts } {
   const given: string[] = [];
   const stopped = { line: 1, column: 1, message: 'The compiler stopped: it hung', fix: 'Make it simpler.' };

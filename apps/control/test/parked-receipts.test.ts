@@ -59,7 +59,7 @@ const letter = {
   dismissedAt: null,
   dismissedBy: null,
 };
-/** One of each place, the newest first: `shop`, `acme`, the deployment’s own, and a dead letter that is no receipt. */
+/** Receipts of `shop`, `acme` and the deployment, newest first, and a dead letter that is no receipt. */
 async function park(): Promise<void> {
   const said = (account: string | null, source: 'ses' | 'twilio' = 'twilio') => ({
     ...parkedReceipt(givenReceipt('dlv_00000000000000000000000000' as DeliveryId, 1, { account, source })),

@@ -5,7 +5,7 @@ import { PERMISSIONS, ROLES_WITH, SCOPE_PERMISSIONS, type RoutePermission } from
 import { openPeople, PASSWORD, type Browser, type PeopleFixture } from './people-fixture.ts';
 
 const ADA = 'ada@example.com';
-/** What is asked of a workspace that is not there is refused once its permission is looked at: nothing is done. */
+/** A workspace that does not exist: requests are refused after their permission check. */
 const NOWHERE = 'nowhere';
 
 let fixture: PeopleFixture;
@@ -130,7 +130,8 @@ describe('People', () => {
     await fixture.addPerson(ADA, { shop: 'owner' });
     const bob = await fixture.addPerson('bob@example.com', { club: 'viewer' });
     const ada = await fixture.signedIn(ADA);
-    // Whoever is no member yet is not shown, name and address: they are invited, or an owner of the deployment makes them one.
+    // A non-member's name and address stay hidden: a workspace owner must invite them, and a deployment owner can add
+    // them.
     const strange = await ada.call('PUT', `/v1/workspaces/shop/members/${bob}`, { roles: ['viewer'] });
     expect(strange).toMatchObject({ status: 404, body: { detail: expect.stringContaining('invite') as unknown } });
     await owner.call('PUT', `/v1/workspaces/shop/members/${bob}`, { roles: ['viewer'] });

@@ -39,7 +39,7 @@ function routesOf(control: Control): readonly Route[] {
 
 function enoughOf(permission: RoutePermission): readonly Permission[] {
   if (permission === 'anybody') return [];
-  // What is about whoever asks takes every credential.
+  // Routes about the caller accept every credential.
   if (permission === 'self') return PERMISSIONS;
   return typeof permission === 'string' ? [permission] : permission;
 }

@@ -116,7 +116,7 @@ type Channel = keyof typeof TO;
 const testSend = (more: object = {}, headers: Readonly<Record<string, string>> = {}) =>
   post('notifications/order-paid/test-send', { channel: 'email', to: TO.email, event, ...more }, headers);
 
-/** What stands on the log is taken into custody, as the delivery role does; a second time changes nothing. */
+/** Takes logged intents into custody like the delivery role. Idempotent. */
 async function custody(): Promise<void> {
   const stage = createCustodyStage({ ...topology.ports, due: () => undefined });
   const records = await topology.records('carillon.intents');
@@ -322,7 +322,7 @@ describe('A preview', () => {
   };
   const previewed = async (more: object = {}): Promise<readonly Previewed[]> =>
     (await post('templates/order-paid/preview', { event, ...more })).body['messages'] as readonly Previewed[];
-  /** What is of the one message alone: whose it is. */
+  /** Removes the recipient, the only part that differs per message. */
   const content = (message: RenderedMessage) => {
     const { to: _to, ...said } = showContent(message);
     return said;

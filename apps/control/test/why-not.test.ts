@@ -52,7 +52,7 @@ it('says that nothing came about somebody, how far it looked, and when the last 
     reused: false,
     traceId: null,
   });
-  // They have left the log: nobody can say whom they were about.
+  // These events are no longer on the log, so their people are unknown.
   await readModels.put({ events: Array.from({ length: 450 }, (_, offset) => event(offset)) });
   const first = await ask({ ...wanted, last: '3h' });
   expect(first.body).toMatchObject({ looked: { events: 300, complete: false }, last: { stream: 'shop/orders' } });
@@ -99,6 +99,6 @@ it('shows the values of a condition to people who may read bodies, and leaves th
   const masked = await readAs('read');
   expect(condition(masked)).toEqual({ ...condition(seen), lines: [] });
   expect(JSON.stringify(masked)).not.toContain('event.total');
-  // What a viewer is told of the rest is the same.
+  // A viewer gets the same for the rest.
   expect(masked).toMatchObject({ verdict: 'stopped', gate: 'condition', event: seen.event, rule: seen.rule });
 });

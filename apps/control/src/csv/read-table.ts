@@ -10,7 +10,7 @@ import { insteadOf } from '../names.ts';
 
 export type TableRow<Name extends string> = {
   readonly line: number;
-  /** What stands under a column; empty where the file has no such column, or nothing there. */
+  /** Returns the cell of a column. Empty if the file has no such column or the cell is empty. */
   readonly cell: (name: Name) => string;
 };
 export type RowFault = { readonly line: number; readonly message: string };
@@ -24,7 +24,7 @@ export type Table<Name extends string> = {
 
 export type TableShape<Name extends string> = {
   readonly columns: readonly Name[];
-  /** Without these nothing can be read. */
+  /** Columns without which the file is refused. */
   readonly needed: readonly Name[];
   /** Lines are counted from here: where the row behind the header stands in the file that this is a part of. */
   readonly firstLine: number;

@@ -5,8 +5,8 @@ import { draftsOf } from './plan-drafts.ts';
 import { stateOf } from './states.ts';
 
 /**
- * Drafts of what was just changed by another way, which somebody has to choose in now. Never rejects: the change counts already, and whoever made
- * it is told that the drafts could not be read.
+ * Returns the drafts in conflict with a published change. Never rejects, because the change already applies; the author
+ * is informed if the drafts could not be read.
  */
 export async function conflictsAfter(
   changes: readonly ResourceChange[],

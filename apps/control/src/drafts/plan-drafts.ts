@@ -33,7 +33,7 @@ export async function draftsOf(
 
 type DraftedChange = Pick<Draft, 'ref' | 'body'>;
 
-/** What publishing these drafts together would make of a configuration, whatever they are based on. */
+/** Plans the publication of these drafts over a configuration, whatever number they are based on. */
 export const planDraftsOver = async (
   current: Configuration,
   drafts: readonly DraftedChange[],

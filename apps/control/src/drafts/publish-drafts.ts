@@ -82,9 +82,9 @@ export async function publishDrafts(
 }
 
 /**
- * What somebody typed on while it was published stays. That saving was made with the published one in view, so it is based on
- * the number that the resource has by it; one that was begun anew meanwhile was not, and is in conflict. It gets a revision by which its
- * author saves the next time as by the one before, and which tells a saving that is under way that its base has moved.
+ * Removes published drafts. Edits saved during the publication stay as drafts: an edit of the published draft is based
+ * on the new number, a draft begun anew is in conflict. A kept draft gets a new revision that its author's next save
+ * accepts, and that shows a concurrent save that the base has moved.
  */
 async function removePublished(
   drafts: readonly Draft[],

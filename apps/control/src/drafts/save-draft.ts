@@ -17,19 +17,21 @@ const withoutRebasing = (revision: string): string => revision.replace(/~+$/, ''
 /** The revision of the same saving with another base. */
 export const rebasedRevision = ({ revision }: Pick<Draft, 'revision'>): string => `${revision}${REBASED}`;
 
-/** Whether what stands there is the saving that somebody has seen; null: that there was none. */
+/** Returns true if the stored draft is the one that the author saw. Null means no draft. */
 export const isSaving = (there: Pick<Draft, 'revision'> | null, seen: string | null): boolean =>
   there === null || seen === null ? there === seen : withoutRebasing(there.revision) === withoutRebasing(seen);
 
 export type DraftPorts = Pick<ControlPorts, 'drafts' | 'configuration' | 'ids' | 'clock'>;
 
-/** What a saving is based on: a revision of the draft, or that there is none. */
+/** Precondition of a save: a revision of the draft, or its absence. */
 export type DraftPrecondition = { readonly revision: string | null };
 
 const ETAG = /^"d([^"\s]{1,100})"$/;
 const HOW = 'send If-Match with the ETag of the draft, or If-None-Match: * to begin one';
 
-/** Throws `precondition_required` where there is none: whoever saves must not write over what somebody else typed. */
+/**
+ * Throws `precondition_required` without a precondition, so that a save cannot overwrite the edit of another person.
+ */
 export function draftPrecondition(headers: Readonly<Record<string, unknown>>): DraftPrecondition {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   if (typeof match === 'string' && noneMatch === undefined) {
@@ -129,7 +131,10 @@ export async function demandRoom(
 
 const mebibytes = (bytes: number): string => `${Math.round((bytes / 1024 / 1024) * 100) / 100} MiB`;
 
-/** Only a number that the resource really had: a later one could not be told from what somebody will publish. */
+/**
+ * The base must be an existing number of the resource; a later number could not be distinguished from a future
+ * publication.
+ */
 async function baseOf({ ref, basedOn }: DraftWish, before: Draft | null, { configuration }: DraftPorts) {
   if (basedOn === undefined) {
     if (before) return before.basedOn;

@@ -47,9 +47,9 @@ const underWay = (since: Duration): CarillonError =>
       );
 
 /**
- * Answers a repetition of a request as the first one was answered, by its `Idempotency-Key`, of routes that are added after this and change
- * something. It counts for the principal and the operation. Goes before what tells the audit that something begins, and `keepAnswers` behind it:
- * what is refused in between has done nothing, and leaves nothing behind.
+ * Replays the first response for a repeated `Idempotency-Key`, on all writing routes added later. Keys belong to a
+ * principal and operation. Runs before the audit hook, and `keepAnswers` after it: a request refused in between has
+ * done nothing and stores nothing.
  */
 export function answerRepeats(app: FastifyInstance, ports: Ports): void {
   const { idempotency, answerSealer, ids, clock } = ports;
@@ -130,7 +130,7 @@ export function answerRepeats(app: FastifyInstance, ports: Ports): void {
   }
 }
 
-/** What was answered, masked as whoever asks again may see it by now: they may have lost a role since. */
+/** Masks the stored response with the caller's current permissions, because they may have lost a role. */
 function shownNow(request: FastifyRequest, { status, headers }: Answer, body: string): string {
   if (headers['content-type']?.startsWith('application/json') !== true) return body;
   return JSON.stringify(maskedFor(request, status, JSON.parse(body)));
@@ -151,10 +151,10 @@ export function keepAnswers(app: FastifyInstance, { idempotency, answerSealer, w
     const { statusCode } = reply;
     try {
       if (!held.begun || (statusCode >= 400 && statusCode < 500)) await idempotency.forget(id, token);
-      // What failed on our side may have been done in part: a repetition is told so, and is not carried out.
+      // A server error may have left partial effects, so a repeat gets an error instead of running again.
       else if (statusCode < 400) await idempotency.finish(id, token, seal(id, reply, payload));
     } catch (error) {
-      // It was done: whoever repeats it is told that nobody knows.
+      // The action happened, but its response is lost, so a repeat learns that the result is unknown.
       watch.trouble('keep an answer', error);
     }
     return payload;

@@ -46,7 +46,7 @@ export type ChosenDeliveries = {
 
 type Seen = { readonly id: string; readonly state: DeliveryState; readonly person: string | null };
 
-/** Whom a rule named by no word of its own is known by the address. */
+/** A recipient without a person in the rule is identified by the address. */
 const seenOf = ({ id, state, intent }: Delivery): Seen => ({ id, state, person: intent.person ?? intent.to });
 
 function chosenOf(rows: readonly Seen[], more: boolean): ChosenDeliveries {

@@ -71,9 +71,9 @@ export class JobCancelled extends Error {}
 export type JobWorker = (items: readonly string[], stop: AbortSignal) => Promise<readonly (JobFailure | null)[]>;
 
 /**
- * Each lane has places of its own, so that jobs of minutes do not hold up `short` ones. `child`: an item runs in a child process or beside none, one
- * at a time. `paced`: a job limits its items per second, and the jobs of one kind run one after another in a workspace, oldest first. Jobs of
- * both see a cancel within a second; `short` ones within 5 s.
+ * Each lane has its own concurrency, so that long jobs do not delay `short` ones. `child`: items run in a child
+ * process, one at a time. `paced`: a job limits its items per second, and jobs of one kind run in sequence per
+ * workspace, oldest first. Both react to a cancel within a second; `short` jobs within 5 s.
  */
 export type JobLane = 'short' | 'paced' | 'child';
 

@@ -29,7 +29,7 @@ const SHORT_LEASE_RENEWAL: Duration = 1_000;
 export const BATCH_SIZE = 40;
 /** Jobs of a lane that one process works on at once. */
 const CONCURRENCY = 4;
-/** So many of them are of one workspace, or of the deployment: others find a place however long its jobs are. */
+/** Concurrent jobs per workspace, or of the deployment, so that one workspace's long jobs do not block others. */
 const CONCURRENCY_PER_WORKSPACE = 2;
 /** Jobs of each lane that a round looks at. */
 const MAX_UNFINISHED = 100;
@@ -117,7 +117,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone =
       const work = workerOf(held, kind, ports);
       let tellsRefusals = !held.failures.some(isRefusal);
       while (!hasEnded(newest) && !ending.signal.aborted) {
-        // Whoever held it before died after the wish.
+        // The previous holder crashed after the cancel was requested.
         if (newest.cancelledBy !== null)
           return void (await write(newest, (one) => reported(one, [], clock.now(), null)));
         if (!(await mayContinue(newest, kind, ports)))
@@ -142,7 +142,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone =
     } catch (error) {
       watch.trouble(`work on job ${job.id}`, error);
     }
-    // What failed may pass, and this runner may be about to stop: nobody has to wait for the lease to run out.
+    // The failure may be temporary and this runner may be stopping, so the lease is released for others.
     if (!hasEnded(newest)) await write(newest, (one) => givenBack(one, clock.now())).catch(() => undefined);
   }
 

@@ -11,7 +11,7 @@ export type JobPorts = Pick<ControlPorts, 'jobs' | 'ids' | 'clock'>;
 const MAX_ITEMS_LENGTH = 4 * 1024 * 1024;
 /** Bytes of a body that names the items of a job or of a count. Room for 10,000 entries with an address each. */
 export const MAX_CHOICE_BYTES = 4 * 1024 * 1024;
-/** More of a header tells nobody more. */
+/** Maximum characters kept of the user agent. */
 const LONGEST_AGENT = 200;
 
 type NewWork = {

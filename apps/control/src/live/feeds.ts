@@ -11,15 +11,15 @@ export type Change = { readonly rows: readonly LiveRow[]; readonly isWhole: bool
 export type Subscription = {
   /** Where the list stood when the subscription began. */
   readonly position: unknown;
-  /** What changed since the position that was asked for; null: nothing was asked for. */
+  /** Changes since the requested position. Null if none was requested. */
   readonly missed: Change | null;
   end(): void;
 };
 
 export type Feeds = {
   /**
-   * Follows a list of one workspace; null: of all. `from`: a position that somebody kept; undefined: from now on. No change that comes
-   * after this is left out; one that was told before may be told again.
+   * Follows a list of one workspace, or of all for null. `from` is a position from an earlier stream; by default it
+   * starts now. Every later change is delivered, possibly more than once.
    */
   subscribe(
     topic: LiveTopic,
@@ -29,9 +29,9 @@ export type Feeds = {
   ): Promise<Subscription>;
 };
 
-/** How soon a change is told, and how often a store is asked: one question for each list that somebody follows. */
+/** Interval of reads per followed list, and thereby the maximum delay of a change. */
 const LOOKED_EVERY: Duration = 500;
-/** Rows whose last words are known, so that what says the same is not told again. */
+/** Rows whose last content is remembered, so that unchanged rows are not sent again. */
 const MAX_KNOWN = 2_000;
 
 type Feed = {
@@ -54,7 +54,7 @@ export function createFeeds(lists: Readonly<Record<LiveTopic, LiveList>>, failed
     const known = new Map<string, string>();
     const listeners = new Set<(change: Change) => void>();
     const begun = await source.begin();
-    // What is there already is nothing new.
+    // Existing rows are known and not sent as new.
     const first = await source.since(begun, NOTHING_KNOWN.isKnown, NOTHING_KNOWN.keys);
     freshOf(first.items, known);
     const feed: Feed = { source, listeners, known, position: begun, stop: async () => undefined };

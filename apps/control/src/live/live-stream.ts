@@ -2,10 +2,10 @@ import type { Duration } from '@carillon/kernel';
 import type { Change, LiveRow } from './feeds.ts';
 import type { LiveTopic } from './source.ts';
 
-/** At most four batches a second: rows that change oftener are told as they are then. */
+/** Minimum time between batches. Rows that change more often are sent in their latest state. */
 const BETWEEN_BATCHES: Duration = 250;
 const HEARTBEAT_EVERY: Duration = 15_000;
-/** Rows of one list that wait for a slow reader; with more the reader is told to read the list again. */
+/** Maximum waiting rows per list for a slow reader. Beyond it the reader gets `reset` and must read the list again. */
 export const MAX_WAITING = 500;
 /** How long a browser waits before it asks again. */
 const ASKED_AGAIN_AFTER: Duration = 2_000;
@@ -22,7 +22,7 @@ export type LiveStream = {
 
 type Waiting = { readonly rows: Map<string, LiveRow>; isReset: boolean };
 
-/** One answer of server-sent events. `show`: a row as whoever asks may see it; null: not at all. */
+/** One response of server-sent events. `show` returns a row as the caller may see it, or null to skip it. */
 export function createLiveStream(
   show: (topic: LiveTopic, row: LiveRow) => string | null,
   seal: (positions: Readonly<Record<string, unknown>>) => string,
@@ -49,7 +49,10 @@ export function createLiveStream(
 
   const cursor = (): string => seal(Object.fromEntries(positions));
 
-  /** What waits as one text. Its last event has the cursor: whoever is cut off before gets all of it again. */
+  /**
+   * Returns the waiting rows as one text. Only its last event has the cursor, so a client that is disconnected earlier
+   * gets the whole batch again.
+   */
   function batch(): string {
     const events: { readonly event: string; readonly data: string }[] = [];
     for (const [topic, { rows, isReset }] of waiting) {

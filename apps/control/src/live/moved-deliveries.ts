@@ -19,8 +19,8 @@ const position = z.object({ at: z.number().int(), offsets: z.array(z.number().in
 type Position = { readonly at: Instant; readonly offsets: readonly number[] };
 
 /**
- * Changes of deliveries: new ones are among the newest rows of the ledger; how old ones move, whenever they were made, stands on the log.
- * What is told of one is always its document now.
+ * Follows changes of deliveries: new ones from the newest rows of the ledger, moves of old ones from the log. Always
+ * sends the current document.
  */
 export function movedDeliveries(workspace: string | null, ports: Ports): LiveSource<Position> {
   const { ledger, log } = ports;
@@ -35,7 +35,7 @@ export function movedDeliveries(workspace: string | null, ports: Ports): LiveSou
   });
   const partitions = (): readonly number[] => Array.from({ length: log.partitions(TOPIC) }, (_, at) => at);
 
-  /** What stands on the log from there on; null: too much, or some of it has left the log. */
+  /** Returns the outcomes on the log from these offsets on. Null if there are too many or retention removed some. */
   async function outcomesFrom(offsets: readonly number[]) {
     const bounds = await Promise.all(partitions().map((one) => log.bounds(TOPIC, one)));
     const ends = bounds.map(({ end }) => end);

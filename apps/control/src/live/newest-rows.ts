@@ -19,7 +19,7 @@ export type NewestRows<Row> = {
 /** Times of rows are of several clocks, and rows of several partitions come in any order: so far back a look begins before the one before. */
 export const CLOCKS_APART: Duration = 5_000;
 const BATCH_SIZE = 25;
-/** Most rows of one look; where there are more, whoever shows the list reads it again. */
+/** Maximum rows per read. With more, the client reads the list again. */
 const MAX_ROWS = 200;
 
 const position = z.number().int();

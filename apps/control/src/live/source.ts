@@ -21,13 +21,13 @@ export type Look<Position> = {
   readonly position: Position;
 };
 
-/** What has changed in one list of one workspace. */
+/** Source of changes of one list in one workspace. */
 export type LiveSource<Position> = {
   /** Where the list ends now. */
   begin(): Promise<Position>;
   /** `isKnown`: rows that were told before; `known`: how many these are. */
   since(position: Position, isKnown: (key: string) => boolean, known: readonly string[]): Promise<Look<Position>>;
-  /** What a client kept of a position; null where it is none, as one of another version. */
+  /** Parses a position from a client. Null if it is invalid, for example from another version. */
   read(position: unknown): Position | null;
 };
 

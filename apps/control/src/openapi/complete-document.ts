@@ -144,7 +144,7 @@ function problemsOf(operation: Operation, writes: boolean): readonly ErrorCode[]
   if (permission !== 'anybody' && permission !== 'self') codes.push('forbidden_role');
   // A session of a browser, of a page that is not ours.
   if (writes) codes.push('cross_site');
-  // What is refused for want of a permission stands on the audit too.
+  // A refusal for lack of permission is audited as well.
   if (permission !== 'anybody' || operation['x-carillon-audit'] !== undefined) codes.push('audit_unavailable');
   codes.push('internal', 'store_unavailable', 'overloaded', 'stopping');
   return [...new Set(codes)].toSorted((a, b) => ERRORS[a].status - ERRORS[b].status || (a < b ? -1 : 1));

@@ -8,8 +8,8 @@ import { KEY_PROBLEMS, keyHeader, takesKey } from '../idempotency/declaration.ts
 import { completeDocument, type ApiDocument, type Success } from './complete-document.ts';
 
 /**
- * What the schemas of a route make of its example; undefined where there is none, or one that they refuse: the document is made all
- * the same, and a test finds the operation without an example.
+ * Returns the example of a route, parsed by its schemas. Undefined if it is missing or invalid; a test reports
+ * operations without an example.
  */
 function exampleOf({ operationId = '', body, response }: FastifySchema): OperationExample | undefined {
   const example = EXAMPLES[operationId];

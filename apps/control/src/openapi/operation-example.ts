@@ -1,4 +1,4 @@
-/** What an operation takes and answers, for people. Each is read by the schemas of its route when the document is made. */
+/** Example request and response of an operation, parsed by the schemas of its route when the document is made. */
 export type OperationExample = { readonly takes?: unknown; readonly answers: unknown };
 
 /** The only page of a list. */

@@ -52,7 +52,7 @@ export function typeWords(schema: Schema): string {
   }
 }
 
-/** Bounds and default in words; empty: there are none that anybody would meet. */
+/** Returns bounds and default as text. Empty if there are none of interest. */
 export function boundWords(schema: Schema): string {
   const { minLength, maxLength, minimum, maximum, minItems, maxItems, pattern } = schema;
   const safe = Number.MAX_SAFE_INTEGER;

@@ -8,10 +8,7 @@ import { unbuiltPage, unknownPage } from './page-frame.ts';
 import { readPortal, type PortalFile } from './portal-files.ts';
 import { notFound } from '../routes/app.ts';
 
-/**
- * Addresses that the portal draws. What stands at each is the portal's to know: its frame says so of an address below them that
- * names nothing.
- */
+/** Paths served by the portal. For unknown paths below them, the portal shows that the page does not exist. */
 const PORTAL_PAGES = [
   '/',
   '/sign-in',
@@ -102,9 +99,9 @@ export const MAIL_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /**
- * What no policy forbids and mail programs do not know. For a frame, even one that it then refuses, a browser opens a
- * connection, and for `<link rel=preconnect>` too: the sender learns that somebody reads. Both become elements that mean
- * nothing. A link that is clicked would put an error in the place of the mail; as a window of its own it is just refused.
+ * Removes what no policy blocks and no mail program uses. Browsers open connections for frames, even blocked ones, and
+ * for `<link rel=preconnect>`, which would tell the sender that the mail is being read; both become unknown elements.
+ * Links open in a new window, because inside the frame they would show an error in place of the mail.
  */
 export function tame(html: string): string {
   const tamed = html.replaceAll(/<(\/?)(link|iframe|frame)(?=[\s/>])/gi, '<$1x-$2');

@@ -55,7 +55,7 @@ function fileOf(name: string, type: string, bytes: Buffer): PortalFile {
 
 const isAbsent = (error: unknown): boolean => (error as { readonly code?: string }).code === 'ENOENT';
 
-/** In a checkout the place is a link, which the next build leads elsewhere. */
+/** In a checkout the folder is a link that the next build moves. */
 function buildIn(place: string): string {
   try {
     return realpathSync(place);

@@ -8,7 +8,7 @@ import { MAIL_POLICY, tame } from './pages.ts';
 /** In characters: an address that is longer is refused by servers in between. Of a larger event the id is given. */
 const LONGEST = 8_000;
 
-/** What is asked for in the address, since a sandboxed frame takes nothing else. */
+/** Query parameters, because a sandboxed frame can only take its URL. */
 const previewed = z.object({
   event: z.string().max(LONGEST).optional(),
   event_id: z.string().max(100).optional(),

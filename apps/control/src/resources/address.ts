@@ -27,7 +27,7 @@ export const paramsOf = ({ kind }: KindOfResource): z.ZodType<Params> =>
 /** The same for the schema of a route: of the deployment there is nothing to say. */
 export const withParams = (kind: KindOfResource) => (kind.kind === 'deployment' ? {} : { params: paramsOf(kind) });
 
-/** What nothing is at an address: the same words for what never was and for what was removed. */
+/** Returns the error for a missing resource, whether it was removed or never existed. */
 export function missing(kind: KindOfResource, ref: ResourceRef, ports: ResourcePorts): CarillonError {
   const known = listResources(ports.configuration.current(), kind.kind, ref.workspace).map((one) => one.ref.name);
   return ref.name === ''

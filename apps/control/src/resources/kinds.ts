@@ -65,5 +65,5 @@ export const KINDS_OF_RESOURCES: readonly KindOfResource[] = [
   },
 ];
 
-/** What stands in for the deployment where it was never set. */
+/** Returns true for kinds with one resource per workspace or deployment, which have no name. */
 export const isUnnamed = (kind: WrittenKind): boolean => kind === 'workspace' || kind === 'deployment';

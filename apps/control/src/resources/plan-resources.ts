@@ -47,8 +47,8 @@ export type ResourcesPlan = {
 };
 
 /**
- * What some resources would change, by the plan and with the refusals of a folder; everything that is not named stays. All
- * mistakes at once, by the path in each body. Reads the newest configuration first, and changes nothing.
+ * Plans changes of some resources with the same rules as a folder; unnamed resources stay. Reports all mistakes by
+ * their path in each body. Reads the newest configuration first and changes nothing.
  */
 export async function planResources(request: ResourcesRequest, ports: PlanningPorts): Promise<ResourcesPlan> {
   return planResourcesOver(await ports.configuration.refresh(), request, ports);

@@ -2,7 +2,7 @@ import type { Resource, ResourceRef } from '@carillon/domain/configuration';
 import { CarillonError, type NewerFact } from '@carillon/kernel';
 import type { ConfigurationHistory } from '@carillon/stages';
 
-/** What a write is based on: a number of the resource that its author has seen, or that there is none. */
+/** Precondition of a write: a number of the resource that its author saw, or its absence. */
 export type Precondition =
   | { readonly kind: 'numbers'; readonly numbers: readonly number[] }
   | { readonly kind: 'absent' };
@@ -13,8 +13,8 @@ const ETAG = /^"(\d{1,15})"$/;
 const HOW = 'send If-Match with the ETag that you read, or If-None-Match: * to make a new one';
 
 /**
- * The precondition of a write. Throws `precondition_required` where there is none: a write without one would undo what somebody
- * else did in the meantime, and nobody would know.
+ * Returns the precondition of a write. Throws `precondition_required` without one, because the write could silently
+ * undo another person's change.
  */
 export function preconditionOf(headers: Readonly<Record<string, unknown>>): Precondition {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;

@@ -10,10 +10,9 @@ import type { ControlPorts, PublishingPorts } from '../ports.ts';
 type Former = { readonly workspace: string; readonly removedAt: Instant };
 
 /**
- * Puts changes into force, and answers their number. Secrets and drafts of a workspace that goes are gone with it. Where one of its name is
- * made later it begins anew: what a process that died left of them, roles, tokens and invitations of before are gone first, so that nobody
- * finds themselves in a workspace of others by its name.
- * Rejects with `conflict` as {@link publishConfiguration} does.
+ * Publishes changes and returns their number. Deletes secrets and drafts of removed workspaces. Before a workspace is
+ * created, deletes roles, tokens and invitations left from an earlier one of the same name, so that nobody gets into
+ * another owner's workspace. Rejects with `conflict` like {@link publishConfiguration}.
  */
 export async function publishChanges(
   changes: readonly ResourceChange[],
@@ -54,7 +53,7 @@ async function endRights(
     await directory.changePerson(id, (person) => ({ ...person, memberships: without(person.memberships) }));
   }
   for (const { id, body } of await directory.all('token')) {
-    // One that reaches others too is ended all the same: whoever made it meant them together.
+    // A token that also covers other workspaces is removed as well, because its author granted them together.
     if (body.workspaces?.some((one) => gone.has(one))) await people.remove('token', id);
   }
   for (const { id, body } of await directory.all('invitation')) {

@@ -32,7 +32,7 @@ export const showPlan = ({ current, faults, warnings, shown, wanted }: Resources
   files: filesOfAll(wanted),
 });
 
-/** Mistakes that are told in words; all of them are in `faults`. */
+/** Mistakes quoted in the detail. All of them are in `faults`. */
 const MAX_NAMED = 10;
 
 /** The refusal of a plan with mistakes. */
@@ -56,9 +56,9 @@ export type ResourceWrite = {
 const MAX_ROUNDS = 5;
 
 /**
- * Publishes what somebody wants of one resource, and resolves when every role judges by it. Throws `precondition_failed` where
- * it is not based on the newest, and `invalid_configuration` with every mistake. What changes nothing makes no record, and repeats
- * the markers of the newest one, so that a publisher that died in between is made good.
+ * Publishes a change of one resource and resolves when every role uses it. Throws `precondition_failed` if it is not
+ * based on the newest version, and `invalid_configuration` with all mistakes. A change without effect only repeats the
+ * markers of the newest configuration, which completes the work of a crashed publisher.
  */
 export async function publishResource(
   write: ResourceWrite,

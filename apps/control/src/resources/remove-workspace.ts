@@ -20,7 +20,7 @@ type Ports = WritingPorts & Pick<ControlPorts, 'vault' | 'people' | 'drafts'>;
 const heldBy = (workspace: string, current: Configuration) =>
   [...current.resources.values()].filter(({ ref }) => ref.workspace === workspace);
 
-/** What goes where a workspace goes whole, as a plan that is refused for whatever still needs it elsewhere. */
+/** Plans the removal of a workspace. The plan has mistakes for all references from elsewhere. */
 async function planRemoval(workspace: string, current: Configuration, ports: Ports): Promise<PlannedResources> {
   const remove = new Set(heldBy(workspace, current).map(({ ref }) => resourceKey(ref)));
   const plan = await planWanted([], current, { prune: false, remove }, ports);
@@ -33,7 +33,10 @@ async function planRemoval(workspace: string, current: Configuration, ports: Por
   return { ...plan, record: plan.faults.length > 0 ? [] : [...plan.record, ...keys] };
 }
 
-/** What would go with a workspace: by kind, with people, access, and whom nothing more is sent. Changes nothing. */
+/**
+ * Counts what the removal of a workspace would delete: resources by kind, people, access and waiting messages. Changes
+ * nothing.
+ */
 export async function countRemoval(workspace: string, ports: Ports): Promise<WorkspaceRemovalBody> {
   const current = await ports.configuration.refresh();
   const plan = await planRemoval(workspace, current, ports);
@@ -41,8 +44,8 @@ export async function countRemoval(workspace: string, ports: Ports): Promise<Wor
 }
 
 /**
- * Takes a workspace away with all that it holds, at once. `counted`: the configuration that whoever asks has counted by; where something of
- * the workspace was changed since, it throws `conflict` and nothing is gone; one that is not there yet is `invalid_request`.
+ * Removes a workspace with its contents immediately. `counted` is the configuration number the caller saw: throws
+ * `conflict` without any change if the workspace changed since, and `invalid_request` for a future number.
  */
 export async function removeWorkspace(
   workspace: string,

@@ -8,7 +8,7 @@ import type { ControlPorts } from '../ports.ts';
 
 export type ShowingPorts = Pick<ControlPorts, 'configuration'> & {
   readonly drafts: Pick<ControlPorts['drafts'], 'find'>;
-  /** Who people are; left out: nobody has a name. */
+  /** Store for names of authors. Without it names are null. */
   readonly people?: Pick<PeopleStore, 'find'>;
 };
 

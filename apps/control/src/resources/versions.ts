@@ -31,7 +31,7 @@ const factsOf = async ({ number, at, by }: Publication, show: Show) => ({
   request_id: by.requestId,
 });
 
-/** What a state was: the first body after nothing makes a resource. */
+/** Returns the action of a state: a body after none is a creation. */
 function actionOf(states: readonly ResourceState[], at: number): VersionBody['action'] {
   if (states[at]?.resource === null) return 'delete';
   return at === 0 || states[at - 1]?.resource === null ? 'create' : 'update';
@@ -88,7 +88,7 @@ export const resourceAt = (states: readonly ResourceState[], number: number): Re
 const textOf = (value: unknown): string | null =>
   value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** What differs between two states of a resource, by field and by file; null stands for one that is not there. */
+/** Returns the differences between two states of a resource, by field and file. Null: the resource does not exist. */
 export function diffResources(
   before: Resource | null,
   after: Resource | null,
@@ -114,7 +114,7 @@ export type RollbackWish = {
   readonly at: Configuration;
 };
 
-/** What the body of a version refers to, was there then and is not there now, and what that refers to in turn. */
+/** Returns resources that an old version refers to, directly or indirectly, and that no longer exist. */
 export function goneReferences({ to, at }: RollbackWish, current: Configuration): readonly Resource<WrittenKind>[] {
   const gone = new Map<string, Resource<WrittenKind>>();
   const follow = (resource: Resource): void => {
@@ -144,7 +144,10 @@ export function rollbackRequest(wish: RollbackWish, withReferences: boolean, cur
   };
 }
 
-/** Who was told stays told: a notification keeps its id, and a rule that is there by its name keeps its id and its address. */
+/**
+ * Returns the old body with current ids, so that people are not notified again: the notification keeps its id, and
+ * existing rules keep id and stream.
+ */
 function withIdsOfToday(ref: ResourceRef, to: Resource, current: Configuration): unknown {
   if (!isWritten(to)) throw new CarillonError('invalid_request', 'this kind has no versions');
   const then = writtenBody(to);

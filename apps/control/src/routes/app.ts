@@ -26,13 +26,13 @@ export const acrossWorkspaces = z.object({ workspace: anyWorkspace });
 export const withIdAcross = z.object({ workspace: anyWorkspace, id: z.string().max(200) });
 export const withNameAcross = z.object({ workspace: anyWorkspace, name: z.string().max(200) });
 
-/** Body of an action that takes nothing: a client that sends something means something by it, and is told. */
+/** Body schema of an action without arguments. Other bodies are refused, because the client expected an effect. */
 export const noBody = z.strictObject({}).nullish();
 
 const PAGE_SIZE = 'takes a whole number from 1 to 500';
 export const pageSize = z.coerce.number(PAGE_SIZE).int(PAGE_SIZE).min(1, PAGE_SIZE).max(500, PAGE_SIZE);
 
-/** One of some words; any other is refused with the nearest. */
+/** Schema of fixed words. The error for any other word suggests the most similar one. */
 export const oneOfWords = <const Words extends readonly [string, ...string[]]>(what: string, words: Words) =>
   z.enum(words, { error: ({ input }) => `there is no ${what} ${String(input)}; ${insteadOf(String(input), words)}` });
 

@@ -130,7 +130,7 @@ export async function readEventAt(position: string, { log }: Pick<RowDetailPorts
   return read.ok && read.value.kind === 'event' ? read.value.event : null;
 }
 
-/** Whose answers are read: those to the live rules of both sides, and those to the sending jobs `askedBy`. */
+/** Sources of recorded answers: the live rules of both sides, and the sending jobs `askedBy`. */
 export type AnswersOf = Pick<CompareContext, 'configurations' | 'book'> & { readonly askedBy: readonly JobId[] };
 
 /** Reads the recorded partner answers about an event. If a rule and a job asked the same question, the first recorded answer counts. */

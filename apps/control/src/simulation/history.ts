@@ -39,7 +39,7 @@ function pastOf({ id, slot, intent }: Delivery, configuration: Configuration): P
   };
 }
 
-/** The newest messages since a time: of one notification, or of the whole workspace where none is named. */
+/** Returns the newest messages since a time, of one notification or of the whole workspace. */
 export async function historyOf(
   workspace: string,
   notification: string | undefined,

@@ -8,7 +8,7 @@ import { historyOf, type History } from './history.ts';
 export type KeptHistory = History & {
   readonly from: Instant;
   readonly to: Instant;
-  /** What was made of these messages before under the same words, or what `make` makes of them now. */
+  /** Returns the cached result for these settings, or computes it with `make`. */
   once<Value>(words: string, make: () => Promise<Value>): Promise<Value>;
 };
 
@@ -29,7 +29,7 @@ const NEW_FOR: Duration = 30_000;
 const KEPT_FOR: Duration = 600_000;
 /** A history is 10,000 messages at the most. */
 const MAX_KEPT = 4;
-/** What is made of one history: some numbers, of a few people who look at it. */
+/** Cached results per history: a few charts for a few viewers. */
 const MAX_MADE = 8;
 
 type Kept = { readonly at: Instant; readonly history: Promise<KeptHistory>; isReadAnew: boolean };
@@ -44,7 +44,7 @@ export function keepHistories(
     kept.delete(key);
     for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size + 1 - MAX_KEPT))) kept.delete(oldest);
     kept.set(key, { at, history, isReadAnew: false });
-    // What could not be read is read anew by whoever asks next.
+    // A failed read is repeated by the next caller.
     history.catch(() => kept.get(key)?.history === history && kept.delete(key));
   };
 
@@ -57,7 +57,7 @@ export function keepHistories(
       const history = await historyOf(workspace, whose, to - span, current, ports);
       return { ...history, from: to - span, to, once: makeOnce() };
     };
-    // All that histories hold of the configuration is the zone of whoever has none.
+    // Histories depend on the configuration only through the default time zone.
     const zone = findResource(current, 'workspace', workspace, '')?.body.time_zone ?? null;
     const key = JSON.stringify([workspace, countsAll ? null : (notification ?? null), span, zone]);
     for (const [other, { at }] of kept) if (at + KEPT_FOR <= to) kept.delete(other);

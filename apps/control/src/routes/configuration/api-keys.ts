@@ -110,9 +110,7 @@ type WantedKey = {
   readonly new_workspace?: boolean | undefined;
 };
 
-/**
- * Makes a key of a workspace; the workspace with it where that is said, or where there is none at all. Answers the whole key, once.
- */
+/** Creates an API key, and its workspace if requested or if there is none. Returns the whole key, once. */
 export async function createApiKey(
   workspace: string,
   wanted: WantedKey,

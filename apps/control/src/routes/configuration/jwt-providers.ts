@@ -67,7 +67,7 @@ export function jwtProviderRoutes(app: ApiServer, ports: ProviderPorts): void {
   );
 }
 
-/** Throws `invalid_request` where the address says all workspaces: settings that nobody published are in none of them. */
+/** Throws `invalid_request` for all workspaces, because unpublished settings belong to none. */
 function oneWorkspace({ workspace }: VisibleScope): string {
   if (workspace !== undefined) return workspace;
   throw new CarillonError(
@@ -151,7 +151,7 @@ function streamSteps(
   return streams.map((stream) => ({ step: `stream ${stream.path}`, ...verdictOf(stream, claims) }));
 }
 
-/** What a token's holder may send there; without a token, what is asked of one. */
+/** Returns what the token's holder may send to the stream. Without a token, returns the requirements. */
 function verdictOf({ security }: EventStream, claims: JsonObject | null): Omit<Check, 'step'> {
   const bindings = Object.entries(security.claims ?? {});
   if (bindings.length === 0) return { ok: true, detail: 'takes any event with a good token' };

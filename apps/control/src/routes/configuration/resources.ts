@@ -155,7 +155,7 @@ function writeRoute(app: ApiServer, kind: KindOfResource, { body, resource }: Sc
       const principal = principalOf(request);
       const write = { ref, precondition, principal, request: () => ({ put, remove: [] }) };
       const { plan, number } = await publishResource(write, changedBy(request), ports);
-      // What was written here: by now somebody else may have written, and an answer with their number would hide it.
+      // Return what this request wrote, because a newer version of another author would hide it.
       const written =
         number === null
           ? plan.current.resources.get(resourceKey(ref))

@@ -164,7 +164,7 @@ function codesOfChange(rule: string, change: string): RuleSampleBody['code'] {
   return { curl: code, javascript: code, python: code, go: code };
 }
 
-/** What somebody has to know who pastes the code. */
+/** Returns notes for a person who pastes the code. */
 function notesOf(placed: PlacedRule, { fires, fields, sentence, previous }: RuleSample): readonly string[] {
   const title = ruleTitle(placed);
   const first = fires

@@ -44,8 +44,8 @@ type RenderedWith = {
 const IS_ONE = { time_zone: isTimeZone, locale: isLocale } as const;
 
 /**
- * What a template is rendered with. Throws as the intake refuses an event, and `invalid_request` for a locale or zone that names none: what was
- * typed here is not to be overlooked as data is.
+ * Returns the variables for rendering. Throws like the event intake, and `invalid_request` for an unknown locale or
+ * time zone: unlike in event data, it was typed by the caller.
  */
 export function variablesOf(asked: RenderedWith): JsonObject {
   const read = readEvent(new TextEncoder().encode(asked.event));
@@ -137,7 +137,10 @@ export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
   );
 }
 
-/** Throws `not_found`, and `invalid_configuration` of a draft with mistakes. It tells names and numbers of events, nothing that they hold. */
+/**
+ * Counts missing variables. Throws `not_found`, and `invalid_configuration` for a draft with mistakes. Returns names
+ * and event numbers without event contents.
+ */
 async function countMissing(
   { workspace, name }: z.infer<typeof withName>,
   { channel, drafts }: z.infer<typeof missingQuery>,

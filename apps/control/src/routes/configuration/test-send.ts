@@ -67,9 +67,9 @@ export function testSendRoute(app: ApiServer, ports: TestSendPorts): void {
         throw new CarillonError('idempotency_mismatch', detail);
       }
       if (!known) {
-        // Nothing else bounds them: no limit and no quiet hours of the notification do.
+        // The only bound for test messages, because limits and quiet hours do not apply to them.
         rate.take(JSON.stringify([principalOf(request).name, request.params.workspace]), ports.clock.now());
-        // Once it is acknowledged here, it is taken into custody whoever dies; the same intent again changes nothing.
+        // Once acknowledged, the intent is taken into custody even after a crash. A repeat changes nothing.
         await ports.log.append([intentRecord(intent, ports)]);
       }
       const sandboxed = sandboxedWords(ports.configuration.current(), request.params.workspace);

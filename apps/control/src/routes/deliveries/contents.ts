@@ -41,7 +41,7 @@ const MAX_TEXT_CHARACTERS = 20_000;
 
 export type ContentPorts = EventContentPorts & MessageContentPorts;
 
-/** What came in and what went out: what stories leave out, for whoever may see bodies. */
+/** Routes for the contents of events and messages, for callers with the permission `bodies`. */
 export function contentRoutes(app: ApiServer, ports: ContentPorts): void {
   app.get(
     '/v1/workspaces/:workspace/events/:id/content',

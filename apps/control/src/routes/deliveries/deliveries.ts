@@ -69,7 +69,7 @@ const filters = z.strictObject({ ...paging, ...deliveryFilters });
 type Filters = z.infer<typeof filters>;
 export type DeliveryFilters = Omit<Filters, 'limit' | 'cursor'>;
 
-/** What the story of a delivery or an event is told from. */
+/** Ports to explain deliveries and events. */
 export type StoryPorts = TracePorts & Pick<RoutePorts, 'book'>;
 
 const dismissal = z.strictObject({ as: z.enum(['failed', 'sent']), reason: z.string().min(1).max(500) });
@@ -298,7 +298,10 @@ function told(request: FastifyRequest, delivery: Delivery): ReturnType<typeof sh
 const inStore = ({ workspace }: VisibleScope): Pick<DeliveryFilter, 'workspace'> =>
   workspace === undefined ? {} : { workspace };
 
-/** What somebody looks for. Who sees addresses masked finds one by the whole of it: how it begins would tell it letter by letter. */
+/**
+ * Returns the filter of a request. Callers who see masked addresses must search whole addresses, because prefixes would
+ * reveal them letter by letter.
+ */
 export function readFilter(request: FastifyRequest, query: DeliveryFilters, now: Instant): DeliveryFilter {
   const { state, reason, channel, recipient, unique_id, person, event, notification, rule, test } = query;
   return {

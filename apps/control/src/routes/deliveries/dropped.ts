@@ -37,7 +37,7 @@ export function droppedRoute(app: ApiServer, ports: DropPorts & Pick<ControlPort
   );
 }
 
-/** What was sealed here: nobody else makes one. */
+/** Sealed by this server, so it is valid. */
 const readPlace = (cursor: string): DropsPlace => JSON.parse(cursor) as DropsPlace;
 
 const showDropped = ({ at, workspace, rule, eventId, who, reason, detail, count, told }: DropRow) => ({

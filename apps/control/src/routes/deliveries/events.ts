@@ -220,7 +220,7 @@ async function streamOf(name: string, sight: VisibleScope, ports: EventPorts): P
   }
 }
 
-/** A name that nothing has, or ever had, would be answered as if nobody had ever been told. */
+/** Refuses a name that never existed, because an empty result would look as if nobody was ever notified. */
 export function refuseUnknown(
   { configuration }: Pick<ControlPorts, 'configuration'>,
   { names }: VisibleScope,

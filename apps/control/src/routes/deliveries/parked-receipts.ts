@@ -36,10 +36,7 @@ const filters = z.strictObject({
 
 type ParkedReceiptPorts = Pick<ControlPorts, 'readModels' | 'clock'>;
 
-/**
- * What providers reported and nobody could place. It is shown until an operator has looked and says that nothing is to be done; that
- * moves no delivery.
- */
+/** Routes for unmatched receipts. They stay listed until an operator dismisses them, which changes no delivery. */
 export function parkedReceiptRoutes(app: ApiServer, ports: ParkedReceiptPorts): void {
   listParkedReceiptsRoute(app, ports);
   readParkedReceiptRoute(app, ports);
@@ -133,7 +130,7 @@ function dismissParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): v
       const { id } = request.params;
       await findReceipt(sight, id, ports);
       await readModels.markDismissed(id, clock.now(), principalOf(request).name);
-      // Whoever was first stays the one who did, also where the answer was lost and the call comes again.
+      // The first dismissal stays, also if its response was lost and the call is repeated.
       return shown(request, await findReceipt(sight, id, ports));
     },
   );
@@ -194,7 +191,7 @@ async function actionOn<Action extends 'dismiss' | 'reopen'>(
   return isChange ? `dead_letter.${action}` : `receipt.${action}`;
 }
 
-/** To whoever operates and does not read messages it is shown without address and words. */
+/** Callers who operate without reading messages get it without address and text. */
 function shown(request: FastifyRequest, row: DeadLetterRow): ReturnType<typeof showParkedReceipt> {
   if (row.workspace !== null) audited(request, { workspace: row.workspace });
   return showParkedReceipt(row, principalOf(request).may('bodies', row.workspace));

@@ -22,7 +22,7 @@ import { askedDrafts, askedSearch, type WhyNotPorts } from './why-not-question.t
 const MAX_OTHERS = 100;
 const timeOrNull = (at: number | null): string | null => (at === null ? null : formatInstant(at));
 
-/** Why somebody was not told: the gates between an event and them, in order. */
+/** Route that explains why a person was not notified: the gates of an event in order. */
 export function whyNotRoute(app: ApiServer, cursors: Cursors, ports: WhyNotPorts): void {
   app.post(
     '/v1/workspaces/:workspace/why-not',
@@ -126,7 +126,9 @@ type Kept = {
 };
 const readKept = (text: string): Kept => JSON.parse(text) as Kept;
 
-/** Whoever asks wonders about the one that did not come: the newest of these, and where all came the newest of all. */
+/**
+ * The first account is the newest that did not notify, because the caller asks about that; if all notified, the newest.
+ */
 function mainFirst(accounts: readonly Account[]): readonly Account[] {
   const main = accounts.find(({ verdict }) => verdict !== 'told') ?? accounts[0];
   return main === undefined ? [] : [main, ...accounts.filter((one) => one !== main)];

@@ -18,7 +18,7 @@ const filters = z.strictObject({
 });
 type Filters = z.infer<typeof filters>;
 
-/** Who did what, and whether it still stands as it was written. */
+/** Routes to list the audit and verify that it is unchanged. */
 export function auditRoutes(
   app: ApiServer,
   ports: Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'auditSeals' | 'slice'>,

@@ -181,7 +181,10 @@ function createAdmission(open: ReadonlySet<unknown>): (principal: Principal) => 
   };
 }
 
-/** Returns the text of a row for a caller. A row is masked once for all callers who see it masked: it is of one workspace, and they differ in nothing else. */
+/**
+ * Returns the text of a row for a caller. The masked text is computed once for all callers who get it, because a row
+ * belongs to one workspace and masking has no other input.
+ */
 function maskedRows(
   lists: ReturnType<typeof liveLists>,
 ): (principal: Principal, topic: LiveTopic, row: LiveRow) => string | null {
@@ -244,7 +247,7 @@ function sealedOnce(cursors: Cursors): (text: string, place: string) => string {
   };
 }
 
-/** Who asks, asked once for all streams of one credential at about the same time. */
+/** Identifies the caller once for all concurrent streams of one credential. */
 function sharedPrincipals(access: Access): (request: FastifyRequest) => Promise<Principal | null> {
   const asked = new Map<string, Promise<Principal | null>>();
   return (request) => {

@@ -6,7 +6,7 @@ import type { ControlPorts } from '../../ports.ts';
 import { principalOf, refuseToken } from '../../access/principal.ts';
 import { noBody, type ApiServer } from '../app.ts';
 
-/** Whoever exchanges the master key decides who can ever read a secret again: as with backups, that is for owners. */
+/** Owners only, as for backups: exchanging the master key decides who can read the secrets. */
 const OWNERS = { permission: 'people' } as const;
 const KEY_BYTES = 32;
 

@@ -78,7 +78,7 @@ export function operationRoutes(
     },
   );
 
-  // It is asked when something is away: no step waits for another one that it does not need.
+  // Must work during outages, so no step waits for a dependency it does not need.
   app.post(
     '/v1/doctor',
     {
@@ -143,7 +143,7 @@ export function operationRoutes(
   );
 }
 
-/** What the newest configuration asks for and nobody provides. */
+/** Returns checks for requirements of the newest configuration that are not met. */
 async function configurationChecks(ports: ConfigurationCheckPorts): Promise<Check[]> {
   const read = await checkStep('configuration', async () => {
     const { number } = await ports.configuration.refresh().catch((error: unknown) => {
@@ -225,7 +225,7 @@ function accountInSight(configuration: Configuration, called: string, sight: Vis
   return choice;
 }
 
-/** What the account is; of the sandbox that stands in for one, where to write the account that nobody wrote. */
+/** Describes an account. For the sandbox that replaces a missing account, names the key to configure. */
 function kindOf({ key, body }: AccountChoice): string {
   const channel = CHANNEL_NAMES.find((name) => sandboxOf(name).key === key);
   if (channel === undefined) return `kind ${body.kind}`;

@@ -20,8 +20,9 @@ export const withNamedAuthors = async (
 });
 
 /**
- * A notification that is gone is written as the id that it had, which `import` takes too. What was said under several names of one
- * category is one line: an opt-out under any of them counts, so it is written however late somebody wanted it again under another.
+ * Returns the CSV lines of a document. A removed notification is written as its id, which `import` accepts. Choices
+ * under several names of one category become one line: an opt-out under any name applies, so it is written even if a
+ * later opt-in exists under another name.
  */
 export function exportedLines({ workspace, person, words }: Consents, names: TargetNames): string {
   const named = words.map((word) => ({ ...word, name: names.nameOf(word.target) ?? nameOfTarget(word.target) }));
@@ -47,7 +48,7 @@ export function isByAddress(text: string): boolean {
   return /\baddress\b/i.test(header) && !/\bperson\b/i.test(header);
 }
 
-/** A word may be of a clock that is ahead of ours, or have been put behind one that was. */
+/** Maximum clock difference: a choice may come from a clock ahead of ours. */
 const CLOCKS_APART: Duration = 3_600_000;
 
 type Column = (typeof READ)[number];

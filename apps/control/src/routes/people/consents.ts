@@ -39,7 +39,7 @@ const BATCH_SIZE = 200;
 
 type Ports = Pick<ControlPorts, 'consents' | 'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'watch'>;
 
-/** What every write of consents needs: the name of a person, words for the audit, and the log told of it. */
+/** Functions for writes of consents: the name of a person, audit digests, and publication to the log. */
 const consentWrites = (ports: Ports) => ({
   nameOf: (text: string): string => personName(text, (...parts) => ports.ids.keyed(...parts)),
   digestOfWords: (documents: readonly Consents[]): string | undefined =>
@@ -325,7 +325,10 @@ async function* rowsOf(sight: VisibleScope, context: ConsentContext): AsyncGener
 const withEachChannel = (said: Decision): readonly Decision[] =>
   said.optedOut || said.channel !== null ? [said] : [said, ...CHANNEL_NAMES.map((channel) => ({ ...said, channel }))];
 
-/** Whether a word is the one, said at this time, that a decision says back; it may stand under an older name of the category. */
+/**
+ * Returns true if the choice is the one, by time, that a decision undoes. It may be stored under an earlier name of the
+ * category.
+ */
 const isUndone = (word: ConsentEntry, said: Decision, at: string | undefined, names: TargetNames): boolean =>
   word.channel === said.channel &&
   word.optedOut !== said.optedOut &&

@@ -289,7 +289,7 @@ async function inviterName({ actor }: Principal, context: InvitationContext): Pr
   return found?.body.name ?? 'An owner';
 }
 
-/** The invitation of a word; whoever shows many wrong ones waits. */
+/** Opens the invitation of a token. Many wrong tokens are delayed. */
 async function openInvitation(word: string, request: FastifyRequest, context: InvitationContext) {
   const { clock, invitations, wrongWords } = context;
   try {
@@ -303,7 +303,7 @@ async function openInvitation(word: string, request: FastifyRequest, context: In
 const isSameMembership = (one: Membership, other: Membership): boolean =>
   one.workspace === other.workspace && one.role === other.role;
 
-/** Behind the mark no server is told of the word, and no log. */
+/** The token is in the fragment, which browsers send to no server, so no log has it. */
 const pathOf = (word: string): string => `/invitation#${word}`;
 
 /** Where whoever asks has reached the portal: good for them, and never for a mail, since a client says it. */

@@ -40,7 +40,7 @@ type MeContext = MePorts &
     readonly newAddresses: Rate;
   };
 
-/** What is about whoever asks: profile, password, second factor. */
+/** Routes about the caller: profile, password, second factor. */
 export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
   const context: MeContext = {
     ...ports,
@@ -310,7 +310,7 @@ function renewRecoveryCodesRoute(app: ApiServer, context: MeContext): void {
   );
 }
 
-/** Under a key: whoever reads the audit could try names and addresses otherwise. */
+/** Keyed, because otherwise readers of the audit could test guessed names and addresses. */
 const profileDigest = ({ name, email }: Pick<Person, 'name' | 'email'>, context: MeContext): string =>
   context.ids.keyed('audit profile', JSON.stringify([name, email]));
 

@@ -272,9 +272,9 @@ function changeMemberRoute(app: ApiServer, context: PeopleContext): void {
       const principal = principalOf(request);
       const { memberships } = (await findPerson(id, context)).body;
       const before = rolesIn(memberships, workspace);
-      // Who is no member is shown to nobody who does not see all people: they are invited.
+      // Only callers who see all people may learn that a non-member exists; others must invite.
       if (before.length === 0 && !principal.may('people', null)) throw notMember();
-      // To take a role from somebody is to decide over it too.
+      // Removing a role also requires the right to grant it.
       refuseHigherRoles(principal, [...before, ...roles], workspace);
       audited(request, {
         target: id,

@@ -133,7 +133,7 @@ function createOwnerLinkRoute(app: ApiServer, context: SessionContext): void {
     async (request, reply) => {
       refuseToken(principalOf(request), 'a link that signs in is made by a person, or with the owner token');
       const email = request.body?.email;
-      // What somebody does by a link of their own making is theirs, and not the first owner's.
+      // A link belongs to the person who makes it, not to the first owner.
       const own = principalOf(request).session?.body.personId ?? null;
       const personId = email === undefined ? own : await findOwner(email, context);
       const [first = null, ...others] = await directory.activeOf((await directory.roster()).owners);

@@ -327,7 +327,7 @@ function stillHeld(left: readonly Suppression[]): string {
 type Column = (typeof COLUMNS)[number];
 type Entry = { readonly workspace: string; readonly by: string; readonly at: Instant };
 
-/** What a row adds, or what is wrong with it. What the file says of source and reason stays as words. */
+/** Returns the entry of a row, or its mistake. Source and reason from the file are kept as text. */
 function readEntry(cell: (name: Column) => string, given: ChannelName | undefined, entry: Entry): Suppression | string {
   const word = cell('channel').toLowerCase();
   const channel =
