@@ -44,7 +44,7 @@ export function fieldsRead(
   const whole: string[] = [];
   const own = streamTable(configuration).streams.get(stream);
   for (const { steps, by } of streamFields(own)) add(steps, `stream ${by}`);
-  // What a partner answers stands before what nothing of this event is called.
+  // Names from a partner's answer have priority over unknown names.
   const names = new Map<string, readonly JsonType[]>(
     Object.entries(body).map(([name, value]) => [pathText([name]), [jsonTypeOf(value)]]),
   );

@@ -19,7 +19,7 @@ export type ProviderReply = {
   readonly verdict: string | null;
   readonly code: string;
   readonly words: string;
-  /** What the provider calls the message, such as a queue id; null where it said none. */
+  /** Message id of the provider, such as a queue id. Null if it gave none. */
   readonly providerId: string | null;
 };
 
@@ -34,11 +34,11 @@ export type MessageContent = {
   readonly configNumber: number;
   /** What the template was given. */
   readonly variables: JsonObject;
-  /** In the order of the channel; none where it cannot be rendered. */
+  /** Parts in the channel's order. Empty if rendering failed. */
   readonly parts: readonly MessagePart[];
   /** Names that the template looked for in vain: each became empty text. */
   readonly missing: readonly string[];
-  /** What counted otherwise than the data says, in words. */
+  /** Differences between the data and the rendered message, such as another language. */
   readonly notes: readonly string[];
   /** Why it cannot be rendered; null: it can. */
   readonly problem: string | null;

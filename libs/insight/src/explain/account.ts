@@ -11,14 +11,14 @@ import type { TracePorts } from './trace-ports.ts';
 
 export type Verdict = 'told' | 'waiting' | 'in_doubt' | 'stopped';
 
-/** The outcome of one event and one rule for a person. */
+/** Outcome of one event and rule for a person. */
 export type Account = {
   readonly at: Instant;
   readonly eventId: string;
   /** `notification.rule` */
   readonly rule: string;
   readonly verdict: Verdict;
-  /** The first gate that is not passed; null: they were told. */
+  /** The first gate that did not pass. Null: the person was notified. */
   readonly stoppedAt: GateName | null;
   readonly text: string;
   readonly deliveryId: string | null;
@@ -71,7 +71,7 @@ export async function accountOf(
   return ending(delivery.id, [found, ...gatesOfDelivery(delivery, message.intentId, digest)]);
 }
 
-/** The account of a rule that named nobody of the searched name, by its step in the trace. */
+/** Returns the account of a rule that named no recipient with the searched name, from the rule's step in the trace. */
 export function accountOfSilence(row: EventRow, rule: string, judged: TraceStep, steps: readonly TraceStep[]): Account {
   const facts = { at: row.at, lines: judged.lines, source: 'log' } as const;
   if (judged.reason === 'disabled') {
@@ -97,7 +97,10 @@ export function accountOfSilence(row: EventRow, rule: string, judged: TraceStep,
   return concluded(row, rule, null, { known: [...before, fired, recipient] });
 }
 
-/** The account of a rule with state that named nobody of the searched name, by what is kept of its entity. */
+/**
+ * Returns the account of a rule with state that named no recipient with the searched name, from its decisions about the
+ * entity.
+ */
 export function accountOfState(row: EventRow, rule: string, event: SourceEvent, remembered: RememberedRule): Account {
   const known = stateGates(remembered, event, row.at);
   const before = known.some((each) => each.gate === 'rule') ? [arrived(row)] : [arrived(row), sawIt(row, rule)];

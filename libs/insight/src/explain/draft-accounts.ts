@@ -6,7 +6,7 @@ import type { Account } from './account.ts';
 import { stoppedAt, type DraftFinding, type DraftOutcome, type Drafts } from './draft-findings.ts';
 import { problemOf } from './row-gates.ts';
 
-/** An account of what is published, with the message that it is about. Both are null if there is no message. */
+/** An account of the published rules, with channel and slot of its message. Both are null without a message. */
 export type FoundAccount = {
   readonly account: Account;
   readonly channel: ChannelName | null;
@@ -17,15 +17,15 @@ export type DraftJoin = {
   readonly event: SourceEvent;
   readonly workspace: string;
   readonly drafts: Drafts;
-  /** True if the event holds the searched name. Else only messages count. */
+  /** True if the event contains the searched name. Otherwise only messages are listed. */
   readonly isAboutEvent: boolean;
   /** Returns the account of a message that only the drafts want. */
   readonly accountOf: (rule: string) => Account;
 };
 
 /**
- * Adds to each account what the drafts make of its message: of the same slot, else of the same rule and channel, else of the rule.
- * Findings that no account is about get an account each.
+ * Adds to each account the outcome of its message with the drafts: by slot, else by rule and channel, else by rule.
+ * Findings without an account get one of their own.
  */
 export function joinDrafts(
   found: readonly FoundAccount[],
@@ -61,7 +61,7 @@ export function joinDrafts(
 
 const outcomeOf = ({ result, gate, text }: DraftFinding): DraftOutcome => ({ result, gate, text });
 
-/** Why the drafts make nothing of the message of an account. */
+/** Returns why the drafts make no message for an account. */
 function outcomeWithout(
   { account: { rule }, channel }: FoundAccount,
   findings: readonly DraftFinding[],

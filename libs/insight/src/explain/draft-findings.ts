@@ -18,15 +18,15 @@ import { itemOfAnswer, readAnswer } from './lookups.ts';
 import { isAbout, listItems, namedPeople, type NamedPerson, type Searched } from './people.ts';
 import type { TracePorts } from './trace-ports.ts';
 
-/** Drafts that a question is answered with too, beside what is published. */
+/** Drafts for which a question is answered in addition to the published configuration. */
 export type Drafts = {
-  /** The configuration as publishing the drafts would make it. */
+  /** The configuration with the drafts published. */
   readonly configuration: Configuration;
-  /** Names of the notifications that the drafts change: by their own body, a template, a layout or a partial. */
+  /** Names of the notifications that the drafts change, by their own body, a template, a layout or a partial. */
   readonly edited: ReadonlySet<string>;
 };
 
-/** `unknown`: neither the event nor the ledger says it. */
+/** `unknown`: neither event nor ledger decides it. */
 export type DraftResult = 'notified' | 'waiting' | 'in_doubt' | 'stopped' | 'unknown';
 
 /** The outcome of an event and a rule for a person, with the drafts. */
@@ -37,7 +37,7 @@ export type DraftOutcome = {
   readonly text: string;
 };
 
-/** Returns an outcome in words, to stand behind *With the drafts:*. */
+/** Describes an outcome as text to follow *With the drafts:*. */
 export function describeDraftOutcome({ result, gate, text }: DraftOutcome): string {
   if (gate === null) return 'notified';
   const place = GATE_TITLES[gate];
@@ -55,19 +55,19 @@ export type DraftFinding = DraftOutcome & {
   readonly slot: DeliveryId | null;
 };
 
-/** Whom and what a question is about. */
+/** Person and events of a question. */
 export type DraftQuestion = {
   readonly searched: Searched;
-  /** People of the searched name in the published rules. With the drafts they may have another address, or no address. */
+  /** People with the searched name in the published rules. With the drafts they may have another address or none. */
   readonly named: readonly NamedPerson[];
   readonly drafts: Drafts;
   /** A book narrowed to the rules in question. */
   readonly book: RuleBook;
-  /** True if rules that name nobody are findings too. */
+  /** True if rules that name no recipient are findings too. */
   readonly isAboutEvent: boolean;
 };
 
-/** Gates that the notification decides: the ledger has what was published then. */
+/** Gates that depend on the notification. The ledger only knows the version published at the time. */
 const OF_NOTIFICATION: ReadonlySet<GateName> = new Set(['rule', 'in_time', 'schedule', 'rendered', 'limits']);
 
 const NO_MESSAGE = { channel: null, slot: null } as const;
@@ -76,8 +76,8 @@ export const stoppedAt = (gate: GateName, text: string): DraftOutcome => ({ resu
 const unknownAt = (gate: GateName, text: string): DraftOutcome => ({ result: 'unknown', gate, text });
 
 /**
- * Evaluates an event with the drafts and returns what each rule comes to for the person in question. The ledger says what stops a message
- * behind its address. Each event counts by itself: nothing is known of messages that the drafts would have sent before.
+ * Evaluates an event with the drafts and returns the result of each rule for the person. The ledger shows what stops a
+ * message after its address. Each event is evaluated alone, without earlier messages that the drafts would have sent.
  */
 export async function draftFindings(
   event: SourceEvent,
@@ -144,7 +144,7 @@ function peopleMeant(people: readonly NamedPerson[], { searched, named }: DraftQ
   return new Set(alike.map(({ place }) => place)).size === 1 ? alike : [];
 }
 
-/** Returns everybody whom a fired rule names. Null: the rule asks a partner, and no recorded answer fits. */
+/** Returns all recipients of a fired rule. Null if the rule asks a partner and no recorded answer matches. */
 async function peopleOf(
   { outcome, placed, intents, triggers }: EvaluatedRule,
   event: SourceEvent,

@@ -22,40 +22,40 @@ import {
   resolveLookupCoroutine,
 } from '@carillon/stages';
 
-/** Somebody whom a rule was to tell and did not, although no condition left him out. */
+/** A recipient whom a rule dropped for another reason than its `where` condition. */
 export type DropRow = {
   readonly at: Instant;
   readonly workspace: string;
   /** `notification.rule`. */
   readonly rule: string;
   readonly eventId: string;
-  /** `recipient 3`, `user ids 501 to 612`, `item 2`, `everybody`. */
+  /** Dropped recipients, such as `recipient 3`, `user ids 501 to 612`, `item 2`, `everybody`. */
   readonly who: string;
   readonly reason: string;
-  /** Text for people. It quotes no address. */
+  /** Explanation without any address. */
   readonly detail: string;
   readonly count: number;
-  /** How many the same event and rule did tell, or ask about. */
+  /** Number of people the same event and rule notified or looked up. */
   readonly told: number;
 };
 
-/** Where a page of drops ended: in which place of the log, and how many of its rows were told. */
+/** Cursor of a page of drops: the source of its last row, and the number of rows returned from it. */
 export type DropsPlace = { readonly at: Instant; readonly id: string; readonly told: number };
 
 export type DropsWanted = {
   readonly since: Instant;
   readonly before?: Instant;
-  /** Left out: all. */
+  /** Defaults to all workspaces. */
   readonly isMeant?: (workspace: string) => boolean;
   readonly after?: DropsPlace | undefined;
 };
 
 export type Drops = {
-  /** The newest first, by when they were judged. */
+  /** Newest first, by evaluation time. */
   readonly rows: readonly DropRow[];
-  /** Where the next page goes on; null: there is none, or the log was not looked at any further. */
+  /** Cursor of the next page. Null if there is none or the read limit was reached. */
   readonly next: DropsPlace | null;
-  /** False: there may be more, before these. */
+  /** False if there may be older drops. */
   readonly complete: boolean;
 };
 
@@ -68,13 +68,13 @@ export type DropPorts = {
   readonly slice: EventLoopSlice;
 };
 
-/** Records that are looked at in each partition, the newest ones: batches of the evaluation, answers of partners. */
+/** Newest records read per partition: evaluation batches and partner answers. */
 const MAX_RECORDS = 1000;
 const BATCH_SIZE = 250;
-/** Events that are judged again for one question. */
+/** Events evaluated again for one request. */
 const MAX_EVENTS = 2000;
 
-/** Where drops may be found, and how to find them there. No two have the same `id`. */
+/** A source of drops with its reader. Ids are unique. */
 type Place = {
   readonly at: Instant;
   readonly id: string;
@@ -85,8 +85,8 @@ const newestFirst = (a: Pick<Place, 'at' | 'id'>, b: Pick<Place, 'at' | 'id'>): 
   b.at - a.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /**
- * Who was dropped since a time, newest first, by all rules of a workspace or of all. Nothing is kept for this: what the engine noted of its
- * batches says where to look, and those events are judged again, which gives the same answer for ever (promise 6).
+ * Lists dropped recipients since a time, newest first, of one or all workspaces. Nothing is stored for this: evaluation
+ * records name the batches with drops, and their events are evaluated again, which gives the same result (promise 6).
  */
 export async function findDrops(
   { since, before = Number.POSITIVE_INFINITY, isMeant = () => true, after }: DropsWanted,
@@ -124,7 +124,7 @@ export async function findDrops(
       break;
     }
     left -= place.events;
-    // Judged again, the same is dropped in the same order.
+    // A repeated evaluation drops the same recipients in the same order.
     const found = (await place.find()).filter((row) => row.at >= since && row.at < before);
     const shown = found.toSorted((a, b) => b.at - a.at).slice(told, told + limit - rows.length);
     rows.push(...shown);
@@ -136,7 +136,7 @@ export async function findDrops(
   return { rows, next, complete: next === null && evaluations.complete && lookups.complete };
 }
 
-/** Records of all partitions of a topic since a time; those that cannot be read are dead letters, and left out here. */
+/** Reads the records of a topic since a time. Unreadable records are skipped, because they are dead letters. */
 async function newest<T>(
   topic: TopicName,
   codec: RecordCodec<T>,
@@ -173,7 +173,7 @@ async function evaluateAgain(
   for (let next = from; next < to;) {
     const records = await log.read('carillon.events', partition, next, to - next);
     const last = records.at(-1);
-    // Retention took them.
+    // Retention removed the records.
     if (!last) break;
     for (const record of records) {
       if (record.offset >= to) break;
@@ -210,7 +210,7 @@ function dropsOf({ outcome }: EvaluatedRule): readonly Left[] {
   }
 }
 
-/** What `where` leaves out is meant to be. */
+/** Drops by `where` are intended, so they are not listed. */
 const leftOut = (what: string, dropped: readonly Dropped[], told: number): readonly Left[] =>
   dropped
     .filter(({ reason }) => reason !== 'where_false')
@@ -229,7 +229,7 @@ async function resolveAgain(
   const { trigger, problems, answeredAt: at } = lookup;
   const then = await configuration.at(trigger.configNumber);
   const resolved = await runYielding(resolveLookupCoroutine(lookup, then, book, ids.derive), slice);
-  // A rule that is gone makes a dead letter.
+  // If the rule was removed, the answer is a dead letter.
   if (!resolved.ok) return [];
   const { rule, recipients, dropped } = resolved.value;
   const told = recipients.length;

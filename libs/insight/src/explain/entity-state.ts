@@ -14,12 +14,12 @@ export type EntityState = {
 };
 
 export type RuleOfEntity = {
-  /** `notification.rule`. Null: the rule is no rule of the workspace any more. */
+  /** `notification.rule`. Null if the workspace no longer has the rule. */
   readonly rule: string | null;
   readonly ruleId: string;
-  /** What is kept of the rule. */
+  /** State of the rule as text. */
   readonly words: readonly string[];
-  /** When the rule fires after a match. */
+  /** Describes when the rule fires after a match. */
   readonly sentence: string;
   readonly waitsUntil: Instant | null;
   /** Event from which the message of the wait will be made. */
@@ -42,7 +42,7 @@ export type EntityStatePorts = MemoryPorts & { readonly configuration: Pick<Conf
 
 type NamedEntity = { readonly workspace: string; readonly stream: string; readonly key: string };
 
-/** Describes what rules keep of an entity. Everything is empty if nothing is kept. */
+/** Describes the rule state of an entity. Everything is empty if there is no state. */
 export async function readEntityState(entity: NamedEntity, ports: EntityStatePorts): Promise<EntityState> {
   const memory = await loadMemory(entity, ports);
   if (memory === null) return { rules: [], decisions: [], events: [] };

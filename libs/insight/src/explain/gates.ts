@@ -1,7 +1,7 @@
 import { describeReason, type Delivery, type DeliveryReason, type DeliveryState } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
 
-/** What stands between an event and somebody who is told, in the order in which it is told. */
+/** Gates between an event and a notified person, in their order. */
 export const GATES = [
   'event',
   'rule',
@@ -39,10 +39,10 @@ export const GATE_TITLES: Readonly<Record<GateName, string>> = {
   receipt: 'It arrived',
 };
 
-/** `unknown`: nothing that is kept says. */
+/** `unknown`: no stored data decides it. */
 export type GateResult = 'passed' | 'stopped' | 'waiting' | 'in_doubt' | 'not_reached' | 'unknown';
 
-/** What a gate was answered from. */
+/** Data from which a gate was decided. */
 export type GateSource = 'projection' | 'log' | 'state' | 'ledger' | 'configuration';
 
 export type Evidence = { readonly kind: 'event' | 'delivery' | 'rule' | 'notification'; readonly id: string };
@@ -57,7 +57,7 @@ export type Gate = {
   readonly source: GateSource | null;
 };
 
-/** The gate that a reason of the ledger is of. */
+/** Gate of each delivery reason. */
 const GATE_OF: Readonly<Record<DeliveryReason, GateName>> = {
   rule_withdrawn: 'rule',
   cannot_send_on_channel: 'rule',
@@ -130,7 +130,7 @@ export const gate = (name: GateName, result: GateResult, text = '', more: Partia
 /** Gates that only some rules have. */
 const OF_SOME_RULES: ReadonlySet<GateName> = new Set(['unless', 'deadline']);
 
-/** All gates in their order: those that are known, and those that nothing came to. `own`: gates that not every rule has. */
+/** Returns all gates in order: the known ones, and the rest as not reached. `own`: optional gates of this rule. */
 export const allGates = (known: readonly Gate[], own: readonly GateName[] = []): readonly Gate[] => {
   const byName = new Map(known.map((one) => [one.gate, one]));
   const isShown = (name: GateName): boolean => byName.has(name) || own.includes(name) || !OF_SOME_RULES.has(name);
@@ -138,17 +138,16 @@ export const allGates = (known: readonly Gate[], own: readonly GateName[] = []):
 };
 
 /**
- * The gates from `duplicate` on, as the ledger has them of one intent. What is checked before a send is checked anew at each attempt, all
- * of it: a delivery that a gate holds or has ended passed those before it.
- *
- * @param digest Where the message is an item of a digest: that one.
+ * Returns the gates from `duplicate` on for one intent, from the ledger. All checks before a send run at each attempt,
+ * so a delivery that a gate holds or ended has passed the earlier gates.
+ * @param digest The digest that includes the message, or null.
  */
 export function gatesOfDelivery(delivery: Delivery, intentId: string, digest: Delivery | null): readonly Gate[] {
   const { id, intent, history } = delivery;
   const evidence: Evidence[] = [{ kind: 'delivery', id }];
   if (intent.id !== intentId) {
     const own = history.findLast((entry) => entry.intentId === intentId);
-    // Its own story ended before another event took the slot over.
+    // The intent had ended before another event took the slot over.
     if (own && RESULT_OF[own.state] !== 'waiting') return gatesOfMove(own, evidence);
     const holder = [...evidence, { kind: 'event', id: intent.eventId } as const];
     const text = own
@@ -172,14 +171,14 @@ export function gatesOfDelivery(delivery: Delivery, intentId: string, digest: De
   return gates.map((one) => (one.gate === 'provider' ? { ...one, lines: attempts } : one));
 }
 
-/** So a delivery stands before the checks of a send. */
+/** Reasons of deliveries before the checks of a send. */
 const UNCHECKED: ReadonlySet<DeliveryReason> = new Set([
   'new',
   'operator_resend',
   'operator_cancel',
   'in_doubt_resend',
 ]);
-/** Checked before anybody's wishes are. */
+/** Reasons that are checked before opt-outs. */
 const ADDRESS_FIRST: ReadonlySet<DeliveryReason> = new Set(['no_address', 'invalid_address']);
 
 type Move = {
@@ -192,7 +191,7 @@ type Move = {
 function gatesOfMove({ state, reason, detail, at }: Move, evidence: readonly Evidence[]): readonly Gate[] {
   const place = GATE_OF[reason];
   const isReceipt = place === 'receipt';
-  // Who left an address out, or which limit it was, says nothing without what happened.
+  // The detail names the author or limit, so it needs the reason before it.
   const happened = RESULT_OF[state] === 'stopped' ? `${describeReason(reason)}: ` : '';
   const words = detail === '' ? describeReason(reason) : `${happened}${detail}`;
   const own = gate(place, RESULT_OF[state], words, { at, evidence });

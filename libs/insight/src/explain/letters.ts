@@ -7,7 +7,7 @@ export type LetterPorts = {
   readonly readModels: Pick<ReadModels, 'deadLetter'>;
 };
 
-/** The id of the dead letter that a stage made of a record, if it made one: it comes from where the record stands. */
+/** Returns the id of the dead letter that a stage would make of a record. It derives from the record's position. */
 export const letterAt = (
   stage: 'evaluate' | 'resolve',
   topic: TopicName,
@@ -15,7 +15,7 @@ export const letterAt = (
   { log, ids }: LetterPorts,
 ): string => ids.derive('deadLetter', stage, log.logId, topic, String(partition), String(offset));
 
-/** That a record was put aside, and who put it on the log again; nothing where there is no such dead letter. */
+/** Returns the steps of a dead letter and its redrive. Empty if it does not exist. */
 export async function letterSteps(id: string, { readModels }: LetterPorts): Promise<readonly TraceStep[]> {
   const row = await readModels.deadLetter(id);
   if (!row) return [];

@@ -20,7 +20,7 @@ export type LookupTracePorts = LetterPorts & {
   readonly slice: EventLoopSlice;
 };
 
-/** What became of a trigger: every call with its evidence, the answer that counts, and what it came to. */
+/** Explains a trigger: every call with its evidence, the answer that counts, and the resulting recipients. */
 export async function traceTrigger(
   trigger: Trigger,
   configuration: Configuration,
@@ -54,11 +54,11 @@ export async function traceTrigger(
   };
 }
 
-/** Returns what a partner said of a person, as a rule sees it. */
+/** Returns an item of a partner's answer as the rule sees it. */
 export const itemOfAnswer = (item: LookupItem | undefined): Json | undefined =>
   item && { user_id: item.userId, to: { ...item.to }, variables: item.variables };
 
-/** The calls and the answer behind a delivery; none where the event itself named the recipient. */
+/** Returns the calls and the answer behind a delivery. Empty if the event itself named the recipient. */
 export async function traceAnswer(triggerId: TriggerId, ports: LookupTracePorts): Promise<readonly TraceStep[]> {
   const answer = await readAnswer(triggerId, ports);
   if (!answer) return [];
@@ -122,7 +122,7 @@ const supersededStep = (position: string): TraceStep =>
 
 type CountingAnswer = { readonly lookup: Lookup; readonly position: string; readonly superseded: readonly string[] };
 
-/** Reads the answer that counts for a trigger. Null: there is none, or the log does not have it any more. */
+/** Reads the answer that counts for a trigger. Null if there is none or retention removed it. */
 export async function readAnswer(
   triggerId: TriggerId,
   { claims, log, codecs }: Pick<LookupTracePorts, 'claims' | 'codecs' | 'log'>,

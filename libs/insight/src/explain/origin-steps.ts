@@ -5,7 +5,7 @@ import { formatInstant, traceIdOf, type Instant } from '@carillon/kernel';
 import type { ConfigurationView, DeliveryLedger } from '@carillon/ports';
 import { deliverySteps, step, traceLines, type TraceStep } from './steps.ts';
 
-/** What is known of the origin of a delivery beside its intent. Null: unknown. */
+/** Facts about the origin of a delivery that its intent lacks. Null: unknown. */
 export type Origin = {
   /** The configuration that evaluated the event. */
   readonly pinned: Configuration | null;
@@ -79,12 +79,12 @@ export function intentWords(intent: Intent, pinned: Configuration | null): strin
   return `${intent.notification} by ${slot.channel}, template ${template} version ${intent.templateVersion}${language}`;
 }
 
-/** Newest deliveries of an event among which messages of sending jobs are looked for. */
+/** Newest deliveries of an event that are searched for messages of sending jobs. */
 const NEWEST_DELIVERIES = 100;
 /** Messages of sending jobs that the trace of an event shows. */
 const MAX_SENT = 10;
 
-/** Returns the steps of missing messages that somebody sent about an event. Its live evaluation does not know of them. */
+/** Returns the steps of messages of sending jobs about an event, which its live evaluation does not include. */
 export async function sentSteps(
   eventId: string,
   {

@@ -11,16 +11,16 @@ import { stringifyJson, type DeliveryId, type Json } from '@carillon/kernel';
 import type { DeliveryLedger, Ids } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
 
-/** Whether somebody whom an event names was told. `waiting`: it goes on. `in_doubt`: nobody can say. */
+/** Outcome for a person named by an event. `waiting`: not final. `in_doubt`: unknown. */
 export type PersonOutcome = 'told' | 'waiting' | 'in_doubt' | 'not_told';
 
-/** One whom an event names, before anybody looked what came of it. Of several that were dropped together, all. */
+/** A recipient named by an event, before their outcome is read. Recipients that were dropped together are one entry. */
 export type NamedPerson = {
   readonly rule: string;
-  /** Which of those that the rule names, from 1, and how many stand together. */
+  /** Index of the recipient in the rule's list, from 1. */
   readonly place: number;
   readonly count: number;
-  /** What the rule saw of this one as JSON, cut short: the value of `item`, or what the partner answered. */
+  /** Item of the rule's list or the partner's answer as JSON, truncated. */
   readonly item: string | null;
   readonly recipient: Pick<Recipient, 'uniqueId' | 'person'> & { readonly address: string | null };
   readonly message: {
@@ -31,7 +31,7 @@ export type NamedPerson = {
   readonly dropped: Pick<Dropped, 'reason' | 'detail'> | null;
 };
 
-/** The same with its end. */
+/** A recipient with their outcome. */
 export type PersonStory = NamedPerson & {
   readonly outcome: PersonOutcome;
   readonly state: DeliveryState | null;
@@ -47,7 +47,7 @@ export function itemText(item: Json): string {
   return text.length > ITEM_CHARACTERS ? `${text.slice(0, ITEM_CHARACTERS)}…` : text;
 }
 
-/** Returns the list that a rule goes through for an event, an item per recipient. Undefined if the rule goes through none. */
+/** Returns the list that a rule iterates for an event, one item per recipient. Undefined if the rule has no list. */
 export function listItems(rule: CompiledRule, bindings: Bindings): readonly Json[] | undefined {
   const list = rule.from === 'event' ? rule.forEach?.evaluate(bindings, new StepBudget()) : undefined;
   return list?.ok && Array.isArray(list.value) ? (list.value as readonly Json[]) : undefined;
@@ -57,13 +57,13 @@ type Naming = {
   readonly rule: string;
   readonly recipients: readonly Recipient[];
   readonly dropped: readonly Dropped[];
-  /** Intents of the recipients, in their order. */
+  /** Intents in the order of the recipients. */
   readonly intents: readonly Intent[];
-  /** What was named at a place, from 0; undefined where the rule tells without a list. */
+  /** Returns the item at an index, from 0. Undefined if the rule has no list. */
   readonly itemAt: (index: number) => Json | undefined;
 };
 
-/** Everybody whom a fired rule names, in the order of its list, those dropped among them. */
+/** Returns all recipients of a fired rule, including dropped ones, in the order of its list. */
 export function namedPeople({ rule, recipients, dropped, intents, itemAt }: Naming, ids: Ids): readonly NamedPerson[] {
   const named: NamedPerson[] = [];
   const drops = new Map(dropped.map((one) => [one.index, one]));
@@ -133,7 +133,7 @@ const ENDS: Readonly<Record<DeliveryState, PersonOutcome>> = {
 
 type Ending = Pick<PersonStory, 'outcome' | 'state' | 'reason' | 'text'>;
 
-/** The current state in the ledger of a person whom an event names. */
+/** Adds a recipient's current outcome from the ledger. */
 export async function personStory(named: NamedPerson, ledger: Pick<DeliveryLedger, 'get'>): Promise<PersonStory> {
   const { message, dropped } = named;
   if (dropped) return { ...named, outcome: 'not_told', state: null, reason: dropped.reason, text: dropped.detail };
@@ -155,7 +155,7 @@ function endingOf(
   digest: Delivery | null,
 ): Ending {
   if (intent.id === intentId) {
-    // Who is told by a digest is told when it is.
+    // An item of a digest has the outcome of the digest.
     if (digest) {
       const text = `in digest ${digest.id}, which is ${digest.state} (${digest.reason})`;
       return { outcome: ENDS[digest.state], state, reason, text };
@@ -169,7 +169,7 @@ function endingOf(
   return { outcome: 'not_told', state: 'SUPPRESSED', reason: 'duplicate', text };
 }
 
-/** What somebody looks for: how it begins, or all of it. `forms`: what it may be written as where it is kept, in lower case. */
+/** A search for a person by prefix or whole text. `forms`: possible stored forms, in lower case. */
 export type Searched = { readonly text: string; readonly isWhole: boolean; readonly forms: readonly string[] };
 
 export const searchFor = (text: string, isWhole: boolean): Searched => ({
@@ -179,8 +179,8 @@ export const searchFor = (text: string, isWhole: boolean): Searched => ({
 });
 
 /**
- * Whether an address, a person or a unique_id of this one begins with the text, or is it where the whole is looked for; of who was dropped,
- * whether their item names it. Whatever their case.
+ * Returns true if address, person or unique_id of a recipient matches the search, regardless of case. For dropped
+ * recipients, the item must contain the text.
  */
 export function isAbout({ recipient, dropped, item }: NamedPerson, searched: Searched): boolean {
   const { address, person, uniqueId } = recipient;
@@ -191,13 +191,13 @@ export function isAbout({ recipient, dropped, item }: NamedPerson, searched: Sea
     .some((one) => forms.some((form) => (isWhole ? one === form : one.startsWith(form))));
 }
 
-/** Whether a JSON text names it: anywhere, or as one whole value. */
+/** Returns true if a JSON text contains the searched text: anywhere, or as one whole value. */
 export const isIn = (json: string, { text, isWhole }: Searched): boolean =>
   json.toLowerCase().includes((isWhole ? JSON.stringify(text) : text).toLowerCase());
 
 export type PeopleCounts = Readonly<Record<PersonOutcome, number>>;
 
-/** How many of an event's people were told, and why the others were not. */
+/** Counts the outcomes of an event's recipients, with the reasons of failures. */
 export class PeopleTally {
   readonly #counts: Record<PersonOutcome, number> = { told: 0, waiting: 0, in_doubt: 0, not_told: 0 };
   readonly #reasons = new Map<string, number>();
@@ -211,7 +211,7 @@ export class PeopleTally {
     return { ...this.#counts };
   }
 
-  /** Such as `498 notified, 2 not: 1 rule error, 1 no address`. */
+  /** Summary such as `498 notified, 2 not: 1 rule error, 1 no address`. */
   get headline(): string {
     const { told, waiting, in_doubt, not_told } = this.#counts;
     const reasons = [...this.#reasons]

@@ -32,14 +32,17 @@ import { traceRule, type EvaluatedAt, type RuleStory } from './rule-story.ts';
 import { step, type TraceStep } from './steps.ts';
 import type { TracePorts } from './trace-ports.ts';
 
-/** What is kept of a rule with state about an event. */
+/** Stored decisions of a rule with state about an event. */
 export type RememberedRule = {
   readonly placed: PlacedRule;
   /** Decisions at the event, and later ones about a wait for it. Oldest first. */
   readonly decisions: readonly Decision[];
-  /** Deadline for which the entity waits because of the event. Null: it does not. */
+  /** Deadline until which the entity waits because of the event. Null if it does not wait. */
   readonly waitsUntil: Instant | null;
-  /** Result of `when` and of the rule's switch without firing, evaluated again. Null: it fires, or nobody can say any more. */
+  /**
+   * Result of `when` and of the rule's switch if the rule does not fire, evaluated again. Null if it fires or cannot be
+   * evaluated any more.
+   */
   readonly nothing: RuleOutcome | null;
   /** Parts of `when` with their values, if it is false. */
   readonly lines: readonly string[];
@@ -47,7 +50,7 @@ export type RememberedRule = {
 
 export type RememberedStory = RuleStory & { readonly remembered: RememberedRule };
 
-/** Tells what rules with state made of an event: their decisions first, then what can be evaluated again. */
+/** Explains what rules with state did at an event: their decisions, else a new evaluation of the stateless parts. */
 export async function rememberedStories(
   event: SourceEvent,
   configuration: Configuration,
@@ -82,7 +85,10 @@ function rememberedOf(rule: CompiledRule, event: SourceEvent, memory: EntityMemo
   return { placed, decisions, waitsUntil, nothing: placed.enabled ? evaluated : DISABLED, lines };
 }
 
-/** Returns true if the rule sees nothing but the event, so that it can be evaluated again. A change brings its own row before. */
+/**
+ * Returns true if the rule depends only on the event, so that it can be evaluated again. A change contains the previous
+ * row.
+ */
 const readsEventOnly = ({ memory }: CompiledRule, { change }: SourceEvent): boolean =>
   change !== null || memory?.readsPrevious !== true;
 
@@ -131,7 +137,10 @@ function decisionStep(decision: Decision, { id }: SourceEvent, more: Partial<Tra
 
 type FiredFor = { readonly placed: PlacedRule; readonly event: SourceEvent; readonly row: EventRow };
 
-/** Tells who is named by a rule that fired. Recipients that read `previous` come from the ledger, because the event before is kept no longer. */
+/**
+ * Returns the recipients of a rule that fired. If they depend on `previous`, they come from the ledger, because the
+ * previous event is no longer stored.
+ */
 async function firingStory(firing: Decision, { placed, event, row }: FiredFor, ports: TracePorts): Promise<RuleStory> {
   const sent = await sentByRule(placed, event, firing.at, ports);
   const configuration = await configurationOfFiring(firing, { placed, event, row }, sent.intents, ports);
@@ -146,8 +155,8 @@ async function firingStory(firing: Decision, { placed, event, row }: FiredFor, p
 }
 
 /**
- * Returns the configuration by which a rule fired: that of the event, or of the messages. Without a message it is the newest one,
- * if the rule has not been published anew since the event. Null: nobody knows.
+ * Returns the configuration with which a rule fired: that of the event or its messages. Without a message, the newest
+ * one if the rule has not changed since the event. Null if unknown.
  */
 async function configurationOfFiring(
   { record }: Decision,
@@ -162,10 +171,10 @@ async function configurationOfFiring(
   return found?.version === placed.version ? newest : null;
 }
 
-/** Messages of one rule and event that are looked at in the ledger. */
+/** Messages per rule and event that are read from the ledger. */
 const MAX_SENT = 100;
 
-/** Tells what the ledger has of the messages of a rule for an event. Messages of sending jobs are not among them. */
+/** Returns the messages of a rule for an event from the ledger, without those of sending jobs. */
 async function sentByRule(
   placed: PlacedRule,
   { id }: SourceEvent,
@@ -190,7 +199,10 @@ async function sentByRule(
   return { steps: more ? [step('trigger', at, text, more)] : [], people, intents };
 }
 
-/** Returns when the event of a delivery was received, and the watermark at which a rule that waited fired. Both are null if its rule did not wait. */
+/**
+ * Returns the arrival of a delivery's event, and the watermark at which its waiting rule fired. Both are null if the
+ * rule did not wait.
+ */
 export async function waitOfDelivery(
   { intent }: Delivery,
   ports: TracePorts,

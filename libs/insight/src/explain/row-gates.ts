@@ -21,7 +21,7 @@ import {
 import { conditionLines, dropLines } from './explained-lines.ts';
 import { gate, type Gate, type GateName, type GateResult } from './gates.ts';
 
-/** Gates between an event and a message that a rule wants. The gates behind them are those of a delivery. */
+/** Gates up to a wanted message. Later gates belong to the delivery. */
 const ROW_GATES = ['event', 'rule', 'condition', 'recipient', 'address'] as const satisfies readonly GateName[];
 type RowGate = (typeof ROW_GATES)[number];
 
@@ -37,8 +37,8 @@ export type RowSide = {
 };
 
 /**
- * Explains gate by gate why a side of a comparison wants the message of a row, or why not. It evaluates the event as the run did. The
- * first gate that stops the message has the reason; gates after it are not reached.
+ * Explains gate by gate why a side of a comparison wants the message of a row, or why not. Evaluates the event like the
+ * run. The first gate that stops the message has the reason; later gates are not reached.
  */
 export function* rowGatesCoroutine(rowSide: RowSide, context: CompareContext): Coroutine<readonly Gate[]> {
   const known = new Map<GateName, Gate>();
@@ -81,14 +81,14 @@ function* passGates(rowSide: RowSide, context: CompareContext, add: AddGate): Co
   yield* passRecipient(rowSide, result, context, add);
 }
 
-/** Why a rule sees no event of this stream, or null if it does. */
+/** Returns why a rule ignores events of this stream, or null if it does not. */
 export function problemOf(placed: PlacedRule | undefined, { stream }: SourceEvent): string | null {
   if (!placed) return 'there is no such rule';
   if (placed.stream !== stream) return `the rule listens on ${placed.stream}, and the event came on ${stream}`;
   return placed.enabled ? null : 'the rule or its notification is switched off';
 }
 
-/** The gates of a rule that fires without the message. */
+/** Adds the gates of a rule that fires without making the message. */
 function* passRecipient(rowSide: RowSide, fired: FiredRule, context: CompareContext, add: AddGate): Coroutine<void> {
   const { other } = rowSide;
   const found = yield* recipientsOf(rowSide, fired, context);
@@ -107,7 +107,7 @@ function* passRecipient(rowSide: RowSide, fired: FiredRule, context: CompareCont
   add('recipient', 'stopped', `not among the ${count} of the rule`, dropLines('recipient', dropped));
 }
 
-/** Why a recipient gets no message on the channel of the row, or null if they get one. */
+/** Returns why a recipient gets no message on the row's channel, or null if they do. */
 function addressProblemOf(
   { recipient, cause }: Named,
   { row: { channel }, side }: RowSide,
@@ -125,8 +125,8 @@ type Named = { readonly recipient: Recipient; readonly cause: Cause };
 type NamedRecipients = { readonly recipients: readonly Named[]; readonly dropped: readonly Dropped[] };
 
 /**
- * Recipients of a rule that fires. A rule that asks a partner has those of the recorded answers; null if an answer that the run used is
- * no longer kept.
+ * Returns the recipients of a rule that fires. For a rule with a lookup they come from recorded answers. Null if an
+ * answer that the run used is no longer stored.
  */
 function* recipientsOf(
   { event, side }: RowSide,

@@ -11,17 +11,17 @@ import { listItems, namedPeople, type NamedPerson } from './people.ts';
 import { step, type TraceStep } from './steps.ts';
 import type { TracePorts } from './trace-ports.ts';
 
-/** Steps of a rule at an event, with the resulting messages. */
+/** Steps of a rule at an event, with its recipients and intents. */
 export type RuleStory = {
   readonly steps: readonly TraceStep[];
   readonly people: readonly NamedPerson[];
   readonly intents: readonly Intent[];
 };
 
-/** When the rule evaluated the event, and by which configuration. */
+/** Time and configuration of an evaluation. */
 export type EvaluatedAt = Pick<EventRow, 'at' | 'configNumber'>;
 
-/** Tells what an evaluated rule made of an event. */
+/** Explains the result of an evaluated rule. */
 export async function traceRule(
   evaluated: EvaluatedRule,
   event: SourceEvent,
@@ -36,7 +36,7 @@ export async function traceRule(
   if (ports.slice.isExpired()) await ports.slice.yield();
   const hasFired = outcome.kind === 'fired' || outcome.kind === 'asks';
   const isSkipped = outcome.kind === 'not_fired' && outcome.because !== undefined;
-  // A change shows both of its values, also if the rule fired.
+  // Values of a change are shown even if the rule fired.
   const isToExplain = event.change === null ? !hasFired : !isSkipped;
   const lines = isToExplain && rule ? conditionLines(rule, bindings) : [];
   const steps = [
@@ -53,13 +53,13 @@ export async function traceRule(
     const traced = await traceTrigger(trigger, configuration, ports);
     steps.push(...traced.steps);
     people.push(...traced.people);
-    // The messages of many are told by their people, and would only fill the memory here.
+    // With several recipients, `people` shows the messages, so the intents are not kept.
     if (people.length <= 1) intents.push(...traced.intents);
   }
   return { steps, intents, people };
 }
 
-/** A rule that does not look at changes of this sort. */
+/** Returns the step of a rule that ignores this kind of change. */
 function skippedStep(
   placed: PlacedRule,
   row: EvaluatedAt,

@@ -31,8 +31,8 @@ export function firedGates({ placed, decisions }: RememberedRule): readonly Gate
 const UP_TO_DEADLINE: readonly GateName[] = ['condition', 'unless', 'deadline'];
 
 /**
- * Returns the gates of a rule with state, down to the gate that stopped the event. The rule named no person who was searched for.
- * The list has the gate `rule` only if that stopped the event.
+ * Returns the gates of a rule with state, up to the gate that stopped the event, for a rule without a recipient of the
+ * searched name. The gate `rule` is only included if it stopped the event.
  */
 export function stateGates(remembered: RememberedRule, event: SourceEvent, at: Instant): readonly Gate[] {
   const { decisions, nothing, waitsUntil } = remembered;
@@ -80,12 +80,12 @@ function gatesOfLast(last: Decision, remembered: RememberedRule, event: SourceEv
   const isAtDeadline = last.record !== event.position.offset;
   const name = gateOfDecision(last);
   if (name === null) return stop('deadline', 'the result of the wait is no longer kept, and there is no message');
-  // A rule that fails at its deadline fails in its recipients.
+  // A failure at the deadline is a failure of the recipients.
   if (name === 'condition' && last.form === null && isAtDeadline) return stop('recipient', words);
   return stop(name, words);
 }
 
-/** Gates that an event has passed before one. */
+/** Returns the gates that the event passed before the given one. */
 function passedBefore(name: GateName, { placed }: RememberedRule, at: Instant): readonly Gate[] {
   if (name === 'rule') return [];
   const own: readonly GateName[] = ['condition', ...gatesOfForms(placed.body)];

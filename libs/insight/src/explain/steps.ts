@@ -2,7 +2,7 @@ import type { Change } from '@carillon/domain/changes';
 import { describeReason, type Delivery } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
 
-/** One line of a story: what happened when, where it stands, and why. It holds no body, and an address only where it names the person. */
+/** One line of a trace. It has no body, and an address only if that identifies the person. */
 export type TraceStep = {
   readonly at: Instant | null;
   readonly step:
@@ -23,7 +23,7 @@ export type TraceStep = {
   readonly ruleVersion: number | null;
   readonly state: string | null;
   readonly reason: string | null;
-  /** Whom the step is about, as the rule names them; null: everybody, or nobody knows any more. */
+  /** Person of the step, as named by the rule. Null: all people, or unknown. */
   readonly person: string | null;
   readonly text: string;
   /** Further lines, such as the value of each sub-expression. */
@@ -53,13 +53,13 @@ export const step = (
 
 export const traceLines = (traceId: string | null): readonly string[] => (traceId === null ? [] : [`trace ${traceId}`]);
 
-/** Where a change comes from: what happened, table, transaction and database. */
+/** Describes the origin of a change: operation, table, transaction and database. */
 export function changeLines({ op, source }: Change): readonly string[] {
   const { table, tx, integration, at, position } = source;
   return [`${op} of ${table} in transaction ${tx} of ${integration}, committed at ${at}, position ${position}`];
 }
 
-/** The story of a delivery: custody, each attempt, each move, of every intent that held the slot or of one. */
+/** Returns the steps of a delivery: custody, attempts and moves, of all intents of the slot or of one. */
 export function deliverySteps(delivery: Delivery, intentId?: string): TraceStep[] {
   const moves = delivery.history
     .filter((entry) => intentId === undefined || entry.intentId === intentId)
@@ -87,11 +87,11 @@ export function deliverySteps(delivery: Delivery, intentId?: string): TraceStep[
   return [...made, ...moves, ...attempts, ...taken].toSorted(byTime);
 }
 
-/** An intent that lost the slot is kept by its id alone: whom its rule named can be another, and is not said. */
+/** An intent that lost the slot is only stored by its id, so its person is unknown. */
 const personOf = (intentId: string | null, { intent }: Delivery): string | null =>
   intentId === intent.id ? intent.person : null;
 
-/** What a digest was made of, so that the way leads back to each item. */
+/** Returns the step that lists the items of a digest. */
 function digestSteps({ id, intent, createdAt }: Delivery): TraceStep[] {
   if (!intent.digest) return [];
   const items = intent.digest.items.map(({ deliveryId }) => deliveryId);
@@ -99,7 +99,7 @@ function digestSteps({ id, intent, createdAt }: Delivery): TraceStep[] {
   return [step('delivery', createdAt, words, { id, person: intent.person })];
 }
 
-/** Whose intent held the slot then: another may have taken it over since, and an attempt stays that of its time. */
+/** Returns the intent that held the slot at this time, because an attempt belongs to the holder of its time. */
 function holderAt(time: Instant, { history, intent }: Delivery): string {
   return history.findLast(({ at }) => at <= time)?.intentId ?? history[0]?.intentId ?? intent.id;
 }
@@ -120,13 +120,13 @@ function attemptWords(attempt: Delivery['attempts'][number]): string {
   return `call over ${attempt.account}: ${verdict} ${code} ${detail}`.trimEnd() + ` (${took} ms)`;
 }
 
-/** What causes comes before what it caused, where the clock gives both the same time: an attempt before the moves after it. */
+/** Order of steps with equal times: an attempt precedes the moves it caused. */
 const RANK: Partial<Record<TraceStep['step'], number>> = { attempt: 1, delivery: 2 };
 
 export const byTime = (a: TraceStep, b: TraceStep): number =>
   (a.at ?? 0) - (b.at ?? 0) || (RANK[a.step] ?? 0) - (RANK[b.step] ?? 0);
 
-/** All steps in the order of time; one without a time stays behind the one that it follows. */
+/** Sorts steps by time. A step without a time stays after its predecessor. */
 export function inOrder(steps: readonly TraceStep[]): readonly TraceStep[] {
   let time = 0;
   const timed = steps.map((one) => ({ one, time: (time = one.at ?? time) }));

@@ -29,39 +29,39 @@ import type { TracePorts } from './trace-ports.ts';
 export type Trace = {
   readonly kind: 'event' | 'delivery';
   readonly id: string;
-  /** The W3C trace that the request belongs to, as a collector knows it; of a repeated event that of the newest request. */
+  /** The W3C trace of the request; for a repeated event, of the newest request. */
   readonly traceId: string | null;
   readonly steps: readonly TraceStep[];
-  /** Whom an event names, and what came of each; null of a delivery. */
+  /** Recipients of an event with their outcomes. Null for a delivery. */
   readonly people: PeoplePage | null;
 };
 
-/** A page of the people of an event. Counted and summed up are all that were asked for, and on the first page only. */
+/** A page of an event's recipients. Only the first page has the summary, over all recipients that match. */
 export type PeoplePage = {
   readonly summary: { readonly headline: string; readonly counts: PeopleCounts } | null;
   readonly items: readonly PersonStory[];
-  /** Where the next page begins; null on the last one. */
+  /** Index of the next page. Null on the last page. */
   readonly next: number | null;
 };
 
 export type PeopleQuery = {
-  /** Only those whose address, person or unique_id begins with this, whatever its case. */
+  /** Prefix of address, person or unique_id, regardless of case. */
   readonly to?: string;
-  /** Only those of whom one of these is just that. */
+  /** True if `to` must match completely. */
   readonly toIsWhole?: boolean;
-  /** Only this person, as the rule names them. */
+  /** Person as named by the rule. */
   readonly person?: string;
   readonly from: number;
   readonly limit: number;
 };
 const ALL_OF_FEW: PeopleQuery = { from: 0, limit: 100 };
-/** So many documents of the ledger are read at once while people are counted. */
+/** Deliveries read concurrently while recipients are counted. */
 const READ_BATCH_SIZE = 64;
 
 /**
- * The whole story of an event. What the rules made of it is judged again from the log by the configuration that judged
- * it then, which gives the same answer for ever (promise 6); what became of each intent comes from the ledger. Where it
- * named one person, the steps tell what became of the message; where it named more, `people` has a line for each.
+ * Explains an event. The rules are evaluated again from the log with the original configuration, which gives the same
+ * result (promise 6); outcomes come from the ledger. With one recipient, the steps include the message; with several,
+ * `people` has an entry per recipient.
  */
 export async function traceEvent(
   id: string,
@@ -123,25 +123,25 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
   const digest = await stepsOfDigest(delivery, ports);
   const told = [...deliverySteps(delivery), ...digest, ...duplicates].toSorted(byTime);
   const { test, traceparent } = delivery.intent;
-  // A story without the language of its message is better than none.
+  // Without the configuration only the language is missing from the story.
   const pinned = await ports.configuration.at(delivery.intent.configNumber).catch(() => null);
   if (test) {
     const steps = inOrder([testStep(delivery, test, pinned), ...told]);
     return { kind: 'delivery', id, traceId: traceIdOf(traceparent), steps, people: null };
   }
   const origin = originSteps(delivery, { pinned, ...(await waitOfDelivery(delivery, ports)) });
-  // A slot that was taken over has a story from before its event.
+  // A slot that was taken over has earlier steps than its event.
   const steps = inOrder([origin.event, ...origin.wait, origin.trigger, ...asked, origin.intent, ...told]);
   return { kind: 'delivery', id, traceId: traceIdOf(delivery.intent.traceparent), steps, people: null };
 }
 
-/** The story of one place where an event stands on the log. */
+/** Story of one log position of an event. */
 type RowStory = {
   readonly steps: readonly TraceStep[];
   readonly people: readonly NamedPerson[];
-  /** The event. Null if it is not on the log any more, or not evaluated yet. */
+  /** Null if retention removed the event or it is not evaluated yet. */
   readonly event: SourceEvent | null;
-  /** Rules with state that saw it. */
+  /** Rules with state that received the event. */
   readonly remembered: readonly RememberedRule[];
 };
 
@@ -234,7 +234,7 @@ async function intentSteps(intent: Intent, firedAt: Instant | null, ports: Trace
   return [first, ...own, ...(holds ? await stepsOfDigest(delivery, ports) : [])];
 }
 
-/** What became of the digest that tells of an item. */
+/** Returns the steps of the digest that includes an item. */
 async function stepsOfDigest({ digestedIn }: Delivery, { ledger }: TracePorts): Promise<readonly TraceStep[]> {
   const digest = digestedIn === undefined ? null : await ledger.get(digestedIn);
   return digest ? deliverySteps(digest) : [];

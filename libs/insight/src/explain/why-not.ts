@@ -17,44 +17,45 @@ import type { TracePorts } from './trace-ports.ts';
 
 export type WhyNotQuery = {
   readonly workspace: string;
-  /** The whole of an address, a person or a unique_id, whatever its case. */
+  /** Whole address, person or unique_id, regardless of case. */
   readonly who: string;
   /** A notification, or a rule of one: `notification.rule`. */
   readonly notification: string;
-  /** Received at or after, and before. */
+  /** Arrival time: start inclusive, end exclusive. */
   readonly since: Instant;
   readonly before: Instant;
   /** Only this event. */
   readonly eventId?: string;
-  /** The `next` of the answer before. */
+  /** `next` of the previous page. */
   readonly cursor?: string;
-  /** Looks at these events instead of all events of the span. A search found them. */
+  /** Events found by a search, read instead of the whole time range. */
   readonly events?: readonly Pick<FoundEvent, 'eventId' | 'position'>[];
-  /** Answers with these drafts too. */
+  /** Also evaluates these drafts. */
   readonly drafts?: Drafts;
 };
 
 export type WhyNot = {
   /** Newest first. */
   readonly accounts: readonly Account[];
-  /** Events of the span that were looked at, and how many of them were judged again. */
+  /** Events read and events evaluated again. */
   readonly looked: number;
   readonly judged: number;
-  /** Deliveries of the ledger that were found by who they are to. */
+  /** Deliveries found by recipient. */
   readonly deliveries: number;
-  /** So far back; null: to the beginning of the span. */
+  /** Oldest event read. Null if the whole time range was read. */
   readonly reached: Instant | null;
   readonly next: string | null;
 };
 
-/** Events of one question: each is judged again, in about a millisecond. Behind them the question goes on by `next`. */
+/** Events per request. Each is evaluated again in about a millisecond; `next` continues after them. */
 export const MAX_EVENTS = 300;
 const BATCH_SIZE = 100;
 const MAX_FOUND = 50;
 
 /**
- * Why somebody was told by a notification, or not, event by event: the ledger says which events reached them, and each event of the span
- * that is still on the log is judged once more, by the configuration that judged it, which gives the same answer for ever (promise 6).
+ * Explains per event why a notification did or did not notify a person. The ledger shows which events reached them.
+ * Each event of the time range that is still on the log is evaluated again with its original configuration, which gives
+ * the same result (promise 6).
  */
 export async function whyNot(query: WhyNotQuery, ports: TracePorts): Promise<WhyNot> {
   const { workspace, since, before, eventId, cursor } = query;
@@ -76,7 +77,7 @@ export async function whyNot(query: WhyNotQuery, ports: TracePorts): Promise<Why
     for (const row of inPlace(await ports.readModels.event(eventId))) await look(row);
     return { accounts: newestFirst(items), looked: seen.size, judged, deliveries: 0, reached: null, next: null };
   }
-  // Those who were found once are found at once, however many events lie between.
+  // Events of known deliveries come first, so that they are found however many events lie in between.
   const deliveries = cursor === undefined ? await deliveriesTo(query, ports) : [];
   for (const id of new Set(deliveries.map(({ intent }) => intent.eventId))) {
     for (const row of inPlace(await ports.readModels.event(id))) await look(row);
@@ -112,7 +113,7 @@ export async function whyNot(query: WhyNotQuery, ports: TracePorts): Promise<Why
 
 const newestFirst = (accounts: readonly Account[]): readonly Account[] => accounts.toSorted((a, b) => b.at - a.at);
 
-/** By each of the names that somebody may have, by an index each. */
+/** Finds deliveries by each possible name of a person, with one index per name. */
 async function deliveriesTo(
   { workspace, who, notification, since, before }: WhyNotQuery,
   { ledger }: TracePorts,
@@ -128,7 +129,7 @@ async function deliveriesTo(
   return [...new Map(pages.flatMap(({ items }) => items).map((one) => [one.id, one])).values()];
 }
 
-/** What each event is asked. */
+/** Parts of a question that are equal for all events. */
 type Question = {
   readonly searched: Searched;
   readonly isWanted: (rule: string | null) => rule is string;
@@ -158,7 +159,7 @@ async function accountsOf(row: EventRow, question: Question, ports: TracePorts):
   const isAboutEvent = event !== null && isIn(stringifyJson(event.body), searched);
   const told = new Set(named.map(({ rule }) => rule));
   const silent = steps.filter((one) => JUDGED.has(one.step) && isWanted(one.rule) && !told.has(one.rule));
-  // The last step of a rule counts: where it asks a partner, the asking says more than that it fired.
+  // The last step of a rule counts: for a lookup it is more specific than the firing.
   const silentSteps = new Map(silent.map((one) => [one.rule ?? '', one]));
   const silentAccount = (rule: string, step: TraceStep): Account => {
     const kept = rememberedRules.get(rule);

@@ -6,13 +6,13 @@ import type { TraceStep } from './steps.ts';
 import { traceRow } from './trace.ts';
 import type { TracePorts } from './trace-ports.ts';
 
-/** What one event came to for an address. */
+/** Outcome of one event and rule for an address. */
 export type WhyLine = {
   readonly at: Instant;
   readonly workspace: string;
   readonly eventId: string;
   readonly rule: string;
-  /** `not_named`: the event speaks of the address, and this rule named nobody by it. */
+  /** `not_named`: the event contains the address, but this rule has no such recipient. */
   readonly outcome: PersonStory['outcome'] | 'not_named';
   readonly state: string | null;
   readonly reason: string;
@@ -24,23 +24,23 @@ export type WhyLine = {
 export type WhyPage = { readonly items: readonly WhyLine[]; readonly looked: number; readonly next: string | null };
 
 export type WhyQuery = {
-  /** Left out: all. */
+  /** Defaults to all workspaces. */
   readonly workspace?: string;
-  /** Workspaces whose events are looked at; left out: all of them. */
+  /** Limits the workspaces that are read. Defaults to all. */
   readonly sees?: (workspace: string) => boolean;
-  /** An address, a person or a unique_id, whatever its case. */
+  /** Address, person or unique_id, regardless of case. */
   readonly address: string;
-  /** Only what is just this, and not what begins with it or speaks of it among other words. */
+  /** Requires the whole value instead of a prefix or a part of a text. */
   readonly isWhole?: boolean;
   readonly notification?: string;
-  /** How many events are looked through, newest first. */
+  /** Maximum number of events to read, newest first. */
   readonly limit: number;
   readonly cursor?: string;
 };
 
 /**
- * Why somebody was told, or not, over the events of a workspace, or of all, that are still on the log, newest first. An event that
- * does not speak of the address makes no line.
+ * Explains why a person was or was not notified, over all events on the log of one or all workspaces, newest first.
+ * Events that do not contain the address are skipped.
  */
 export async function whyAddress(query: WhyQuery, ports: TracePorts): Promise<WhyPage> {
   const { workspace, sees = () => true, limit, cursor } = query;
@@ -83,7 +83,7 @@ async function linesOf(
   if (event === null || !isIn(stringifyJson(event.body), searched)) return lines;
   const told = new Set(lines.map(({ rule }) => rule));
   const silent = steps.filter((one) => JUDGED.has(one.step) && isWanted(one.rule) && !told.has(one.rule));
-  // Of a rule with state only the newest decision.
+  // Only the newest decision of a rule with state.
   const stateful = new Set(remembered.map(({ placed }) => ruleTitle(placed)));
   const newest = new Map(silent.map((one) => [one.rule, one]));
   const counted = silent.filter((one) => !stateful.has(one.rule ?? '') || newest.get(one.rule) === one);

@@ -6,14 +6,14 @@ import { buildEvent, type ShapeField } from './event-shape.ts';
 import { eventSteps } from './minimum-fields.ts';
 import type { Assignment } from './solver.ts';
 
-/** Where a field of a condition stands in a change: the first step is the part. Null: in none. */
+/** Returns the path of a condition's field in a change, starting with the part. Null if no part has it. */
 export function changeSteps(rule: CompiledRule, field: RequiredField): readonly FieldStep[] | null {
   if (field.root === 'previous' || field.root === 'op' || field.root === 'source') return [field.root, ...field.steps];
   const steps = eventSteps(rule, field);
   return steps && ['event', ...steps];
 }
 
-/** What stands at a place of a change about which the condition says little. */
+/** Returns a default value for a field of a change that the condition does not determine. */
 export function usualOfChange(
   [part, ...steps]: readonly FieldStep[],
   rule: CompiledRule,

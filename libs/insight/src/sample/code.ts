@@ -10,13 +10,13 @@ export type CodeFacts = {
   readonly url: string;
   readonly event: JsonObject;
   readonly credential: SampleCredential;
-  /** What stands above the code, a line each. */
+  /** Comment lines above the code. */
   readonly notes: readonly string[];
 };
 
 /**
- * A program that sends one event: whole, with the standard library of its language alone. The credential comes from the
- * environment. Every value of the event is data of tenants; none can end the literal that it stands in.
+ * Returns a complete program that sends one event, using only the language's standard library. The credential comes
+ * from the environment. Values of the event come from tenants, and none can end its string literal.
  */
 export function codeSample(language: CodeLanguage, facts: CodeFacts): string {
   switch (language) {

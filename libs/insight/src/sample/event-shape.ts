@@ -106,7 +106,7 @@ function objectOf(entries: readonly (readonly [string, Json | undefined])[]): Js
   return Object.fromEntries(there);
 }
 
-/** What an event holds of these fields, and nothing else of it. A field that comes with a value has that one instead. */
+/** Reduces an event to these fields. A field with a given value gets that value. */
 export function pruneEvent(event: JsonObject, fields: readonly ShapeField[]): JsonObject {
   const pruned = prune(event, fields);
   return isJsonObject(pruned) ? pruned : {};

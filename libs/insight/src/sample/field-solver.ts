@@ -2,7 +2,7 @@ import { jsonTypeOf } from '@carillon/domain/events';
 import type { FieldRequirement } from '@carillon/domain/rules';
 import type { Json } from '@carillon/kernel';
 
-/** `any`: whatever stands there by default will do. Null: no value was found. */
+/** `any`: the default value is fine. Null: no value was found. */
 export type FieldSolution =
   | { readonly kind: 'any' }
   | { readonly kind: 'absent' }
@@ -10,8 +10,8 @@ export type FieldSolution =
   | null;
 
 /**
- * A value of one field that meets all these requirements. Values to try are made from the literals themselves: on them,
- * beside them and between them; `usual` is what stands there if it does.
+ * Finds a value that meets all requirements of a field. Candidates derive from the literals: equal to them, next to
+ * them and between them. Prefers `usual` if it is valid.
  */
 export function solveField(requirements: readonly FieldRequirement[], usual: Json): FieldSolution {
   const absent = requirements.filter((one) => one.kind === 'present' && !one.holds);

@@ -32,8 +32,8 @@ export type TemplateNeeds = { readonly fields: readonly TemplateField[]; readonl
 export type Used = { readonly steps: readonly FieldStep[]; readonly type: FieldType | null; readonly by: string };
 
 /**
- * The fields of the event that a rule, its templates and its stream refer to, each once, in the order of the rule. `seen`:
- * what events of the stream were seen to hold, for types that nothing else tells.
+ * Returns the event fields that a rule, its templates and its stream use, each once, in the rule's order. `seen`:
+ * fields of past events, for otherwise unknown types.
  */
 export function minimumFields(
   rule: CompiledRule,

@@ -49,14 +49,14 @@ export type MissingVariables = {
 
 /** Events of one question. */
 const MAX_EVENTS = 1000;
-/** In milliseconds. A template may take long for each event; nobody waits longer for the count, which says how far it came. */
+/** Time limit in milliseconds, because the caller waits. The result says how many events were rendered. */
 const LONGEST = 5000;
 
 /**
- * Which variables the messages of a template lack, over the newest events of the streams whose rules send it: each event is judged by the
- * rules of this configuration, and what would be sent is rendered by the code that sends. What a template asks about (`if`, `default`) is
- * therefore not missing, nor what a rule gives its recipients. Of several recipients of an event the first stands for all. A template of
- * digests is rendered as the digest of that one event: what an item lacks, the digests that it would be in lack.
+ * Returns the variables that a template's messages lack, over the newest events of streams whose rules send it. Each
+ * event is evaluated with this configuration and rendered like a real message, so variables tested in the template
+ * (`if`, `default`) or set by the rule are not missing. Uses the first recipient of each event. A digest template is
+ * rendered with this event as its only item.
  */
 export async function missingVariables(
   counted: CountedTemplate,
@@ -77,7 +77,7 @@ export async function missingVariables(
   return tally.sum();
 }
 
-/** What the messages of one event lack. */
+/** Missing variables of one event's messages. */
 type Lack = { readonly missing: ReadonlySet<string>; /** One of them cannot be made. */ readonly hasFailed: boolean };
 type Senders = {
   readonly rules: readonly CompiledRule[];
@@ -169,7 +169,7 @@ async function fieldsBeforePartners(
 
 const topOf = (path: string): string => /^[^.[]*/.exec(path)?.[0] ?? path;
 
-/** What a rule gives the first recipient; null: it tells nobody of this event. */
+/** Returns the variables of the first recipient. Null if the rule notifies nobody. */
 async function variablesOf(rule: CompiledRule, event: SourceEvent, slice: EventLoopSlice): Promise<JsonObject | null> {
   const outcome = await runYielding(
     evaluateRuleCoroutine(rule, event, () => 'trg_missing'),

@@ -15,7 +15,7 @@ const MAX_STEPS = 20_000;
 export type SolverSurroundings = {
   /** Where a field of the condition stands in the event; null: not in the event. */
   readonly stepsOf: (requirement: FieldRequirement) => readonly FieldStep[] | null;
-  /** What stands at a field about which the condition says little. */
+  /** Returns a default value for a field that the condition does not determine. */
   readonly usual: (steps: readonly FieldStep[]) => Json;
 };
 

@@ -5,12 +5,11 @@ import { expect, test } from 'vitest';
 import { minimumFields, sampleRule } from '../../src/index.ts';
 
 /*
- * Conditions are made around an event that nobody tells the sampler: parts that are true of it, parts that are false, and
- * parts of both put together so that the whole is true. So there is an event for which the rule fires, and the sampler has
- * to find one.
+ * Conditions are generated from a hidden event: parts that are true for it, parts that are false, and combinations that
+ * are true. So an event exists for which the rule fires, and the sampler must find one.
  */
 
-/** What the hidden event holds; undefined: nothing stands there. */
+/** Fields of the hidden event. Undefined: the field is absent. */
 type Hidden = ReadonlyMap<string, Json | undefined>;
 type Part = { readonly source: string; readonly holds: boolean };
 
