@@ -7,7 +7,7 @@ import { CommandError, UsageError } from './failure.ts';
 import { environment } from './config.ts';
 import { runnable } from './runnable.ts';
 
-/** In the place of a workspace in the management API: all that may be seen. */
+/** Stands for all visible workspaces in URLs of the management API. */
 const EVERY_WORKSPACE = '-';
 
 /** Options that every command takes. */
@@ -92,14 +92,16 @@ function controlOf(folder: string): string | undefined {
     const { control } = JSON.parse(text) as { control?: unknown };
     if (typeof control === 'string') return control;
   } catch {
-    // Falls through to the one message for a file that says nothing.
+    // An invalid file causes the same error as below.
   }
   throw new CommandError(
     `${join(folder, ENDPOINTS_FILE)} does not say where the server is: start Carillon again, or use --url`,
   );
 }
 
-/** The JSON of an answer; undefined where there is none. Something else answers where another program has the port. */
+/**
+ * Returns the JSON of a response, or undefined for an empty one. Other content means that another program has the port.
+ */
 export async function readAnswer(answer: Response, url: string): Promise<unknown> {
   const text = await answer.text();
   if (text === '') return undefined;

@@ -1,2 +1,2 @@
-/** The environment of this process: the one place of the CLI that reads it. */
+/** The environment of this process. Other modules of the CLI read it only from here. */
 export const environment: Readonly<Record<string, string | undefined>> = process.env;

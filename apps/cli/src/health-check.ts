@@ -1,6 +1,6 @@
 /**
- * `node health-check.js URL` ends with 0 if the address answers 200 within the time, else with 1 and a word why. For
- * container health checks: our images have no curl, and a whole `carillon` every few seconds would be wasteful.
+ * `node health-check.js URL` exits with 0 if the URL returns 200 in time, else with 1 and a reason. For container
+ * health checks, because our images have no curl, and a full `carillon` every few seconds would be wasteful.
  */
 import { get } from 'node:http';
 import { messageOf } from '@carillon/kernel';
@@ -12,7 +12,7 @@ process.exitCode = 1;
 try {
   const asked = get(url, { timeout: ANSWERS_WITHIN, agent: false }, (answer) => {
     if (answer.statusCode === 200) process.exitCode = 0;
-    // What is not ready stands in the answer; the container engine keeps it.
+    // The response lists what is not ready, and the container engine stores it.
     answer.pipe(process.stdout);
   });
   asked.once('timeout', () => asked.destroy(new Error(`no answer within ${ANSWERS_WITHIN} ms`)));

@@ -7,9 +7,9 @@ export const KEY_COMMAND_WITHIN = 15_000;
 const MAX_OUTPUT = 4096;
 
 /**
- * Runs a command of the operator's in a shell and answers what it printed: a key, so that neither output nor errors are shown or
- * logged. Rejects with `invalid_configuration`, with the exit code alone, where it fails, prints nothing, or takes too long; then
- * it and what it started are ended.
+ * Runs an operator's command in a shell and returns its output, a key, so neither output nor errors are shown or
+ * logged. Rejects with `invalid_configuration` and only the exit code if it fails, prints nothing or takes too long; it
+ * is then killed with its children.
  */
 export async function keyFromCommand(setting: string, command: string, within = KEY_COMMAND_WITHIN): Promise<string> {
   const refuse = (why: string): never => {

@@ -16,7 +16,7 @@ function keepCompiled(folder: string): void {
 
 /** Runs one command. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration (interfaces section 4). */
 export async function main(argv: readonly string[]): Promise<void> {
-  // Whoever read our output (`carillon events | head`) has gone: there is nobody left to tell.
+  // The reader of our output has exited (`carillon events | head`).
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;

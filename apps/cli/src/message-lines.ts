@@ -9,7 +9,7 @@ type Rendered = Omit<MessageContentBody, 'to'> & {
   readonly links?: { readonly unsubscribe: string; readonly preferences: string } | null;
 };
 
-/** A rendered message as it is told on a terminal: what would be sent, or why nothing would. */
+/** Formats a rendered message for a terminal, or the reason why it would not be sent. */
 export function messageLines(message: Rendered, withHtml: boolean, isFull: boolean): string[] {
   const { channel, error, missing, html } = message;
   if (error !== null) return [paint('red', `${channel}: ${clean(error)}`)];

@@ -14,7 +14,7 @@ export const say = (line = ''): void => {
   process.stdout.write(`${line}\n`);
 };
 
-/** Characters that move the cursor of whoever reads them, or turn the text around them. */
+/** Characters that move the cursor or change the text direction. */
 const UNSEEN = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
 export const clean = (text: string): string => text.replaceAll(UNSEEN, ' ');
 

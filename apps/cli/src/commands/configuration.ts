@@ -37,7 +37,7 @@ export function readFolder(folder: string): Record<string, string> {
   return files;
 }
 
-/** Writes files below a folder. Nothing outside it is ever written, whatever the paths say. */
+/** Writes files below a folder, never outside it, whatever the paths are. */
 export function writeFolder(folder: string, files: Readonly<Record<string, string>>): void {
   for (const [path, text] of Object.entries(files)) {
     const target = join(folder, path);
@@ -99,7 +99,7 @@ export function configurationCommands(program: Command): void {
     .action(async (options: FolderOptions) => {
       const client = connect(options);
       const request = folderRequest(options);
-      // What was agreed to is what was shown: where somebody else changed it since, nothing is applied.
+      // Applies only the confirmed plan: if another person changed something since, the server refuses.
       const shown =
         options.prune && !options.yes ? await confirmPrune(client.post('/v1/configuration/plan', request)) : null;
       const agreed = shown === null ? request : { ...request, based_on: shown };

@@ -23,7 +23,7 @@ const wordRow = (word: Word): readonly string[] => [
 ];
 const WORD_HEAD = ['since', '', 'what', 'on', 'how'];
 
-/** One person: every word, and what comes all the same. */
+/** Lists all choices of a person, and the notifications they get regardless. */
 function personText({ person, words, exempt }: ConsentBody): string {
   const said =
     words.length === 0

@@ -2,7 +2,7 @@ import type { EventContentBody, DeliveryContentBody, TraceBody } from '@carillon
 import { seg, type Client } from '../client.ts';
 import { clean, paint, shortTime } from '../output.ts';
 
-/** What came in and what went out; null where the story has none, or more than one. */
+/** Bodies of the event and the message. Null if the trace has none, or several. */
 export type Content = {
   readonly event: EventContentBody | null;
   readonly message: DeliveryContentBody | null;

@@ -33,7 +33,7 @@ async function partsIn(text: string) {
   return parts;
 }
 
-/** Answers as the server does that refuses rows with the word `bad`. */
+/** Responds like the server: refuses rows that contain `bad`. */
 const taking = (csv: string): ImportedBody => {
   const [, ...rows] = recordsOf(csv);
   const faults = rows.flatMap(({ text, line }) => (text.includes('bad') ? [{ line, message: 'no address' }] : []));

@@ -56,7 +56,7 @@ export async function* partsOf(file: string): AsyncGenerator<Part> {
     texts = [];
     letters = 0;
   }
-  // A file of a header alone is one that somebody should hear of where it is wrong.
+  // A file with only a header is sent too, so that a wrong header is reported.
   if (texts.length > 0 || firstLine === 0) yield part();
 }
 
@@ -115,7 +115,7 @@ async function* stoppingWith(file: string, totals: ImportTotals): AsyncGenerator
 }
 
 function brokenOff(file: string, { rows, taken, added, refused }: ImportTotals, error: unknown, open: string): Error {
-  // Nothing was taken: what is wrong is all there is to say.
+  // No row was imported, so the error is complete without totals.
   const isRefusal = error instanceof CommandError && error.problem?.status === 400;
   if (rows === 0 && (isRefusal || !(error instanceof CommandError))) return error as Error;
   const before = `Before it, ${taken} of ${rows} rows were imported (${added} new) and ${refused} refused.`;
@@ -128,7 +128,9 @@ const MANY = new Intl.NumberFormat('en');
 const rowsOf = (rows: number): string => `${MANY.format(rows)} ${rows === 1 ? 'row' : 'rows'}`;
 const SAID_EVERY = 100_000;
 
-/** Tells whoever waits: refused rows as `FILE:LINE: why`, and how far it is, on standard error; nothing where JSON is asked for. */
+/**
+ * Reports refused rows as `FILE:LINE: reason`, and the progress, on standard error. Prints nothing with JSON output.
+ */
 export function tellOnTerminal(file: string, asJson = false): Told & { done(): void } {
   let shown = false;
   let said = 0;

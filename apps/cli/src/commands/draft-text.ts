@@ -34,7 +34,7 @@ export function changeLines(changes: PlanBody['changes']): readonly string[] {
   });
 }
 
-/** What two people made of one resource. */
+/** Describes the two versions of a resource in conflict. */
 export function conflictText({ kind, name, base, theirs, mine, fields }: DraftConflictBody): string {
   const title = paint('bold', clean(name === '' ? kind : `${kind}/${name}`));
   const from = base.number === null ? 'nothing' : `number ${base.number}`;

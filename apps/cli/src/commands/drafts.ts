@@ -107,7 +107,7 @@ function namedDraft(text: string): Named {
 
 const pathOf = async (client: Client): Promise<string> => `/v1/workspaces/${seg(await client.workspace())}/drafts`;
 
-/** With the saving of each, so that nothing is published that was typed after it was listed. */
+/** Names the revision too, so that no later edit is published. */
 const nameOf = ({ kind, name, revision }: DraftFactsBody) => ({ kind, name, revision });
 
 async function everyDraft(client: Client, path: string): Promise<readonly DraftFactsBody[]> {

@@ -1,6 +1,6 @@
 import type { Page } from '../client.ts';
 
-/** Pages that one look goes back at most: beyond that somebody who reads along has lost track anyway. */
+/** Maximum pages to go back per read. With more new rows no reader could follow anyway. */
 const MAX_PAGES = 40;
 const REMEMBERED = 50_000;
 /** Rows that come into the list so much later than others of their time are met. */

@@ -70,7 +70,7 @@ function pipedText(): string {
   try {
     return readFileSync(0, 'utf8');
   } catch {
-    // Nothing is connected there.
+    // The server is unreachable, so no hint is possible.
     return '';
   }
 }

@@ -204,7 +204,7 @@ export function memberCommands(program: Command): void {
   const memberPath = async (client: Client, who: string): Promise<string> => {
     const { items } = who.includes('@') ? await list(client) : { items: [] };
     const known = items.some(({ email }) => email?.toLowerCase() === who.trim().toLowerCase());
-    // Whoever sees everybody may make a member of somebody who is none yet.
+    // Only a caller who sees all people can add a non-member.
     const id =
       known || !who.includes('@')
         ? await personIn(

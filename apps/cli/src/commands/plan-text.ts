@@ -18,7 +18,10 @@ function placed(fault: FaultBody, folder: string, colour: Style, word: string): 
   return `${paint('bold', place)} ${paint(colour, `${word}${clean(fault.message)}`)}${expected}${fix}`;
 }
 
-/** How many people were told under what goes, and how many wait for a message; nothing where nobody ever is told. */
+/**
+ * Describes how many people a removed notification has notified, and how many still wait for a message. Empty for kinds
+ * that notify nobody.
+ */
 export function toldWords({ told, waiting }: PlanBody['changes'][number]): string {
   if (told === null) return '';
   const still = waiting ? `; waiting messages to ${countPeople(waiting)} are not sent` : '';

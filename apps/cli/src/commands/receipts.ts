@@ -16,7 +16,7 @@ type ListOptions = CommonOptions & {
   readonly cursor?: string;
 };
 
-/** `carillon receipts`: what providers reported and nobody could place. */
+/** `carillon receipts`: unmatched receipts. */
 export function receiptCommands(program: Command): void {
   const receipts = program
     .command('receipts')

@@ -53,7 +53,7 @@ async function streamPath(client: Client, stream: string): Promise<string> {
   throw new UsageError(`name the stream with its workspace: ${found.stream}`);
 }
 
-/** The intake tells nobody which paths there are; whoever may use the management API is told the nearest. */
+/** The intake does not reveal paths, but the management API may suggest the most similar one. */
 async function explained(client: Client, path: string, error: unknown): Promise<never> {
   const status = error instanceof CommandError ? error.problem?.status : undefined;
   if (status === 401 || status === 404) {

@@ -83,7 +83,7 @@ export function storyCommands(program: Command): void {
     });
 }
 
-/** The one event of a trace. Several are named, for a trace may be of many requests: which of them is meant cannot be told. */
+/** Returns the only event of a trace. Throws with the list if a trace has several. */
 async function eventOfTrace(client: Client, trace: string, options: CommonOptions): Promise<string> {
   const path = `/v1/workspaces/${seg(client.anywhere)}/events`;
   const { items } = await client.get<EventPage>(path, { trace_id: trace, limit: '20' });
@@ -136,8 +136,8 @@ function showWhy({ items, looked, more }: Found, address: string, isWide: boolea
 type Chosen = { readonly onlyPeople: boolean; readonly isFiltered: boolean };
 
 /**
- * What happened, one line a step, then a block for each person; of a further page of people these alone. The steps of an
- * event that made one message tell of that one themselves.
+ * Formats a trace: one line per step, then a block per person; later pages only have the people. For an event with one
+ * message, the steps already describe it.
  */
 function showTrace(trace: TraceBody, { onlyPeople, isFiltered }: Chosen): string {
   const { people } = trace;

@@ -107,7 +107,7 @@ async function endOf(client: Client, path: string, wait: number): Promise<Delive
   const until = Date.now() + wait;
   for (;;) {
     const delivery = await client.get<DeliveryBody>(path).catch((error: unknown) => {
-      // It stands on the log, and is taken up within moments.
+      // The message is on the log and will be processed in a moment.
       if (error instanceof CommandError && error.problem?.code === 'not_found') return null;
       throw error;
     });

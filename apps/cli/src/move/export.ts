@@ -33,9 +33,10 @@ const FINISHED = [
 ] as const;
 
 /**
- * Writes down what has to be known elsewhere so that nobody is told twice or too often: the whole ledger, suppressed addresses, what
- * counts under limits, who may sign in, sealed secrets with their data keys, drafts, and the configuration with its history, by whose numbers deliveries find their templates. The folder is
- * this process's alone meanwhile, and afterwards it refuses to start.
+ * Writes everything that another installation needs so that no message is sent twice or too often: the ledger,
+ * suppressions, counts of limits, people, encrypted secrets with their data keys, drafts, and the configuration with
+ * its history, by whose numbers deliveries find their templates. The folder is locked meanwhile and refuses to start
+ * afterwards.
  */
 export async function exportMove(
   file: string,
@@ -116,8 +117,8 @@ async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
 }
 
 /**
- * In the order in which they may be taken in while roles run: no event gets in before the configuration with its API keys,
- * and by then everybody who was told is known; what waits comes last, because it is judged by the configuration.
+ * Order for an import while roles run: events are only accepted after the configuration with its API keys, and by then
+ * all past deliveries are known. Waiting deliveries come last, because their checks need the configuration.
  */
 async function* linesOf(
   backend: Backend,

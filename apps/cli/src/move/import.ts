@@ -101,8 +101,8 @@ export async function checkMove(file: string, dataDir: string, env: Environment)
 }
 
 /**
- * How much higher each configuration is numbered here: a number is the position of a record, and the log may begin with
- * records of its own. Refuses a place that has another configuration than the one of the file.
+ * Returns the offset between configuration numbers of file and log: a number is a record's position, and this log may
+ * begin with other records. Refuses a log with a different configuration.
  */
 async function shiftOf(header: MoveHeader, { log }: Backend, codecs: Codecs): Promise<number> {
   const [first] = await log.read('carillon.config', 0, 0, 1);
@@ -133,7 +133,7 @@ function renumbered(line: MoveLine, shift: number): MoveLine {
 
 type Codecs = Pick<RecordCodecs, 'configuration'>;
 
-/** Writes lines of one kind, configurations from this number on; answers of each whether it is new. */
+/** Writes lines of one kind, configurations from this number on. Returns for each whether it is new. */
 async function write(
   batch: readonly MoveLine[],
   number: number,

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { CarillonError } from '@carillon/kernel';
 import type { Backend } from './backend.ts';
 
-/** Names and places that the system refuses, whoever asks. */
+/** Error codes of paths that no user could write. */
 const NO_PLACE: ReadonlySet<unknown> = new Set([
   'ENOTDIR',
   'ENOENT',
@@ -18,7 +18,7 @@ const NO_PLACE: ReadonlySet<unknown> = new Set([
 export async function backupTo(file: string, backend: Backend): Promise<{ bytes: number }> {
   if (file.includes('\0'))
     throw new CarillonError('invalid_request', 'file: a file name cannot contain a NUL character');
-  // Over another file it would take away an older backup, or whatever the caller mistook for a free name.
+  // Never overwrite a file, because it may be an older backup.
   if (existsSync(file)) throw new CarillonError('invalid_request', `file: ${file} exists already: choose a new name`);
   if (!existsSync(dirname(file))) {
     throw new CarillonError('invalid_request', `file: there is no folder ${dirname(file)} on the server`);

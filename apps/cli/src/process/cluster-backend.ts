@@ -139,7 +139,7 @@ async function compareTopics(connection: KafkaConnection, options: TopicOptions)
 
 /** Looks and registers nothing; rejects with the subjects that the registry does not know. */
 export async function findSchemas(connection: RegistryConnection): Promise<string> {
-  // A client of its own: the one in use answers from memory.
+  // A separate client, because the one in use answers from its cache.
   const registry = createSchemaRegistry(connection);
   try {
     const schemas = Object.values(RECORD_SCHEMAS);
@@ -155,7 +155,7 @@ export async function findSchemas(connection: RegistryConnection): Promise<strin
   }
 }
 
-/** Whoever listens between us and a broker reads a password that `plain` sends without TLS. */
+/** With `plain` and no TLS, anyone on the network path can read the password. */
 export const passwordCheck = ({ sasl, tls }: Pick<ClusterSettings['kafka'], 'sasl' | 'tls'>): readonly Check[] =>
   sasl?.mechanism === 'plain' && !tls
     ? [

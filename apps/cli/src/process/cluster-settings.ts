@@ -123,7 +123,7 @@ function registryOf(source: Source, file: StartSettings): RegistryConnection {
   };
 }
 
-/** One without the other would connect as nobody, or with an empty password. */
+/** With only one of them set, the connection would have no user or an empty password. */
 function halfPair(username: string | undefined, password: string | undefined, prefix: string, faults: string[]): void {
   if ((username === undefined) === (password === undefined)) return;
   faults.push(`${prefix}_USERNAME and ${prefix}_PASSWORD: one is given without the other`);

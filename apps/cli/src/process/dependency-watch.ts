@@ -5,7 +5,7 @@ import { pause, startLoop, type ReadinessCheck } from '@carillon/runtime';
 /** How often something is asked whether it still answers, and how long its last answer counts. */
 const ASK_EVERY: Duration = 2_000;
 const COUNTS_FOR: Duration = 5_000;
-/** Whoever asks is patient for half as long; a question without any answer is lost, and the next one may be heard. */
+/** Half the timeout of callers. A query without a response is abandoned, so that the next one can succeed. */
 const GIVEN_UP_AFTER: Duration = 30_000;
 
 export type DependencyWatch = { check(): ReadinessCheck; stop(): Promise<void> };
@@ -30,7 +30,7 @@ export function watchDependency(name: string, clock: Clock, ask: () => Promise<u
   return {
     check() {
       const silence = clock.now() - answeredAt;
-      // Whoever asks may have to wait long until it hears that nobody answers.
+      // A failing query may take long to report that there is no response.
       const ok = trouble === null && silence <= COUNTS_FOR;
       return { name, ok, detail: ok ? 'answers' : (trouble ?? `no answer for ${Math.round(silence)} ms`) };
     },

@@ -46,7 +46,7 @@ export const fingerprintFor = ({ kind }: Backend, keys: Keys): string => {
   return kind === 'embedded' ? ledger : [ledger, pepper].join('.');
 };
 
-/** In words which key is another one than the stores know, or null. */
+/** Describes which key differs from the stored fingerprints, or null. */
 export function foreignKey(backend: Backend, keys: Keys, stored: string): string | null {
   const known = stored.split('.');
   const ours = fingerprintFor(backend, keys).split('.');

@@ -11,7 +11,10 @@ import { lagOf, positionBeyond, READERS } from './log-positions.ts';
 /** Records behind which a group is worth a word. */
 const MAX_LAG = 10_000;
 
-/** What `doctor` looks at besides the configuration: each step within seconds, and none that asks what is known to be away. */
+/**
+ * Checks of `doctor` besides the configuration. Each takes seconds at most, and none queries a dependency known to be
+ * unavailable.
+ */
 export async function diagnose(
   backend: Backend,
   keys: Keys,
@@ -68,7 +71,7 @@ const storedChecks = (backend: Backend, keys: Keys, clock: Clock): Promise<reado
     }),
   ]);
 
-/** So long what is to be read before anything is sent may stand at one place. */
+/** Time that unread records may stay at one position before sending starts. */
 const STANDS: Duration = 1_000;
 
 /** A delivery role that starts sends nothing before it has read what people and providers said: it must not stand still. */

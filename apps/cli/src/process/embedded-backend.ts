@@ -77,8 +77,8 @@ function ownerFix(dataDir: string, error: unknown): string {
 export const DATA_FILE = 'data file';
 
 /**
- * Not ready while nothing can be written: the disk is full, or the file is damaged. A process that nobody sends events to any more writes little,
- * so that each look also tries whether writing works again.
+ * Not ready while writes fail, because the disk is full or the file damaged. An idle process writes little, so each
+ * check also probes whether writes work again.
  */
 export function fileReadiness(data: Pick<Embedded, 'health' | 'probe'>): ReadinessCheck {
   const { damaged, failing, pages } = data.health();
@@ -111,7 +111,10 @@ export function fileCheck(
 /** Less free disk than this is worth a word. */
 const LEAST_FREE = 512 * MIB;
 
-/** Less than a step of the doctor may take. A larger file is looked at on; whoever asks again is told. */
+/**
+ * Time limit of the check, below that of a doctor step. A larger file is checked further, and the next call returns the
+ * result.
+ */
 const PAGES_WITHIN = 3_000;
 
 function pageCheck(pages: PageState): Check {

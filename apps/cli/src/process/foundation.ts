@@ -67,7 +67,7 @@ async function loadAvroSchemas(http: OutboundHttp): Promise<AvroSchemaSource> {
   return createTenantSchemas(http);
 }
 
-/** What every role of a process stands on: backend, keys, the newest configuration, and what is made from them. */
+/** Opens the common base of all roles in a process: backend, keys, the newest configuration and derived services. */
 export async function openFoundation(
   settings: ProcessSettings,
   env: Environment,
@@ -182,7 +182,7 @@ async function openOwnBackend(
   const backend = await openBackend({
     ...options,
     settings,
-    // Nothing else is said before it has ended, which may take minutes.
+    // Logged before the migration, because it may take minutes without further output.
     migrating: (from, to) =>
       watches.logger.warn(
         { detail: `from version ${from} to ${to}` },

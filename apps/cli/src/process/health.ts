@@ -18,10 +18,10 @@ import type { Watches } from './telemetry-bindings.ts';
  */
 const DECIDE_FOR_GATEWAY: ReadonlySet<string> = new Set(['configuration', 'Kafka', DATA_FILE]);
 
-/** What `/readyz` and `/metrics` of each role say about this process. Gauges are read when somebody asks. */
+/** Creates the sources of `/readyz` and `/metrics` of each role. Gauges are read on request. */
 export function createHealth(
   { watches, backend, configuration, clock, settings }: HealthGround,
-  /** One role of many tells the counts of the ledger, or a sum over processes would count each delivery often. */
+  /** True for one role only, because a sum over processes would count each delivery several times. */
   tellsDeliveries: boolean,
 ): (role: RoleName) => Required<HealthSources> {
   const { telemetry } = watches;

@@ -23,7 +23,7 @@ export async function serveUntilAsked<Running extends { close(): Promise<void> }
     await running.close();
     end(0);
   } catch (error) {
-    // What was opened is closed. A timer that somebody still waits for must not keep the port's or folder's taker waiting.
+    // Everything is closed. Exit at once, because a pending timer would delay the next user of port and folder.
     end(reportFailure(error, asJson));
   }
 }

@@ -28,7 +28,7 @@ export async function refuseShorterLog(backend: Pick<Backend, 'log' | 'checkpoin
   }
 }
 
-/** In words which position of the group is beyond the end of its partition, or null. */
+/** Describes a position of the group beyond the end of its partition, or returns null. */
 export async function positionBeyond(
   backend: Pick<Backend, 'log' | 'checkpoints'>,
   group: string,

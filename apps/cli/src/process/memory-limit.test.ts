@@ -14,7 +14,7 @@ it('a limit below what a role may need is shown, and keeps nobody from work', ()
   ]);
 });
 
-// What Node answers where there is no limit differs by system: 0, or more than any machine has.
+// Without a limit, Node returns 0 or a huge number, depending on the system.
 it.each([0, 512 * MIB, 2 ** 63])('nothing is said of a limit of %d bytes', (limit) => {
   expect(memoryChecks(limit)).toEqual([]);
 });

@@ -4,7 +4,10 @@ const MIB = 1024 * 1024;
 /** What a role may come to under load, as measured (docs/tune-a-cluster.md). */
 const NEEDED = 512 * MIB;
 
-/** Shown, and never decides: whoever gave a role less memory may know what comes. Nothing where the limit is enough or is none. */
+/**
+ * Warns if the memory limit is below the recommendation. Never fails readiness. Empty if the limit is sufficient or
+ * absent.
+ */
 export function memoryChecks(limit: number = process.constrainedMemory()): readonly ReadinessCheck[] {
   if (limit <= 0 || limit >= NEEDED) return [];
   const detail =

@@ -4,13 +4,16 @@ import { join, resolve } from 'node:path';
 import { CarillonError } from '@carillon/kernel';
 import { ENDPOINTS_FILE, OWNER_TOKEN_FILE } from '../data-files.ts';
 
-/** Token files that this process made and has told nobody of: a start that failed since is tried again, and tells then. */
+/** Token files created by this process but not announced yet, so that a retried start announces them. */
 const untold = new Set<string>();
 
 export type Owner = {
   /** The management API's token. */
   readonly token: string;
-  /** The word that signs its first owner in, told once by the process that made the token; null by any other. */
+  /**
+   * Returns the token of the first owner's sign-in link, once and only in the process that created the owner token.
+   * Null otherwise.
+   */
   greet(newLinkWord: () => Promise<string>): Promise<string | null>;
 };
 

@@ -11,7 +11,7 @@ export type PatientStart<Running> = {
   readonly places: (settings: ProcessSettings) => readonly ListeningPlace[];
   /** Read anew for each try: what was missing may be there now. */
   readonly find: () => ProcessGround;
-  /** One try. It gives way to nobody's port before it calls `listens`. */
+  /** One try. It must not listen on a port before it calls `listens`. */
   readonly start: (ground: ProcessGround, listens: () => Promise<void>) => Promise<Running>;
   /** Resolves when somebody asks for the end. */
   readonly asked: Promise<void>;
@@ -19,8 +19,8 @@ export type PatientStart<Running> = {
 };
 
 /**
- * Tries a start that fails again, for as long as the settings say: whoever restarts processes would do so at once, and again. Meanwhile
- * health answers and says why, and the log has one line for each reason. Rejects with the last one.
+ * Retries a failing start for the configured time, because a process manager would restart it immediately anyway.
+ * Meanwhile health reports the reason, and each reason is logged once. Rejects with the last error.
  */
 export async function startPatiently<Running>(wish: PatientStart<Running>): Promise<Running> {
   const { role, places, find, start, asked, warn } = wish;

@@ -18,7 +18,7 @@ export type ProcessSettings = {
   readonly controlPort: number;
   /** Null: the role's own (engine 7402, delivery 7403, gateway 7404). */
   readonly healthPort: number | null;
-  /** Whoever shows it reads metrics and what is not ready. Null: whoever asks from this machine does. */
+  /** Bearer token for metrics and readiness details. Null allows local requests only. */
   readonly healthToken: string | null;
   /** Where clients reach the intake, with `/events`. Null: what the gateway's own settings say. */
   readonly eventsUrl: string | null;
@@ -149,7 +149,10 @@ function trustedProxies(env: Environment, file: StartSettings, faults: string[])
   return named;
 }
 
-/** One address, or a range of them by the bits that they share: at least one, or everybody would be believed. */
+/**
+ * Returns true for an address or a CIDR range of at least one bit, because a range of zero bits would trust every
+ * client.
+ */
 function isRange(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/');
   const version = isIP(address);

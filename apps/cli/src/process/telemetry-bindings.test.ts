@@ -146,7 +146,7 @@ describe('A span', () => {
         'carillon.attempt': 1,
         'carillon.verdict': 'accepted',
       });
-      // Nothing of the person is in any of them.
+      // Span attributes contain no personal data.
       expect(JSON.stringify(otlp.spans.map(({ attributes }) => attributes))).not.toContain(intent.to ?? '@');
       expect(await own.telemetry.metricsText()).toContain('carillon_wrong_locality_total{variable="locale"} 1');
     } finally {

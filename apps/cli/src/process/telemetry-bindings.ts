@@ -111,7 +111,7 @@ function watchConsumer(
   stopped: Map<string, Set<number>>,
 ): ConsumerWatch {
   return {
-    // A counter that appears with its first event did not grow, as Prometheus sees it: nobody would hear of that one.
+    // Counters start at zero, because Prometheus does not see the first increment of a new counter.
     consumes({ group, topic, stage }) {
       metrics.consumerFailures.with({ group }).inc(0);
       metrics.deadLetters.with({ stage }).inc(0);

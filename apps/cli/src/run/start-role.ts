@@ -21,7 +21,7 @@ export type RunningRole = {
   readonly address: string;
   /** Where `/livez`, `/readyz` and `/metrics` are. */
   readonly health: string;
-  /** One-time word of the welcome link; null but for the first start of control. */
+  /** One-time token of the welcome link. Null except at the first start of control. */
   readonly welcome: string | null;
   close(): Promise<void>;
 };
@@ -50,8 +50,8 @@ export async function startRole(
 const AWAY: ReadonlySet<ErrorCode> = new Set(['log_unavailable', 'store_unavailable']);
 
 /**
- * A role that runs waits for what is away; one that starts does not for long, since it would wait as well for an address that is
- * wrong. Whoever ends so says who has to start it again.
+ * Adds who must restart the role. A running role waits for unavailable dependencies; a starting one does so only
+ * briefly, because the address may be wrong.
  */
 export function endsWhereAway(error: unknown): unknown {
   if (!isCarillonError(error) || !AWAY.has(error.code)) return error;

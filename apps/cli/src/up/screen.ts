@@ -10,7 +10,7 @@ export type ScreenFacts = {
   readonly dataDir: string;
   readonly control: string;
   readonly gateway: string;
-  /** One-time word of the welcome link; null where somebody signed in before. */
+  /** One-time token of the welcome link. Null if someone has signed in before. */
   readonly welcome: string | null;
   /** The demo's key and folder, where this start made them. */
   readonly demo: { readonly key: string; readonly folder: string } | null;
