@@ -55,7 +55,7 @@ const NAMES: Readonly<Record<ExpressionPlace, Names>> = {
   digest_key: new Map<string, string>([...EVENT, DEADLINE, ITEM, VARIABLES]),
 };
 
-/** What the place takes, and what to do about anything else. */
+/** Required result types per context, with the fix for other types. */
 const WANTED: Partial<Record<ExpressionPlace, { readonly type: RegExp; readonly what: string; readonly fix: string }>> =
   {
     when: { type: /^(bool|dyn)$/, what: 'true or false', fix: 'compare it with something, as in `event.total > 100`' },

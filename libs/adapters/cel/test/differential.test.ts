@@ -145,7 +145,7 @@ function asTheirs(value: Json): unknown {
 
 const environment = celEnv({ funcs: strings });
 
-/** Errors are values there; what is thrown is a failure of the oracle and tells nothing. */
+/** In the other implementation errors are values; an exception is a failure of the oracle and no result. */
 function askThem(source: string, body: Json): string | null {
   try {
     return theirText(plan(environment, parse(source))({ event: asTheirs(body) as never }));

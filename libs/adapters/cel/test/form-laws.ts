@@ -23,7 +23,7 @@ export function formOf(source: string): ExpressionForm {
   return compiled.value.form();
 }
 
-/** Without the places, which the text decides. */
+/** Removes positions, which depend on the text. */
 const said = ({ start: _start, end: _end, ...part }: FormPart): unknown =>
   part.kind === 'group' ? { ...part, conditions: part.conditions.map(said) } : part;
 export const conditionsOf = (source: string): unknown[] => formOf(source).conditions.map(said);
@@ -120,7 +120,7 @@ function written({ match, conditions }: ExpressionForm): string {
 }
 
 const parser = createParser(new Map(['event', 'item', 'event_id', 'time'].map((root) => [root, 'dyn'])));
-/** What an expression is to the compiler, without where each part of it stands. */
+/** Returns the compiler's tree of an expression without positions. */
 function treeOf(source: string): unknown {
   const prepared = prepare(parser, source);
   if (!prepared.ok) throw new Error(`${source}: ${JSON.stringify(prepared.error)}`);
@@ -148,7 +148,7 @@ const group = fc.tuple(
   fc.array(condition, { minLength: 1, maxLength: 4 }),
 );
 
-/** What holds between forms and texts, whatever they are; `check` tries that many of them. */
+/** Laws between forms and texts. `check` tries the given number of examples. */
 export const FORM_LAWS: readonly { readonly law: string; readonly check: (numRuns: number) => void }[] = [
   {
     law: 'what is written is read again as it was, for any form',

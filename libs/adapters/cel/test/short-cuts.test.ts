@@ -79,7 +79,7 @@ describe('where generated code takes a short cut, closures come to the same', ()
         const written = `[${text.replaceAll('A', a).replaceAll('B', b)}]`;
         const unknown = `[${text.replaceAll('A', `dyn(${a})`).replaceAll('B', `dyn(${b})`)}]`;
         const source = prepare(createParser(NAMES), written).ok ? written : unknown;
-        // It throws where the answers differ.
+        // Throws if the results differ.
         expect(() => evaluate(source, EVENT), source).not.toThrow();
       }
     }

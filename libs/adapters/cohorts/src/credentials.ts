@@ -1,6 +1,6 @@
 import type { CohortProof, ShownCredentials, WebhookPlatform } from '@carillon/ports';
 
-/** What proves a request of this platform; null where it shows nothing. */
+/** Returns the proof in a request of this platform, or null if it has none. */
 export function proofOf(platform: WebhookPlatform, shown: ShownCredentials, body: Uint8Array): CohortProof | null {
   if (platform !== 'segment') return secretOf(shown.authorization);
   if (shown.signature === undefined) return null;

@@ -14,7 +14,7 @@ const READERS: Readonly<Record<WebhookPlatform, (json: Json, userId?: string) =>
   generic: readGeneric,
 };
 
-/** What a webhook says, whatever platform sent it; `userId` is the field that holds the id, where not the usual one. */
+/** Parses a webhook of any platform. `userId` names the field of the user id, if it differs from the default. */
 export const readCohortWebhook = (platform: WebhookPlatform, json: Json, userId?: string): CohortReading =>
   READERS[platform](json, userId);
 

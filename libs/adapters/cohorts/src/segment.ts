@@ -47,8 +47,8 @@ const MAX_AHEAD: Duration = 86_400_000;
 const TIMES = ['timestamp', 'sentAt', 'receivedAt'] as const;
 
 /**
- * What is wrong with the times of a message whose signature is good: somebody may have kept it. A call without a time is taken. As
- * old as the newest of its times.
+ * Returns what is wrong with the times of a correctly signed message, because it may be a replay. A call without a time
+ * is accepted. A message is as old as its newest time.
  */
 function segmentTimeFault(json: Json, now: Instant): CarillonError | null {
   for (const [at, call] of callsIn(json).entries()) {

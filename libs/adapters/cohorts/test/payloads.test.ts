@@ -12,7 +12,7 @@ import { proofOf } from '../src/credentials.ts';
 import { readPostHogPage } from '../src/posthog-page.ts';
 import { readCohortWebhook } from '../src/readers.ts';
 
-/** Over the wire and back, so that nothing passes that JSON cannot carry. */
+/** Serializes and parses the body, so that it only has values that JSON can carry. */
 const sent = (body: unknown): Json => parseJson(stringifyJson(body as Json));
 function read(platform: WebhookPlatform, body: unknown, userId?: string) {
   const found = readCohortWebhook(platform, sent(body), userId);

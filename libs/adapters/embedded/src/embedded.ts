@@ -57,7 +57,7 @@ export type EmbeddedOptions = {
    * was made, 8 for a new one.
    */
   readonly partitions?: number;
-  /** What holds the folder, in the words that somebody who finds it locked should read. */
+  /** Description of the holder, shown to a person who finds the folder locked. */
   readonly holder?: string;
   /** Bytes waiting to be written beyond which writes are refused as `overloaded`. */
   readonly maxQueueBytes?: number;
@@ -93,7 +93,9 @@ export type FoundWal = { readonly bytes: number; readonly tookMs: Duration };
 
 export type EmbeddedHealth = {
   readonly pages: PageState;
-  /** In words with the way out, where the data file is damaged: then it takes no more, and nothing is read of it. */
+  /**
+   * Description of the damage with its remedy. The data file is then neither read nor written. Null if it is intact.
+   */
   readonly damaged: string | null;
   /** Why the last write failed, or nothing new is taken in; null while writing works. */
   readonly failing: string | null;

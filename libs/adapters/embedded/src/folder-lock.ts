@@ -32,7 +32,7 @@ export type Holder = {
 type FileIdentity = { readonly inode: string; readonly bornNs: string };
 
 export type FolderLock = {
-  /** Whoever had the folder before let go of it in order, or nobody had it. */
+  /** True if the previous holder released the folder in order, or there was none. */
   readonly afterCleanStop: boolean;
   release(): void;
   /** Lets go of it as a crash would: whoever comes next sees that the stop was not clean. */
@@ -42,10 +42,10 @@ export type FolderLock = {
 const SQLITE_BUSY = 5;
 
 /**
- * Takes the data folder for this process, or throws CarillonError: `data_locked` naming who has it, `data_copied` where it
- * was copied while somebody had it, since such a copy may hold one part of what was written and lack another. The lock is one
- * that the operating system drops with the process, whatever ends it, so that nobody ever has to remove a stale one.
- * The lock file is opened by SQLite alone: closing it by any other handle in this process would let go of the lock.
+ * Locks the data folder for this process. Throws CarillonError `data_locked` with the holder, or `data_copied` if the
+ * folder was copied while in use, because the copy may be inconsistent. The operating system drops the lock when the
+ * process ends, so no stale lock ever remains. Only SQLite opens the lock file, because closing any other handle would
+ * release the lock.
  */
 export function lockFolder(dataDir: string, what: string, now: Instant): FolderLock {
   const { lock, holder, database } = dataFiles(dataDir);
@@ -58,7 +58,7 @@ export function lockFolder(dataDir: string, what: string, now: Instant): FolderL
     if (resultCode(error) === SQLITE_BUSY) throw locked(dataDir);
     throw error;
   }
-  // Where there are no data, somebody put them aside to begin anew: nothing was copied by half.
+  // Without a data file the data was moved aside for a fresh start, so this is no partial copy.
   const before = existsSync(database) ? readHolder(dataDir) : null;
   makePrivateFile(database);
   if (before && (isAnother(database, before.dataFile) || isAnother(holder, before.itself))) {
@@ -96,7 +96,7 @@ const identityOf = ({ ino, birthtimeNs }: BigIntStats): FileIdentity => ({
   bornNs: String(birthtimeNs),
 });
 
-/** From now on its last change is later than its making, unless its file system tells the one for the other. */
+/** Updates the change time, so that it is later than the creation time on file systems that keep both. */
 function changeNothing(file: string): void {
   try {
     chmodSync(file, statSync(file).mode);
@@ -146,7 +146,7 @@ const copied = (
       `\`carillon restore\`. Only if that process had already ended when the folder was copied: delete ${holder} and start again`,
   );
 
-/** Null: there is none, or nobody can read it. Of an earlier release it may not tell everything. */
+/** Null if it is missing or unreadable. A file of an earlier release may lack fields. */
 function readHolder(dataDir: string): (Omit<Holder, 'dataFile' | 'itself'> & Partial<Holder>) | null {
   try {
     return JSON.parse(readFileSync(dataFiles(dataDir).holder, 'utf8')) as Holder;

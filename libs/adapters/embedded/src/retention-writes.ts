@@ -1,6 +1,6 @@
 import type { Transaction } from './writing/protocol.ts';
 
-/** Each removes at most `limit` rows that are older than `olderThan` and answers how many it removed. */
+/** Functions that delete at most `limit` rows older than `olderThan` and return the number of deleted rows. */
 export const retentionWrites = ({ sql }: Transaction) => ({
   'retention.leftCohorts': (olderThan: number, limit: number): number =>
     sql.run(

@@ -65,7 +65,7 @@ export async function applyRetention(
     ['retention.duplicates', rowTimes.events],
     ['retention.evaluations', rowTimes.evaluations],
     ['retention.fields', rowTimes.events],
-    // One that has ended is held by nobody.
+    // An expired lease has no holder.
     ['retention.leases', 0],
     ['retention.leftCohorts', rowTimes.leftCohorts],
     ['retention.tasks', rowTimes.tasks],

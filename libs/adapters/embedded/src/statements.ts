@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 
-/** What a row is made of; whoever wrote the SQL says which row it is. */
+/** Columns of a row. The SQL determines its type. */
 export type Row = Record<string, SQLOutputValue>;
 
 /** Runs SQL with each text prepared once. */

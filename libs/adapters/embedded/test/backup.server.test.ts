@@ -31,7 +31,7 @@ describe('a backup', () => {
     writeFileSync(at('data/keys/ledger.key'), 'ab'.repeat(32));
     let writing = true;
     let acknowledged = 0;
-    // Each pair goes into two partitions at once: a copy of one moment has as many in one as in the other.
+    // Each pair goes to two partitions in one commit, so a consistent copy has equal numbers in both.
     const writer = (async () => {
       while (writing) {
         await embedded.log.append([logRecord('x'.repeat(2000)), logRecord('y', { partition: 1 })]);

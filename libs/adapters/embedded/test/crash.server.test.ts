@@ -221,7 +221,7 @@ describe('a copy of a data folder', () => {
     const whole = await copyTo('whole');
     for (const end of ['after an order to stop', 'after a kill']) {
       if (end === 'after a kill') {
-        // What was copied while somebody wrote may be torn, and then nothing starts on it.
+        // A copy made during writes may be torn, so nothing starts on it.
         await copyFiles(whole);
         await rm(join(folder.path, 'carillon.lock.json'));
         const again = startAppending();

@@ -1,6 +1,7 @@
 /**
- * Opens the data folder given with the bounds of its write-ahead log in the words after it, appends and writes each acknowledged record to
- * stdout, until somebody ends it. With a last word something reads an old state meanwhile, and what is refused is written too.
+ * Opens the given data folder with the bounds of its write-ahead log from the arguments, appends records and prints
+ * each acknowledged one, until it is killed. With a final argument a reader holds an old state meanwhile, and refusals
+ * are printed too.
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -247,7 +247,7 @@ describe('a restore', () => {
       for (const name of ['waits', 'late', 'calls']) {
         const { intent, state, token } = (await ledger.get(`dlv_${name}` as DeliveryId)) ?? {};
         expect([state, token]).toEqual(['SENDING', 't1']);
-        // Its configuration is one that the backup has: none.
+        // Its configuration is in the backup.
         expect(intent).toEqual({ ...delivery(name).intent, ...(name !== 'calls' && { configNumber: -1 }) });
       }
     });

@@ -7,7 +7,7 @@ export type Link = { readonly plan: Plan; readonly whole: Range; readonly from: 
 /** A text with the places of its parts: what a form is read from and where it is changed. */
 export class PlacedText {
   readonly source: string;
-  /** The same with spaces in place of comments, so that what stands between two parts is an operator and brackets alone. */
+  /** The source with comments replaced by spaces, so that only operators and brackets lie between two parts. */
   readonly #bare: string;
   readonly #partners: ReadonlyMap<number, number>;
 
@@ -26,8 +26,8 @@ export class PlacedText {
   }
 
   /**
-   * The members of the outermost `&&` or `||`, from left to right; of anything else the one that it is. What stands in brackets is one
-   * member, so that it stays one wherever it is moved.
+   * Returns the members of the outermost `&&` or `||`, from left to right, or the whole expression. A bracketed
+   * expression is one member and stays one when it moves.
    */
   links(plan: Plan): readonly Link[] {
     const { op } = plan;

@@ -21,7 +21,7 @@ export const COST_LIMIT = 1_000_000;
 const sum = (plans: readonly Plan[], of: (plan: Plan) => number): number =>
   plans.reduce((total, plan) => total + of(plan), 0);
 
-/** Steps of one turn of a loop over this body; loops inside pay for themselves. */
+/** Returns the steps of one iteration of this body. Inner loops are charged separately. */
 export function turnCost(plan: Plan): number {
   if (plan.op === 'loop') return 1 + turnCost(plan.over);
   return 1 + sum(partsOf(plan), turnCost);

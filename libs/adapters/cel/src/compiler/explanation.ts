@@ -36,7 +36,7 @@ export function partsToExplain(source: string, plan: Plan): readonly Part[] {
     if (each.op === 'bind') return;
     if (each.op === 'changed') {
       walk(each.of, depth + 1);
-      // Stands at the place of the path of the event, which is its only text.
+      // Replaces the root of the path, the only text of this part.
       walk(each.before, depth + 1, (text) => text.replace('event', 'previous'));
       for (const value of [each.from, each.to]) if (value) walk(value, depth + 1);
       return;

@@ -23,7 +23,7 @@ export const listed = (names: readonly string[]): string => names.map((name) => 
 
 type Hint = { readonly when: RegExp; readonly message: string; readonly fix: string };
 
-/** What stands at the place of a syntax error, and what people mean by it. The text begins at the error. */
+/** Common mistakes at a syntax error, with their fixes. The pattern matches the text from the error on. */
 const HINTS: readonly Hint[] = [
   { when: /^and\b/i, message: '`and` is not an operator', fix: 'write `&&`' },
   { when: /^or\b/i, message: '`or` is not an operator', fix: 'write `||`' },
@@ -39,7 +39,7 @@ const HINTS: readonly Hint[] = [
   { when: /^;/, message: 'an expression has no `;`', fix: 'leave it out' },
 ];
 
-/** Text that somebody wrote where an expression stands: an address that is always the same, or a template. */
+/** Detects plain text in an expression: a constant address or a template. */
 function meantText(source: string, offset: number): { message: string; fix: string } | undefined {
   if (source.includes('{{')) {
     return {

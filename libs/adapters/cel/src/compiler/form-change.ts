@@ -14,7 +14,7 @@ type Chain = { readonly plan: Plan; readonly links: readonly Link[] };
 const SIGN = { all: '&&', any: '||' } as const;
 const matchOf = ({ op }: Plan): keyof typeof SIGN => (op === 'or' ? 'any' : 'all');
 
-/** What binds less than, or as, the operators of a chain: it needs brackets to be a member of one. */
+/** Returns true for expressions that bind at most as strongly as a chain's operators and need brackets inside one. */
 const isLoose = ({ op }: Plan): boolean => op === 'and' || op === 'or' || op === 'choose';
 
 /** The text after a change of its form. Parts that the change does not name stay to the letter. */

@@ -13,7 +13,7 @@ import type { Value } from '../runtime/values.ts';
 import type { BinaryName, ChangedPlan, LoopPlan, Plan } from './plan.ts';
 import type { Run } from './program.ts';
 
-/** What generated code may call, under names of ours. Nothing else is in its reach but its arguments. */
+/** Functions available to generated code, which can only reach these and its arguments. */
 const SHARED = {
   CelError,
   access,
@@ -219,7 +219,7 @@ class Generator {
     return `((${first} = ${this.part(left)}) === ${deciding} ? ${deciding} : ${quick} : ${slow})`;
   }
 
-  /** An entry that is there is found by reading it; of an object of JSON, one that reads as nothing is not there. */
+  /** A member exists if reading it gives a value; in JSON objects an undefined value means absence. */
   #has(of: Plan, key: string): string {
     if (BUILTIN_NAMES.has(key) || !SAFE_KEY.test(key)) return `has(${this.part(of)}, ${quoted(key)})`;
     const [object, value] = [this.#temporary(), this.#temporary()];

@@ -18,7 +18,7 @@ const MAX_DEPTH = 80;
 
 type Operation = Extract<ASTNode, { op: BinaryName | '&&' | '||' }>;
 
-/** Turns the library's tree into ours, which holds nothing that is not on the list, and collects all faults. */
+/** Converts the library's tree into our plan, which only has allowed operations, and collects all faults. */
 export class Lowering implements Lowers {
   readonly faults: ExpressionFault[] = [];
   readonly #source: string;

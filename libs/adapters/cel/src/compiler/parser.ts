@@ -102,7 +102,7 @@ function makeEnvironment(names: Names): Environment {
 
 type Located = { readonly code?: string; readonly summary?: string; readonly range?: { readonly start: number } };
 
-/** The library's parser and checker with the names of one place. Neither runs anything. */
+/** Creates the library's parser and checker for a set of names. Neither executes anything. */
 export function createParser(names: Names): Parser {
   const environment = makeEnvironment(names);
   const untyped = environment.parse('dyn(0)').ast;

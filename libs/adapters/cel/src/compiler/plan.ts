@@ -58,7 +58,7 @@ export type LoopPlan = {
   readonly test: Plan;
   /** The third argument of `map(x, test, make)`. */
   readonly make: Plan | null;
-  /** Steps of one turn. */
+  /** Steps per iteration. */
   readonly cost: number;
 };
 

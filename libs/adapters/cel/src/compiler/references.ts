@@ -14,9 +14,9 @@ const below = (of: FieldReference, step: FieldStep): FieldReference => {
 };
 
 /**
- * The fields that an expression refers to, in the order of their first mention. A name of a loop stands for the
- * elements of its list: `event.items.exists(i, i.qty > 2)` refers to `items` and `items[].qty`.
- * `expected` is what its place needs the whole to be.
+ * Returns the fields an expression uses, in order of their first use. A loop variable stands for the elements of its
+ * list: `event.items.exists(i, i.qty > 2)` uses `items` and `items[].qty`. `expected` is the result type that the
+ * context requires.
  */
 export function fieldReferences(plan: Plan, expected: JsonType | null = null): readonly FieldReference[] {
   const found = new Map<string, FieldReference>();

@@ -112,7 +112,7 @@ function objectTypeName(value: Exclude<Value, string | number | bigint | boolean
   return 'map';
 }
 
-/** What people read in an error; the long protobuf names say nothing to them. */
+/** Type name for error messages, without protobuf prefixes. */
 export const shownType = (value: Value): string => typeNameOf(value).replace('google.protobuf.', '').toLowerCase();
 
 const described = (value: Value): string => (value === null ? 'null' : shownType(value));

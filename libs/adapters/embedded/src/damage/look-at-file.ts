@@ -8,8 +8,8 @@ const LARGEST_PAGE = 65_536;
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
- * In words what is missing of a data file that no process has open, or null. Reads its header alone: a file that was cut short would
- * else be opened, or be taken for a new one.
+ * Describes what a closed data file lacks, or null. Reads only its header, because a truncated file would otherwise be
+ * opened, or treated as new.
  */
 export function cutShort(database: string, keyFolder: string): string | null {
   if (!existsSync(database) || sizeOf(`${database}-wal`) > 0) return null;

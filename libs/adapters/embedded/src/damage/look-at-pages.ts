@@ -5,7 +5,7 @@ import { blamesFile } from '../writing/commit.ts';
 /** Damages, none where the file is whole; or why it could not be looked at. */
 export type PagesFound = { readonly damages: readonly string[] } | { readonly unseen: string };
 
-/** So many damages are told; there may be more. */
+/** Damaged pages listed in a report; the file may have more. */
 const TOLD = 3;
 
 /** Looks at every page of a data file once, which may be in use. Reading all of a large file takes its time. */

@@ -101,7 +101,7 @@ export function dropDamaged(database: string, damage: Damage, stamp: string): Ke
     else copyFileSync(wal, log);
     if (existsSync(wal)) truncateSync(wal, WAL_HEADER_BYTES + committed * (FRAME_HEADER_BYTES + pageBytesIn(wal)));
   }
-  // It tells of more than there is now. SQLite makes it again from the log.
+  // The index describes more frames than exist now. SQLite rebuilds it from the log.
   rmSync(`${database}-shm`, { force: true });
   return { log, file };
 }

@@ -7,13 +7,13 @@ import { lookAtPages } from './look-at-pages.ts';
 import { dropDamaged, inWords, lookAtWal } from './look-at-wal.ts';
 
 export type Mended = {
-  /** In words, what is damaged still: nothing starts over it. */
+  /** Descriptions of the remaining damage. Carillon does not start over it. */
   readonly damages: readonly string[];
   /** Whether the write-ahead log is one of these, and could be cut or put aside: `mend` with `drop`. */
   readonly logCanBeCut: boolean;
   /** Whether the data file has all of the damaged log: then nothing is lost when that is put aside. */
   readonly nothingLost: boolean;
-  /** The damage of the write-ahead log that was cut off or put aside, in words; null: nothing was. */
+  /** Description of the log damage that was cut off or moved aside. Null if there was none. */
   readonly dropped: string | null;
   /** Where the log is kept as it was before it was cut. */
   readonly kept: string | null;

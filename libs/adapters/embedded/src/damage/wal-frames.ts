@@ -18,7 +18,7 @@ const MAGIC = 0x377f0682;
 type Checksum = readonly [number, number];
 const NOTHING: Checksum = [0, 0];
 
-/** What the index says of the log: it outlives a process that is killed, and tells how much was committed. */
+/** The log's index. It survives a kill and tells how much was committed. */
 export type WalIndex = {
   readonly salts: Uint8Array;
   /** Up to the last commit. */
@@ -58,7 +58,7 @@ const equal = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, at) => byte === other[at]);
 const same = (one: Checksum, other: Checksum): boolean => one[0] === other[0] && one[1] === other[1];
 
-/** SQLite's checksum goes on from that of what stood before, over pairs of words. */
+/** Continues SQLite's checksum of the preceding bytes, over pairs of 32-bit words. */
 export function checksum(bytes: Uint8Array, littleEndian: boolean, seed: Checksum = NOTHING): Checksum {
   let [first, second] = seed;
   const words = view(bytes);
@@ -94,7 +94,7 @@ export function pageBytesOf(header: Uint8Array): number | null {
   return size >= 512 && size <= 65_536 && (size & (size - 1)) === 0 ? size : null;
 }
 
-/** A log that is not there, or holds no frame: nothing is lost unless the index tells of frames that are nowhere else. */
+/** Judges a missing or empty log: no loss unless the index names frames that exist only there. */
 export const inspectEmptyWal = (index: WalIndex | null): WalVerdict =>
   index !== null && index.copied < index.frames
     ? { kind: 'damaged', committed: 0, at: 0, commitsBehind: null, remedy: index.attempted > 0 ? 'restore' : 'cut' }

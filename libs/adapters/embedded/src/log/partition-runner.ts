@@ -3,7 +3,7 @@ import { CarillonError, stopsPartition, untilAborted } from '@carillon/kernel';
 import type { ConsumeOptions, LogRecord, PartitionWorker, TopicName, EventLoopSlice } from '@carillon/ports';
 import type { Arrivals } from './arrivals.ts';
 
-/** What a runner reads from. Reads answer at once, so nothing can arrive between an empty read and the wait for more. */
+/** Source of records. Reads are synchronous, so no record can arrive between an empty read and the wait. */
 export type RecordSource = {
   read(topic: TopicName, partition: number, from: number, maxRecords: number, maxBytes: number): readonly LogRecord[];
   bounds(topic: TopicName, partition: number): { readonly start: number; readonly end: number };
@@ -97,7 +97,7 @@ async function follow(
     await worker.handle(records, () => source.bounds(topic, partition).end);
     next = last.offset + 1;
     wentWell();
-    // A handler that never really waits must not keep everybody else from their turn.
+    // A handler that never waits must not block the event loop.
     await source.slice.yield();
   }
 }

@@ -26,7 +26,10 @@ export const readCalledOff = (reader: Pick<Reader, 'all'>, topic: keyof typeof T
 export const readCalledOffJobs = (reader: Pick<Reader, 'all'>): ReadonlySet<JobId> =>
   new Set((reader.all('SELECT job FROM called_off_jobs') as { job: JobId }[]).map(({ job }) => job));
 
-/** A call under way at the backup is in doubt, whatever its notification says of doubts: nothing is sent again. */
+/**
+ * Settings that leave calls running at the backup in doubt, whatever the notification configures: nothing is sent
+ * again.
+ */
 const HELD: DeliverySettings = { retry: { attempts: 1, first: 0, max: 0 }, inDoubt: 'hold', expires: 0 };
 
 /**

@@ -34,10 +34,9 @@ const HAS_LEDGER = 3;
 const refuse = (detail: string): CarillonError => new CarillonError('wrong_usage', detail);
 
 /**
- * Brings what the newer folder's ledger knows into the restored one: every delivery that ended there, is in doubt or was
- * being sent. So nothing that it sent is sent again, neither by what the backup does again nor by events that
- * come again. Each is told of on the log. Deliveries that waited there were not sent: they stay as they are in the backup. Addresses
- * that mail is held back from are carried over too.
+ * Copies deliveries from the newer folder's ledger that ended, are in doubt or were being sent, so that neither
+ * repeated work of the backup nor repeated events send them again. Each is reported on the log. Deliveries that were
+ * waiting there stay as in the backup. Also copies suppressed addresses.
  */
 export function carryOver(
   sql: Statements,
@@ -86,7 +85,9 @@ export function carryOver(
   }
 }
 
-/** Whether nobody was told by it there: it waits, also for a digest, or is in one that waits or was not made. */
+/**
+ * Returns true if the delivery notified nobody: it waits, alone or for a digest, or its digest waits or does not exist.
+ */
 function isUnsent({ state, clean, digestedIn }: Delivery, source: Statements): boolean {
   if (!clean) return false;
   if (state !== 'DIGESTED') return state === 'WAITING' || state === 'COLLECTED';
@@ -96,12 +97,12 @@ function isUnsent({ state, clean, digestedIn }: Delivery, source: Statements): b
 
 const SUPPRESSION = ['workspace', 'channel', 'address', 'source', 'detail', 'delivery_id', 'at', 'added_by'] as const;
 
-/** Whoever must not be written to since the backup must not be written to now. What the backup holds back stays held back. */
+/** Copies suppressions added since the backup. Those of the backup stay. */
 function carrySuppressions(sql: Statements, source: Statements): number {
   const columns = SUPPRESSION.join(', ');
   const places = SUPPRESSION.map(() => '?').join(', ');
   let added = 0;
-  // What the folder of an older version lacks is nothing here.
+  // Columns that an older version lacks become null.
   for (const row of source.iterate('SELECT * FROM suppressions ORDER BY sequence')) {
     const values = SUPPRESSION.map((column) => row[column] ?? null);
     added += sql.run(`INSERT INTO suppressions (${columns}) VALUES (${places}) ON CONFLICT DO NOTHING`, ...values);
@@ -134,7 +135,7 @@ function carried(theirs: Delivery, configurations: number, moment: Moment): Deli
   return moveTo(theirs, { state, reason, detail }, { intent: { ...intent, configNumber } }, moment);
 }
 
-/** Refuses a folder of another deployment, and one that is older; answers what only the newer log has. */
+/** Refuses a folder of another deployment or an older one. Returns the spans that only the newer log has. */
 function compare(sql: Statements, source: Statements, newer: string): readonly Span[] {
   const version = Number(source.get('PRAGMA user_version')?.['user_version']);
   if (version < HAS_LEDGER || version > MIGRATIONS.length) {

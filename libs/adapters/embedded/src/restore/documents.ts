@@ -26,7 +26,7 @@ export function addDelivery(sql: Statements, delivery: Delivery): void {
   deliveryWrites({ sql, now: () => delivery.updatedAt })['deliveries.insert']([toRow(delivery)]);
 }
 
-/** Puts `after` in the place of `before`, whatever versions came between them in another file. */
+/** Replaces `before` by `after`, regardless of versions written in the other file. */
 export function rewriteDelivery(sql: Statements, before: Delivery, after: Delivery): void {
   sql.run('UPDATE deliveries SET version = ? WHERE id = ?', after.version - 1, before.id);
   deliveryWrites({ sql, now: () => after.updatedAt })['deliveries.replace'](toRow(after), null);

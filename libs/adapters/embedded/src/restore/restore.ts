@@ -25,7 +25,7 @@ export type RestoreOptions = {
   readonly newer?: string;
   /** Works on the unpacked folder before it gets its name. */
   readonly beforeReady?: (folder: string) => Promise<void>;
-  /** Nothing that the backup had not sent is sent, unless a person says so for each. */
+  /** Cancels everything that the backup had not sent, unless a person resends it. */
   readonly cancelUnsent?: boolean;
 };
 
@@ -39,9 +39,9 @@ export type Restored = Outstanding & {
 const refuse = (detail: string): CarillonError => new CarillonError('wrong_usage', detail);
 
 /**
- * Unpacks a backup into a folder that is empty or not there, and answers what will be done when a product starts over
- * it. Either the whole folder appears, or none of it. What was sent after the backup was made is not in it, so without
- * `newer` or `cancelUnsent` what was waiting then goes out again.
+ * Unpacks a backup into an empty or new folder, and returns what a start over it will do. The folder appears completely
+ * or not at all. Messages sent after the backup are unknown to it, so without `newer` or `cancelUnsent` messages
+ * waiting at the time are sent again.
  */
 export async function restoreBackup(file: string, dataDir: string, options: RestoreOptions): Promise<Restored> {
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0) {

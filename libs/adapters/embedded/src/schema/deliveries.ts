@@ -51,8 +51,8 @@ export const DELIVERIES_SCHEMA = `
 export const DELIVERIES_COUNTED_BY_INSERT = 'DROP TRIGGER deliveries_counted';
 
 /**
- * What waits, by its notification: what a changed configuration concerns is found without reading all that waits. In place of the
- * index by time alone: the earliest of all is the earliest of the workspaces'.
+ * Index of waiting deliveries by notification, to find those a changed configuration concerns. It replaces the index by
+ * time alone, because the earliest time is the minimum over workspaces.
  */
 export const DELIVERIES_WAITING_BY_NOTIFICATION = `
   CREATE INDEX deliveries_waiting ON deliveries (workspace, notification_id, next_at) WHERE state = 'WAITING';
@@ -60,8 +60,8 @@ export const DELIVERIES_WAITING_BY_NOTIFICATION = `
 `;
 
 /**
- * What is in a state, by its workspace: who lists what waits or failed in one reads nothing of the others. Lists of all workspaces step
- * from one to the next.
+ * Index of deliveries by workspace and state, so that a list reads only its own workspace. Lists over all workspaces
+ * visit one after another.
  */
 export const DELIVERIES_BY_WORKSPACE_AND_STATE = `
   CREATE INDEX deliveries_state_of_workspace ON deliveries (workspace, state, created_at, id);
@@ -90,7 +90,7 @@ export const DELIVERIES_BY_ANY_FILTER = `
   CREATE INDEX deliveries_test ON deliveries (workspace, created_at, id) WHERE is_test = 1;
 `;
 
-/** No list is of all workspaces in any state: it cost each insert a place to write and served nobody. */
+/** Drops an index that no list uses and that every insert had to write. */
 export const DELIVERIES_NOT_BY_TIME_ALONE = 'DROP INDEX IF EXISTS deliveries_created';
 
 /**
@@ -121,14 +121,14 @@ export const DELIVERIES_BY_PHASE = `
   DROP INDEX deliveries_unique_id;
 `;
 
-/** What a walk along the index of reasons, or of people, has to say word for word: SQLite takes a partial index for nothing less. */
+/** Conditions of partial indexes. SQLite uses such an index only if the query repeats its condition verbatim. */
 export const HAS_ANOTHER_REASON = "reason NOT IN ('new', 'accepted')";
 export const IS_NAMED_APART = 'person IS NOT recipient';
 
 /**
- * A message that is sent at once writes no place in the index of reasons, and one whose person is known by the address alone none in that of
- * people: each place of an insert is a page of the write-ahead log. That of recipients tells the person, so that many who share an address are
- * passed over without reading their rows.
+ * Keeps deliveries that are sent at once out of the index of reasons, and those whose person is the address out of the
+ * index of people, because each index entry costs a page of the write-ahead log. The index of recipients includes the
+ * person, so that shared addresses are filtered without reading rows.
  */
 export const DELIVERIES_IN_FEWER_INDEXES = `
   DROP INDEX deliveries_reason;
@@ -139,5 +139,5 @@ export const DELIVERIES_IN_FEWER_INDEXES = `
   CREATE INDEX deliveries_recipient ON deliveries (recipient, created_at, id, person);
 `;
 
-/** Who searches for what is new reads nothing of what is held (stores/delivery-phases.ts). */
+/** Gives new deliveries their own phase, so that searches for them read no held ones (stores/delivery-phases.ts). */
 export const DELIVERIES_NEW_APART = "UPDATE deliveries SET phase = 'NEW' WHERE phase = 'OPEN' AND reason = 'new'";

@@ -128,7 +128,7 @@ export function migrate(
 
 const SLOT_COLUMNS = 'unique_id,workspace,notification_id,channel';
 
-/** The promise "one acceptance per slot" stands on this index: without it nothing starts. */
+/** Throws if the index behind "one acceptance per slot" is missing. */
 export function verifySlotIndex(db: DatabaseSync): void {
   const found = db
     .prepare(

@@ -75,8 +75,8 @@ export const READ_MODELS_SCHEMA = `
 `;
 
 /**
- * What lists of the inbox are filtered by, read out of the message itself, so that messages of before are found too. The generated columns
- * take no place in the rows, only in the indexes.
+ * Virtual columns for the inbox filters, computed from the message, so that older rows are covered. They use space only
+ * in the indexes.
  */
 export const INBOX_BY_FILTER = `
   ALTER TABLE inbox ADD COLUMN workspace TEXT AS (message ->> '$.workspace') VIRTUAL;
@@ -86,7 +86,7 @@ export const INBOX_BY_FILTER = `
   CREATE INDEX inbox_recipient ON inbox (recipient, at, id);
 `;
 
-/** Who sent a dead letter on its way again; of those of before nobody knows. */
+/** Author of a redrive. Null for earlier rows. */
 export const DEAD_LETTERS_REDRIVEN_BY = 'ALTER TABLE dead_letter_rows ADD COLUMN redriven_by TEXT;';
 
 /** Rows of before have no trace: they are found by their id alone. */
@@ -95,7 +95,7 @@ export const EVENTS_BY_TRACE = `
   CREATE INDEX event_rows_trace ON event_rows (trace_id, at) WHERE trace_id IS NOT NULL;
 `;
 
-/** Who dismissed a receipt that nobody could place, and what it says; of those of before that is not known. */
+/** Author of a dismissal, and the receipt's content. Null for earlier rows. */
 export const DEAD_LETTERS_OF_RECEIPTS = `
   ALTER TABLE dead_letter_rows ADD COLUMN dismissed_at INTEGER;
   ALTER TABLE dead_letter_rows ADD COLUMN dismissed_by TEXT;

@@ -6,7 +6,7 @@ export const RESTORES_SCHEMA = `
   ) STRICT;
 `;
 
-/** The same by partition of `carillon.cohorts`: what messages below this offset change is told to nobody. */
+/** Offsets per partition of `carillon.cohorts` below which messages cause no events. */
 export const COHORT_RESTORES_SCHEMA = `
   CREATE TABLE called_off_cohorts (
     partition INTEGER PRIMARY KEY,

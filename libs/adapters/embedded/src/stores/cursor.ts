@@ -1,8 +1,8 @@
 import { CarillonError } from '@carillon/kernel';
 
 /**
- * A page ends at a row, and the next one begins after that row in the order of the list: rows that arrive in between
- * neither push rows twice into sight nor out of it. The text means nothing to whoever carries it back.
+ * Encodes a page's last row. The next page starts after that row in list order, so new rows neither repeat nor hide
+ * rows. The text is opaque to clients.
  */
 export const cursorAt = (...keys: readonly (number | string)[]): string =>
   Buffer.from(JSON.stringify(keys)).toString('base64url');

@@ -64,7 +64,7 @@ function turnsOver(): () => Promise<void> {
 
 const noneOfAny = (): Uint32Array => new Uint32Array(DELIVERY_STATES.length);
 function add(into: Uint32Array, more: Uint32Array): void {
-  // By place and not by an iterator, which takes ten times as long.
+  // An index loop is ten times faster than an iterator.
   for (let at = 0; at < into.length; at += 1) into[at] = (into[at] ?? 0) + (more[at] ?? 0);
 }
 
@@ -128,7 +128,7 @@ export function deliveryCounts(
     },
     async countPeople({ workspace, since, before }, states) {
       const [sums, turn] = [kept.sums(), turnsOver()];
-      // Each person once, in whatever pieces and states: by a mark under the number, which is faster than a set of names.
+      // Counts each person once over all pieces and states, with an array of flags, which is faster than a set.
       let marks = new Uint8Array(sums.numbered());
       const mark = (numbers: Uint32Array): void => {
         if (marks.length < sums.numbered()) {

@@ -64,7 +64,7 @@ export const deliveryWrites = ({ sql, now }: Transaction) => ({
     if (moved === 'done' && outcomes) appendRecords({ sql, now }, outcomes);
     return moved;
   },
-  /** The same with whatever intent; answers where that stands. */
+  /** Replaces a row that may have another intent. Returns the row of the intent. */
   'deliveries.replace'(row: DeliveryRow, outcomes: PackedRecords | null): number | 'stale' {
     const place = replaceRow(sql, row);
     if (place !== 'stale' && outcomes) appendRecords({ sql, now }, outcomes);
@@ -77,8 +77,8 @@ const sizeOf = (row: MovedRow & { readonly intent?: string }): number =>
   row.document.length + (row.intent?.length ?? 0) + 512;
 
 /**
- * Where the intents stand that were read or written here. An intent never changes, so the very object that a delivery was read with is
- * the one that its row has; of any other nobody knows, and it is written.
+ * Row ids of intents read or written by this process. Intents are immutable, so the same object has the same row; an
+ * unknown object is written.
  */
 function createPlaces() {
   const places = new WeakMap<Delivery['intent'], { readonly id: string; readonly place: number }>();

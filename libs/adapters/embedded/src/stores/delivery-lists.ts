@@ -11,7 +11,7 @@ type Key = { readonly created_at: number; readonly id: string };
 /** One walk along an index that holds what is wanted in the order of the list. */
 type Walk = { readonly index: string; readonly conditions: readonly Condition[] };
 
-/** What stands behind the beginning of an address is below the highest character there is. */
+/** All texts with this prefix sort below the prefix followed by the highest character. */
 const beginsWith = (beginning: string): Condition => [
   'recipient >= ? AND recipient < ?',
   beginning,
@@ -83,7 +83,7 @@ function walksOf(filter: DeliveryFilter, workspaces: () => readonly string[]): r
   }
   if (filter.uniqueId !== undefined) return alone('INDEXED BY deliveries_slot');
   if (filter.person !== undefined) {
-    // Who is known by the address alone stands in no other index.
+    // People identified by their address alone are not in the index of people.
     const byAddress: Condition = ['recipient = ?', filter.person];
     return [
       { index: 'INDEXED BY deliveries_person', conditions: [[IS_NAMED_APART], ...conditions] },

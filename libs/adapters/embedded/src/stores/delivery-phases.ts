@@ -6,9 +6,9 @@ const [NEW, OPEN] = ['NEW', 'OPEN'];
 const isOpen = (state: DeliveryState): boolean => state === 'WAITING' || state === 'SENDING';
 
 /**
- * What lists and counts find a state by. A sender moves messages between WAITING and SENDING, to and fro; both are one phase, so that the
- * index of the lists is written only when a message leaves it. What is new has its own: who searches for it reads nothing of what is held,
- * and a message that is sent at once is written there no more often.
+ * Returns the phase by which lists and counts find a state. WAITING and SENDING share one phase, so that the index is
+ * only written when a message leaves both. New deliveries have their own, so that searches for them read no held ones,
+ * without extra writes for messages sent at once.
  */
 export const phaseOf = ({ state, reason }: Pick<Delivery, 'state' | 'reason'>): string =>
   !isOpen(state) ? state : reason === 'new' ? NEW : OPEN;
@@ -29,8 +29,8 @@ export const BY_PHASE = 'INDEXED BY deliveries_phase';
 export const BY_LEASE = 'INDEXED BY deliveries_lease';
 
 /**
- * Deliveries in a state, in walks in the order of lists that have nothing in common. Few are SENDING at a time, no more than there are
- * connections: whatever else is open waits.
+ * Returns disjoint index walks for deliveries in a state, each in list order. Few are SENDING, at most one per
+ * connection; all other open ones wait.
  */
 export function inState(state: DeliveryState): readonly { readonly index: string; readonly condition: Condition }[] {
   if (state === 'SENDING') return [{ index: BY_LEASE, condition: ["state = 'SENDING'"] }];

@@ -158,7 +158,7 @@ export function moveRow(sql: Statements, row: MovedRow, place: number): 'done' |
   return changed === 1 ? 'done' : 'stale';
 }
 
-/** The same with whatever intent: answers where that stands now. */
+/** Replaces a row that may have another intent. Returns the row of the intent. */
 export function replaceRow(sql: Statements, row: DeliveryRow): number | 'stale' {
   const before = [row.id, row.version - 1];
   const held: Row | undefined = sql.get('SELECT intent_place FROM deliveries WHERE id = ? AND version = ?', ...before);

@@ -88,9 +88,9 @@ function createSums(isWritten: (place: string) => boolean, mostBytes: number) {
 }
 
 /**
- * Sums of the ledger by stretches of time, in memory alone: each was read from the rows, and is forgotten before a row of its stretch is
- * written. Whoever writes to the ledger writes through here, and the data file has one process, so a sum that is kept is what the rows say.
- * While a write is under way nobody knows what its rows are, and nothing of their stretch is kept.
+ * Cache of ledger sums per time bucket. A sum is dropped before a row of its bucket is written. All writes go through
+ * here and the data file has one process, so a cached sum equals its rows. While a write runs, its bucket is not
+ * cached.
  */
 export function createKeptSums(mostBytes = MAX_BYTES) {
   const written = new Map<string, number>();
@@ -119,9 +119,9 @@ export function createKeptSums(mostBytes = MAX_BYTES) {
       }
     },
     /**
-     * What is kept, for one answer to use and add to. Where that is too much, all is forgotten here and not while somebody counts, to whom the
-     * number of a person is to mean the same throughout: an answer that began before goes on with sums that were right when it began, or are
-     * read by itself.
+     * Returns the cached sums for one response. If the cache is too large, it is replaced here rather than during a
+     * count, because the number of a person must stay the same within a response. A running response continues with its
+     * own sums.
      */
     sums() {
       if (kept.bytes() > mostBytes) kept = createSums(isWritten, mostBytes);

@@ -12,7 +12,7 @@ export type WalBounds = {
   readonly most: number;
 };
 
-/** From this length on nothing new is taken in: the rest is for what is under way, whose end is to be written down. */
+/** Returns the log length from which new work is refused. The rest is reserved to record the end of running work. */
 export const intakeUntil = ({ most }: WalBounds): number => (most / 4) * 3;
 
 /** A start after a kill reads the log whole: a gigabyte takes it some seconds. */

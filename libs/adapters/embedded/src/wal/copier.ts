@@ -44,7 +44,7 @@ export function createWalCopier(options: {
   readonly bounds: WalBounds;
   /** Starts a thread; called again when one died. */
   readonly start: () => Worker;
-  /** Is told where the data file turns out to be damaged. */
+  /** Called if the data file is found to be damaged. */
   readonly found: (what: string) => void;
 }): WalCopier {
   const { bounds } = options;
@@ -97,7 +97,7 @@ export function createWalCopier(options: {
 
   return {
     grew(now) {
-      // It began anew: whatever held it does so no more.
+      // The log was restarted, so no reader blocks it any more.
       if (now.bytes < log.bytes) againFrom = 0;
       log = now;
       const from = log.bytes < bounds.waitFrom ? bounds.copyFrom : 1;

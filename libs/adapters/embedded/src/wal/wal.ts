@@ -16,7 +16,7 @@ export type WalState = {
 export type Wal = {
   /** Takes two microseconds, and no lock. */
   state(): WalState;
-  /** Copies what no reader of an old state needs as it was. Holds nobody up, and does nothing while another copies. */
+  /** Copies frames that no reader of an old state needs. Blocks nobody, and does nothing while another copy runs. */
   copy(): WalState;
   /** Copies the rest; whether the next commit begins the log anew. Waits so long for those who read old states. */
   beginAnew(patience: Duration): boolean;

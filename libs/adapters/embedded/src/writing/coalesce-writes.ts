@@ -12,7 +12,7 @@ export type CoalescedWrites = {
 export function coalesceWrites(writes: readonly Request[], joints: Joints): CoalescedWrites {
   const requests: Request[] = [];
   const transfer: ArrayBuffer[] = [];
-  /** For each request, the places of its writes. */
+  /** Indexes of the writes in each request. */
   const placesOf: number[][] = [];
   const joined = new Map<string, number[]>();
   for (const [place, write] of writes.entries()) {

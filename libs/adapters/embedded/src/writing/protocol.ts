@@ -26,7 +26,7 @@ export type Request = { readonly name: string; readonly args: readonly unknown[]
 /** How writes of one name that wait together go to the thread as one request, and fail as one. */
 export type Joint = {
   readonly join: (all: readonly never[]) => { readonly argument: unknown; readonly transfer: readonly ArrayBuffer[] };
-  /** What each of them returns, from what the one request returned. */
+  /** Returns the result of each write from the result of the joint request. */
   readonly split: (value: never, all: readonly never[]) => readonly unknown[];
 };
 export type Joints = Readonly<Record<string, Joint>>;
@@ -59,7 +59,7 @@ export type WriterSettings = {
   readonly walBounds: WalBounds;
 };
 
-/** What this process knows of damage of the data file. `found` answers the words for it: those of the first damage. */
+/** Known damage of the data file. `found` returns the description of the first damage. */
 export type DamageKnown = { known(): string | null; found(what: string): string };
 
 export type ToWriter =

@@ -1,6 +1,6 @@
 /**
- * The writer's thread: the only one that writes to the file. Waiting for the disk happens here, where nobody else has
- * to wait with it. It answers a batch after its COMMIT returned.
+ * The writer's thread, which alone writes to the file and waits for the disk. It responds to a batch after its COMMIT
+ * has returned.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { CarillonError, isCarillonError, messageOf } from '@carillon/kernel';

@@ -23,7 +23,10 @@ export type WritableFile = {
   close(): void;
 };
 
-/** Whoever reads a page or two has ended by then. All writes wait meanwhile: whoever reads an old state for long is not waited for. */
+/**
+ * Milliseconds to wait for short reads. All writes wait meanwhile, so readers of an old state that take longer are not
+ * waited for.
+ */
 const A_MOMENT = 100;
 
 /** SQLite's result code for a disk without room. */
@@ -40,8 +43,8 @@ const sortBesideFile = (db: DatabaseSync, file: string): void =>
   db.exec(`PRAGMA temp_store = FILE; PRAGMA temp_store_directory = '${dirname(file).replaceAll("'", "''")}'`);
 
 /**
- * Opens the file for the one writer: write-ahead log, every commit on the disk before it counts, schema up to date. Throws
- * `data_damaged` with SQLite's words where the file cannot be read.
+ * Opens the file for the writer: write-ahead log, a disk sync per commit, current schema. Throws `data_damaged` with
+ * SQLite's message if the file is unreadable.
  */
 export function openForWriting(
   settings: WriterSettings,
@@ -120,7 +123,7 @@ export function openForWriting(
         try {
           log = wal.copy();
         } catch {
-          // What was committed stands in the log. If it cannot be copied for long, the log grows to its bound, and that is said.
+          // The commit is in the log. If copying keeps failing, the log grows to its bound, which is reported.
         }
       },
       close: () => db.close(),

@@ -35,7 +35,10 @@ const post = (thread: Worker, message: ToWriter, transfer: readonly ArrayBuffer[
   thread.postMessage(message, transfer);
 
 export type Writer = {
-  /** The writes of one table. Each resolves once it is durable and rejects if it was not done, or nobody can say. */
+  /**
+   * Returns the writes of one table. Each resolves when durable, and rejects if it was not done or the result is
+   * unknown.
+   */
   writes<Table extends Operations>(): Write<Table>;
   /** Resolves when the thread has opened the file, rejects with the reason why it cannot. */
   open(): Promise<void>;
