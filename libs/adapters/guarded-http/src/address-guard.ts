@@ -16,8 +16,8 @@ export const REFUSED: OutboundFailure = {
 };
 
 /**
- * For a name that is nobody's and one that leads where nobody may connect to: told apart, they would say which names the
- * deployment's own network has.
+ * The same for an unknown name and for one with only forbidden addresses, because the difference would reveal names of
+ * the deployment's own network.
  */
 const NO_ADDRESS: OutboundFailure = {
   reason: 'unresolved',

@@ -5,7 +5,7 @@ import { buildConnector } from 'undici';
 import { REFUSED } from './address-guard.ts';
 import { readAddress } from './address-ranges.ts';
 
-/** What a connection that does not come about ends in; the HTTP library hands it on to whoever asked. */
+/** Error of a connection that fails. The HTTP library passes it on to the caller. */
 export class ConnectionRefused extends Error {
   readonly failure: OutboundFailure;
   constructor(failure: OutboundFailure, options?: { cause?: unknown }) {
@@ -53,7 +53,7 @@ async function connect(guard: AddressGuard, timeout: Duration, options: buildCon
   });
 }
 
-/** Stands in for the resolver: answers what was judged, whatever the name says by now. */
+/** Replaces the resolver: returns the checked addresses, whatever the name resolves to by now. */
 const answering =
   (addresses: readonly GuardedAddress[]): LookupFunction =>
   (_host, { all }, callback) => {

@@ -98,7 +98,7 @@ describe('a name server that keeps silent', () => {
     await Promise.all(silent);
     expect(new Set(ended)).toEqual(new Set(['given up']));
     expect(performance.now() - begun).toBeLessThan(60_000);
-    // It was waited for, so none of the search domains is tried.
+    // The resolver waited for the answer, so it tried no search domain.
     expect(server.questions.filter((one) => one.includes('cluster.local'))).toEqual([]);
   });
 });

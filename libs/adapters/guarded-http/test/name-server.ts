@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 export type NameServer = {
   /** `address:port`. */
   readonly address: string;
-  /** `A name` or `AAAA name`, in the order of arrival. One that was sent again, because the machine was slow, stands there once. */
+  /** Queries such as `A name` or `AAAA name`, in order of arrival. A repeat of a slow query is listed once. */
   readonly questions: string[];
   close(): Promise<void>;
 };

@@ -4,7 +4,7 @@ import { placeOf, type Mustache, type Program } from './syntax.ts';
 /** Attributes whose value is an address that a reader may follow or load. */
 const LINKS: ReadonlySet<string> = new Set(['href', 'src', 'action', 'formaction', 'poster', 'background']);
 
-/** Where a place in HTML is, as far as values need it. `value`: text of the attribute's value stands before it. */
+/** Position in HTML, as needed to escape values. `value`: the attribute's value has text before the position. */
 type State = {
   readonly in: 'text' | 'tag' | 'equals' | 'quoted' | 'bare';
   readonly attribute: string;

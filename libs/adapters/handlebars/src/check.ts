@@ -59,7 +59,7 @@ export function warningsOf(sheet: TemplateSource): readonly TemplateFault[] {
   });
 }
 
-/** Faults of a text that stands for itself in a template, whatever it will be put into. */
+/** Checks an included text on its own, independent of the including template. */
 export function inspectPiece(source: string): readonly Omit<TemplateFault, 'part'>[] {
   const faults: TemplateFault[] = [];
   const piece = { ...PIECE, source };

@@ -42,8 +42,8 @@ export const LIMITS = {
 } as const;
 
 /**
- * What the main thread fills in by itself, to save the way to a thread that can be stopped. All of it together is meant to be
- * some milliseconds of work, whatever the template and the data; what needs more goes that way.
+ * Limits of templates that the main thread renders itself, which saves a message to a stoppable thread. Together they
+ * bound the work to some milliseconds for any template and data.
  */
 export const SMALL = {
   /** Values and names in the context. */

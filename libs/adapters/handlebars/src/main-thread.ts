@@ -10,7 +10,7 @@ type Entry = { readonly compiled: Compiled; skip: number };
 
 /** Renders that go to a worker at once after one that was too much here: the next will probably be too. */
 const SKIPPED = 100;
-/** Milliseconds of one turn of the event loop after which what else there is to render waits for the next. */
+/** Milliseconds per tick of the event loop after which further rendering waits for the next tick. */
 const TURN_MS = 5;
 /** Milliseconds that no render takes here but by a gap in the bounds, or on a machine that stood still. */
 const SLOW_MS = 20;

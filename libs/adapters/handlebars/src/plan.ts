@@ -40,8 +40,8 @@ export type Piece =
     };
 
 /**
- * What a checked program does when it is filled in. Every path says what `resolve` found, so nothing is searched when
- * rendering; every shown value knows the name under which it counts as missing.
+ * Compiles a checked program. Every path holds the result of `resolve`, so rendering needs no search; every shown value
+ * holds the name under which it counts as missing.
  */
 export function planOf(program: Program | undefined, scopes: readonly Scope[] = []): readonly Piece[] {
   const pieces: Piece[] = [];

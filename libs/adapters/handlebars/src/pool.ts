@@ -215,9 +215,9 @@ export class Pool {
 const limitOf = ({ phase }: Progress): number => (phase === 'compile' ? LIMITS.compileMs : LIMITS.renderMs);
 
 /**
- * Whether what takes `passed` ms by the clock and had the processor for `worked` ms is over its limit. The clock alone blames
- * nobody: on a busy machine it would fail messages with nothing wrong in them. A thread that does not say is deep in
- * native code, or has no time to answer in, and is given some.
+ * Returns true if a job that took `passed` ms by the clock and `worked` ms of processor time is over its limit. Clock
+ * time alone does not count, because on a busy machine it would fail correct messages. A thread that reports no
+ * processor time is in native code or starved, and gets some extra time.
  */
 export const isToBlame = (limit: number, passed: number, worked: number | undefined): boolean =>
   worked === undefined ? passed >= limit + SILENT_MS : worked >= limit;

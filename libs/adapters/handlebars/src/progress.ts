@@ -1,6 +1,6 @@
 /**
- * What a worker is doing, written by it and read by the main thread without a message: a worker that hangs cannot answer.
- * `job` is the number of the message it works on; 0 is none.
+ * State of a worker in shared memory, because a hanging worker cannot send messages. `job` is the number of its current
+ * message, or 0.
  */
 export const PHASES = ['idle', 'compile', 'render'] as const;
 export type Phase = (typeof PHASES)[number];

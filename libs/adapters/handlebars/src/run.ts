@@ -25,7 +25,7 @@ export class Exhausted extends Error {
   override readonly name = 'Exhausted';
 }
 
-/** What an `each` or a `with` stands at. */
+/** Current item of an `each` or `with`. */
 export type Frame = { item: unknown; key: unknown; index: unknown; first: unknown; last: unknown };
 export const newFrame = (): Frame => ({
   item: undefined,
@@ -35,14 +35,14 @@ export const newFrame = (): Frame => ({
   last: undefined,
 });
 
-/** One render: where it stands in the data, what it has used up and what it found missing. */
+/** State of one rendering: position in the data, used budget, missing names. */
 export class Run {
   readonly strict: boolean;
   readonly missing = new Set<string>();
   readonly root: unknown;
   /** How dates and numbers look where the template does not say. */
   readonly locality: Locality;
-  /** By level: the outermost `each` or `with` around a place is 0. */
+  /** Frames by level. The outermost `each` or `with` has level 0. */
   readonly frames: Frame[] = [];
   /** Name of the part that is being filled in. */
   part = '';

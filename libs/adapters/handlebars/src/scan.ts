@@ -2,13 +2,13 @@ import { LIMITS } from './limits.ts';
 import type { Place } from './syntax.ts';
 
 export type ScanFault = Place & { readonly message: string; readonly fix: string };
-/** What the sources of one template have used up so far, over all their parts. */
+/** Counts over all parts of one template. */
 export type Budget = { mustaches: number; words: number; elseIfs: number };
 export const newBudget = (): Budget => ({ mustaches: 0, words: 0, elseIfs: 0 });
 
 /**
- * One linear pass over a source before the parser may see it: finds what would cost the parser too much, and tags that
- * are never closed, for which the parser has no good words. Returns the first fault; the parser must not run after one.
+ * Scans a source once before it is parsed, for constructs too expensive for the parser and for unclosed tags, which the
+ * parser reports badly. Returns the first fault; the source must then not be parsed.
  */
 export function scan(source: string, limit: number, budget: Budget): ScanFault | undefined {
   if (source.length > limit) {

@@ -11,17 +11,17 @@ import {
   type Program,
 } from './syntax.ts';
 
-/** One `each` or `with` around a place: `{{x}}` there is a field of its item, and its block parameters are visible. */
+/** An enclosing `each` or `with`: `{{x}}` is a field of its item, and its block parameters are visible. */
 export type Scope = {
   readonly helper: 'each' | 'with';
   readonly params: readonly string[];
   /** How the item is called in lists of missing names: `items[]`, `customer`. */
   readonly label: string;
-  /** Where the item stands in the context; null where nobody can say. */
+  /** Path of the item in the context. Null if unknown. */
   readonly steps: readonly FieldStep[] | null;
 };
 
-/** What a path means at its place. `level` counts the scopes from the outside; `rest` is what is looked up in it. */
+/** Meaning of a path in its scope. `level` counts scopes from the outermost; `rest` is looked up in it. */
 export type Target =
   | { readonly kind: 'root'; readonly rest: readonly string[] }
   | { readonly kind: 'item' | 'key'; readonly level: number; readonly rest: readonly string[] }
@@ -34,9 +34,8 @@ export const LOOP_NAMES = ['index', 'key', 'first', 'last'] as const;
 export type LoopName = (typeof LOOP_NAMES)[number];
 
 /**
- * The one place that says what a path means. Both `names` and the plan for rendering use it, and the plan has what is found
- * here in the place of every path, so that what is listed and what is looked up at run time cannot differ. (Handlebars' own
- * `../` moves with the data: it does not count a scope whose item equals the one around it.)
+ * Resolves a path. Both `names` and the rendering plan use it, so listed names and names read at run time cannot
+ * differ. (Handlebars' own `../` depends on the data: it skips a scope whose item equals the enclosing one.)
  */
 export function resolve(path: PathExpression, scopes: readonly Scope[]): Target {
   const [first, ...rest] = path.parts;
@@ -72,7 +71,7 @@ export function labelOf(path: PathExpression, target: Target, scopes: readonly S
   return path.original;
 }
 
-/** Where a target stands in the context; null where nobody can say, or where it is no part of it. */
+/** Returns the path of a target in the context. Null if it is unknown or not part of the context. */
 export function placeIn(target: Target, scopes: readonly Scope[]): readonly FieldStep[] | null {
   if (target.kind === 'root') return target.rest.map(stepOf);
   const around = target.kind === 'item' ? (scopes[target.level]?.steps ?? null) : null;

@@ -76,7 +76,7 @@ export const placeOf = (node: { readonly loc: Location }): Place => ({
 export const isCall = (node: Call): boolean =>
   node.path.type === 'PathExpression' && (node.params.length > 0 || (node.hash?.pairs.length ?? 0) > 0);
 
-/** The name of the helper that is called, or undefined where a path such as `a.b` or `this` stands in its place. */
+/** Returns the name of the called helper. Undefined for a path such as `a.b` or `this`. */
 export function calledName(node: Call): string | undefined {
   const path = node.path;
   if (path.type !== 'PathExpression' || path.data || path.depth > 0 || path.parts.length !== 1) return undefined;

@@ -7,8 +7,8 @@ import { reporter } from './progress.ts';
 import type { Answer, Order, WorkerData } from './protocol.ts';
 
 /**
- * A thread in which templates are read and filled in. It answers orders one by one, in their order, and says in shared
- * memory what it is doing; who watches may end it at any moment, so it holds nothing but a cache.
+ * A thread that parses and renders templates. It processes orders in sequence and reports its state in shared memory.
+ * It may be killed at any time, so it holds only a cache.
  */
 const { progress } = workerData as WorkerData;
 const report = reporter(progress);

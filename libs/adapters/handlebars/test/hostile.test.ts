@@ -44,7 +44,7 @@ describe('a hostile source is refused at once', () => {
     const [fault] = renderer.check(email({ subject: 's', html: source }));
     expect(threadMs() - before).toBeLessThan(400);
     expect(fault?.message).toContain(message);
-    // Whoever forgets the check gets the same answer, and no work is done for it.
+    // Rendering without a check gives the same result, without extra work.
     expect(await text(source, {})).toMatchObject({ ok: false, part: 'text' });
   });
 

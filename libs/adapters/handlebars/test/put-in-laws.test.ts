@@ -46,7 +46,7 @@ const context: fc.Arbitrary<JsonObject> = fc.record({
   n: fc.integer(),
   list: fc.array(fc.constantFrom<JsonObject>({ x: 'one' }, {}), { maxLength: 3 }),
 });
-/** Without a line end at the end: that one is no part of what is put in. */
+/** Removes the final line end, which is not included. */
 const ending = (text: string): string => text.replace(/\n$/, '');
 
 test('a layout, partials and a language come out as the same text in one template, or are refused', () => {
@@ -87,7 +87,7 @@ test('what is whole by itself stays whole wherever it is put in', () => {
       const put = emailOf({ subject: 's', text: text.replaceAll('§', '{{> p}}') }, includes);
       if (put.faults.length > 0) return;
       const { faults } = inspect(templateSourceOf(put.template));
-      // What only its place can say: levels that are not there, and too much of everything together.
+      // Faults that depend on the including text: missing levels, and totals over all parts.
       for (const { message } of faults)
         expect(message).toMatch(/leads above|exists only inside|More than|more than|no content/);
     }),

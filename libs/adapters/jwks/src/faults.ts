@@ -1,7 +1,7 @@
 import type { TokenFault } from '@carillon/ports';
 import type { Refusal } from './verify-token.ts';
 
-/** What is wrong, for whoever sent the token and for whoever looks for the reason. Holds nothing out of the token. */
+/** Texts for the token's sender and for people who look for the reason. They contain nothing of the token. */
 const WORDS: Readonly<Record<TokenFault, string>> = {
   malformed:
     'it is no signed JWT: three parts of base64url with dots between them, the first two JSON objects that name nothing twice',

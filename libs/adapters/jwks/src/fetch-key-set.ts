@@ -6,7 +6,7 @@ export const MAX_BYTES = 256 * 1024;
 const CONNECT_TIMEOUT = 3000;
 const TOTAL_TIMEOUT = 5000;
 
-/** Fetches and reads a key set; the error says in words what was wrong, and nothing of what was answered. */
+/** Fetches and parses a key set. The error describes the problem without content of the response. */
 export async function fetchKeySet(http: Pick<OutboundHttp, 'request'>, url: string): Promise<Result<KeySet, string>> {
   const answer = await http.request({
     method: 'GET',

@@ -33,7 +33,7 @@ const STEPS: readonly {
 ];
 const LONGEST = 200;
 
-/** What stands in a token, short and without anything that a terminal would take for more than text. */
+/** Formats a value of a token: short, without control sequences of terminals. */
 function shown(value: Json | undefined): string {
   if (value === undefined) return 'none';
   const text = JSON.stringify(value, (_name, item: unknown) => (typeof item === 'bigint' ? String(item) : item));

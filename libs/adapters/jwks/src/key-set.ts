@@ -11,7 +11,7 @@ const LEAST_EXPONENT = 65_537n;
 
 /** Public keys as one fetch found them. */
 export type KeySet = {
-  /** Answers the key that a token's header asks for. Never looks anywhere else, whatever the header says. */
+  /** Returns the key that a token's header names, only from this set. */
   readonly find: JWTVerifyGetKey;
   readonly keys: readonly PublicKey[];
   /** How many there were beside these that cannot verify here. */

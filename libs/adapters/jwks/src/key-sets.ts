@@ -51,7 +51,9 @@ type Kept = {
 };
 
 export type KeySets = {
-  /** Keys to verify with. Waits for the network only where there are none, or where nobody asked for a long time. */
+  /**
+   * Returns keys for verification. Waits for the network only if there are none or they were not used for a long time.
+   */
   now(provider: TokenProvider): Promise<KeysNow>;
   /** The keys after another look, if there may be one now: for a token that names a key which these do not hold. */
   again(provider: TokenProvider, than: KeySet): Promise<KeySet>;
@@ -134,7 +136,8 @@ export function createKeySets(
       const usable = kept.keys !== null && age <= bounds.stale;
       if (usable && age <= bounds.fresh / 2) return answer(kept);
       const trying = refresh(kept, provider);
-      // In an outage nobody waits for the next try; after a long silence somebody has to, or would be judged by old keys.
+      // During an outage callers do not wait for the next fetch. After a long pause one must, because the keys may be
+      // outdated.
       if (!usable || (age > bounds.fresh && !kept.failing)) await trying;
       return answer(kept);
     },

@@ -32,7 +32,7 @@ export function createTokenVerifier({ http, clock, bounds, watch }: TokenVerifie
   async function verify(provider: TokenProvider, token: string): Promise<{ verdict: TokenVerdict; stale: boolean }> {
     const { settings } = provider;
     const digest = digestOf(provider, token);
-    // What no key could make good asks for none, so that nobody can make us fetch with rubbish.
+    // A token that no key could verify causes no fetch, so that garbage cannot trigger requests.
     const read = verified.has(digest) ? null : readToken(token, settings);
     if (read && !read.ok) return { verdict: refusal(read), stale: false };
     const held = await keySets.now(provider);

@@ -12,7 +12,7 @@ const LIMITS = { depth: 8, keys: 500 };
 /** What a token calls itself when it is one for access or identity, not one for something else by the same issuer. */
 const USUAL_TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt']);
 
-/** What a token says; nobody has checked yet who says it. */
+/** Contents of a token, unverified. */
 export type ReadToken = { readonly ok: true; readonly header: JsonObject; readonly claims: JsonObject };
 
 export type GoodToken = { readonly ok: true; readonly claims: JsonObject; readonly expiresAt: Instant };
@@ -73,7 +73,7 @@ export async function verifyToken(
   }
 }
 
-/** What is wrong with a header before any key is looked for. Where keys are to be found it may say: nobody listens. */
+/** Returns what is wrong with a header before keys are searched. Key URLs in the header are ignored. */
 function headerFault(header: JsonObject, { algorithms, tokenType }: JwtSettings): TokenFault | null {
   const { alg, typ, crit, kid } = header;
   if (crit !== undefined) return 'critical_header';

@@ -151,7 +151,7 @@ describe('an outage', () => {
   });
 
   test('is told as a turn when it begins and when it ends, and not while it lasts', async () => {
-    /** One more fetch, and whether it was told as a turn. */
+    /** Fetches once more. Returns whether a key rotation was reported. */
     const fetchAgain = async (): Promise<boolean | undefined> => {
       const before = fixture.fetched.length;
       fixture.pass(11 * MINUTE);
@@ -176,7 +176,7 @@ describe('an outage', () => {
     fixture.pass(31 * SECOND);
     const over = fixture.fetched.length;
     expect(await kindOf(await token())).toBe('valid');
-    // Who waits is let in when the request is given up, and that is told.
+    // Waiting callers are admitted when the request is aborted, and that is reported.
     expect(fixture.fetched.length).toBe(over);
   });
 

@@ -18,8 +18,8 @@ export type KafkaLogOptions = Partial<AppenderOptions> &
     /** How often the id of the log is read again, lest its topic is made anew under a running process. */
     readonly identityInterval?: Duration;
     /**
-     * Told once when the log is not the one that it was. Positions mean nothing any more: the process has to end. Until
-     * then every call is refused.
+     * Called once if the log was replaced. Positions are then meaningless and the process must exit. Until then every
+     * call is refused.
      */
     readonly fatal?: (error: CarillonError) => void;
   };

@@ -1,14 +1,14 @@
 import { CarillonError } from '@carillon/kernel';
 
 /**
- * The highest end of each partition that this process has seen. A partition never becomes shorter; one that does was
- * deleted and made again, or lost what it had confirmed. Then nothing may go on as if positions still meant the same.
+ * Highest end of each partition seen by this process. If a partition gets shorter, it was deleted and created again or
+ * lost confirmed records, so positions are no longer valid.
  */
 export type Watermarks = {
   end(place: string): number;
   /** A record up to here was confirmed or read. */
   saw(place: string, end: number): void;
-  /** The error to throw when a broker answers as if the partition ended at `found`. Told to the process as well. */
+  /** Returns the error for a partition that now ends at `found`, and reports it to the process. */
   receded(place: string, found: number): CarillonError;
 };
 

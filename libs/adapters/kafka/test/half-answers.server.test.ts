@@ -29,7 +29,7 @@ describeWith('kafka', 'the log on Kafka while answers break off', () => {
   let connection: KafkaConnection;
   const seen = new Set<number>();
 
-  /** Every answer of this kind breaks off, each at another place, but for the last of each turn. */
+  /** Truncates responses of this kind at varying positions, except the last of each round. */
   function breakOff(kind: Kind, times: number): () => number {
     let cuts = 0;
     let turn = 0;

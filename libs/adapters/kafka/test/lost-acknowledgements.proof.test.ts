@@ -12,7 +12,7 @@ import { runningKafka, type RunningKafka } from './running-kafka.ts';
 const FAULTS = 200;
 const WRITERS = 12;
 const TIMEOUT = 300_000;
-/** What befalls a request, in turn; a mere delay between them is no fault and is not counted. */
+/** Faults of requests, in rotation. A plain delay is no fault and is not counted. */
 const FATES: readonly RequestFate[] = ['lose-answer', { delay: 15 }, 'lose-answer', 'cut-before', 'cut-within'];
 
 const recordOf = (value: string, partition: number): NewRecord => ({

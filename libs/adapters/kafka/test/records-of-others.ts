@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What programs may put on a log: plain and long texts, with characters of one to four bytes. */
+/** Texts that other programs may write: plain and long, with characters of one to four bytes. */
 export const anyText = fc.oneof(
   fc.string({ maxLength: 80 }),
   fc.string({ unit: 'binary', maxLength: 80 }),

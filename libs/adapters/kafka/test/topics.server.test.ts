@@ -80,7 +80,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     const error = await refusal();
     expect(error.code).toBe('invalid_configuration');
     expect(error.message).toContain('carillon.intents: retention.ms is 1000, wanted 2592000000');
-    // What was altered goes back to a default that differs as well: nothing is mended in place.
+    // The default differs as well. Topics are never changed in place.
     expect(error.message).toContain('carillon.intents: message.timestamp.type is CreateTime, wanted LogAppendTime');
   });
 

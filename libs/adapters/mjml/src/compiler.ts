@@ -78,7 +78,7 @@ export function createMjmlCompiler({
     worker.stderr.resume();
     const started: Thread = { worker, isReady: false };
     worker.on('message', (message: MjmlAnswer | MjmlReady) => (started.isReady ||= isReadyMessage(message)));
-    // Without an order nobody waits for it; what becomes of an order is heard by whoever gave it.
+    // Without an order no caller waits; a caller learns the result of its own order.
     worker.on('error', () => (thread = thread === started ? null : thread));
     worker.on('exit', () => (thread = thread === started ? null : thread));
     worker.unref();

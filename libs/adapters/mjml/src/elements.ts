@@ -54,7 +54,7 @@ export const VOID: ReadonlySet<string> = new Set(
 /** Elements of HTML that end where the next of the same name begins. */
 export const ENDS_BY_ITSELF: ReadonlySet<string> = new Set('dd dt li option p td th tr'.split(' '));
 
-/** The known name that is nearest to one that is not known; null where none is near. */
+/** Returns the most similar known element name, or null. */
 export function meantElement(name: string): string | null {
   const near = MJML_ELEMENTS.map((known) => [editsBetween(name.slice(0, 30), known), known] as const).toSorted(
     ([a], [b]) => a - b,

@@ -7,7 +7,7 @@ type Open = { readonly name: string; readonly at: number };
 const COMMENT = '<!--';
 /** The inside of a tag: texts in quotes may hold `>`. */
 const TAG = /<(\/?)([A-Za-z][\w:.-]*)((?:"[^"]*"|'[^']*'|[^"'<>])*)(>?)/y;
-/** Faults of one source that are told. */
+/** Maximum faults reported per source. */
 const MOST = 20;
 
 /**

@@ -4,7 +4,7 @@ type Tag = { readonly text: string; readonly at: number };
 type Tags = {
   /** Those that are closed, in their order. */
   readonly closed: readonly Tag[];
-  /** Offset of one that never ends; nothing after it is a tag of its own. */
+  /** Offset of an unclosed tag, after which no further tags are parsed. */
   readonly unclosed: number | null;
 };
 
@@ -47,8 +47,8 @@ export function unclosedTag(source: string): MjmlFault | null {
 }
 
 /**
- * The first tag of a source that does not come out, or comes out in another place than its block begins or ends: where a
- * compiler takes an attribute that it does not know away, nobody would see what is missing from the mail.
+ * Returns the first tag of a source that is missing from the output or has moved out of its block. A compiler drops
+ * unknown attributes silently, and nobody would notice the missing part of the mail.
  */
 export function lostTag(source: string, html: string): MjmlFault | null {
   const out = tagsIn(html).closed.map(({ text }) => text);

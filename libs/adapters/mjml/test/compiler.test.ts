@@ -190,7 +190,7 @@ test('each compilation that takes too long ends with its thread, and says so', a
   for (const result of results)
     expect(result).toMatchObject({ ok: false, stopped: true, faults: [{ line: 1, column: 1, message }] });
   expect(heard).toEqual(Array.from({ length: 3 }, () => 'compiling took more than 2000 ms'));
-  // One that went on would have been there for the next.
+  // A thread that kept running would have been reused.
   expect(threads).toBe(3);
 });
 

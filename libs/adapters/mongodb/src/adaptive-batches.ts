@@ -16,9 +16,9 @@ export type InBatches = <Item, Answer>(
 ) => Promise<Answer[]>;
 
 /**
- * For the calls of one store that inserts, which tell each other how quick the database is; up to `largest` documents in a run. After a
- * failure runs are small again, so that what became too much goes through when its caller comes again. That is soon: an attempt is not
- * made a second time after a silence.
+ * Creates batching for the inserts of one store, with up to `largest` documents per batch depending on the database's
+ * speed. After a failure batches are small again, so that a retry succeeds. Failed batches are retried by the caller,
+ * not here.
  */
 export function createAdaptiveBatches(largest = LARGE_RUN): InBatches {
   let size = SMALL_RUN;

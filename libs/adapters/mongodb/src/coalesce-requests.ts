@@ -8,9 +8,9 @@ type Waiting<Item, Answer> = {
 };
 
 /**
- * Makes one request of what is asked for in the same turn of the process, and hands each caller its own answer. `askMany` answers in
- * the order of its items, of which no two have the same key; what it rejects with, all of them get. What is asked for alone is `askOne`'s.
- * With `oneAtATime`, what is asked for while a request is under way waits for its end, and goes together: no answer is older than the question.
+ * Combines requests of the same tick into one and gives each caller its own result. `askMany` returns results in the
+ * order of its items, which have distinct keys; if it rejects, all callers get the error. A single item uses `askOne`.
+ * With `oneAtATime`, requests made during another one wait for its end, so that no result is older than its request.
  */
 export function coalesceRequests<Item, Answer>(
   keyOf: (item: Item) => string,

@@ -4,7 +4,7 @@ import type { Attempt } from './attempts.ts';
 import { RetryFromStart, duplicatesIn, isDuplicate } from './failures.ts';
 import { IN_ONE_ANSWER } from './pages.ts';
 
-/** Names one write of one caller. Whoever finds it in a document knows that this write is there. */
+/** Returns a token that identifies one write of one caller in the document. */
 export const writeToken = (): string => randomBytes(12).toString('base64url');
 
 type Versioned = { readonly _id: string; readonly version: number; readonly written: string };
@@ -84,8 +84,8 @@ function whose(
 }
 
 /**
- * `compareAndSetOne` of each document by itself, in one request; ids must differ. Where the database says that not all of them matched, the
- * tokens decide: of one that somebody moved on between our write and that look nobody can tell, and it is called stale.
+ * Does `compareAndSetOne` for several documents with distinct ids in one request. If not all matched, the stored tokens
+ * decide. A document that another writer changed after our write is reported as stale.
  */
 export async function compareAndSetEach<Kind extends Versioned>(
   collection: Collection<Kind>,
@@ -105,8 +105,8 @@ export async function compareAndSetEach<Kind extends Versioned>(
 }
 
 /**
- * Inserts each document for itself in one round trip; answers the places of those that were refused as duplicates. What
- * they are duplicates of may be themselves, inserted by an earlier try: the caller reads whose token is there.
+ * Inserts documents in one round trip and returns the indexes of duplicates. A duplicate may be the document itself
+ * from an earlier try: the caller compares the stored token.
  */
 export async function insertEach<Kind extends Document>(
   collection: Collection<Kind>,
@@ -145,8 +145,8 @@ export type GuardedWrite<Kind> = {
 };
 
 /**
- * Writes each document if there is none of its id or if the one there fulfils the guard. One that does not makes the
- * upsert an insert of a taken id: those places are answered, and the caller reads what is there. Ids must differ.
+ * Writes each document if none with its id exists or the existing one meets the guard. Returns the indexes of the
+ * others; the caller reads what is stored. Ids must be distinct.
  */
 export async function upsertGuarded<Kind extends { readonly _id: string }>(
   collection: Collection<Kind>,

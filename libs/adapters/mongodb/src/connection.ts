@@ -42,8 +42,9 @@ export type ConnectionSettings = {
 const MAJORITY_TIMEOUT = 5000;
 
 /**
- * Given to the database and not only to the client, so that no word in the URL weakens it. Every write is acknowledged by a majority that has it in its journal, and every read shows only what a majority holds:
- * what a decision stands on cannot be rolled back by a change of leaders. Reads go to the primary, which is the default.
+ * Durability options for every operation, which the URL cannot weaken: writes are acknowledged by a journaled majority,
+ * and reads return only majority-committed data, so that an election cannot roll back the basis of a decision. Reads go
+ * to the primary by default.
  */
 const DURABLE: DbOptions = {
   writeConcern: new WriteConcern('majority', MAJORITY_TIMEOUT, true),

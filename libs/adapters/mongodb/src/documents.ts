@@ -36,7 +36,7 @@ export type DeliveryDocument = {
   readonly intent?: string;
   /** The id of the intent that stands in `intent`. */
   readonly intentId?: string;
-  /** In place of `moving` where an early version wrote the document. Those find none where it is missing, and send nothing. */
+  /** Body in the format of early versions, in place of `moving`. An early version that finds no body sends nothing. */
   readonly body?: string;
   /** Token of the call that inserted it, and of the one that wrote it last: who reads its own, did it. */
   readonly inserted: string;

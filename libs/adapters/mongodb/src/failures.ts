@@ -48,9 +48,9 @@ export const isDuplicate = (error: unknown): boolean => error instanceof MongoSe
 const writeErrorsOf = (error: MongoBulkWriteError) => [error.writeErrors].flat();
 
 /**
- * Which writes of an unordered bulk were refused as duplicates, by their place in it; all others were done. Throws the
- * error on where anything else went wrong: then nothing is known of any of them. (The driver gives a connection that
- * broke the same class as duplicates, only without a list of them.)
+ * Returns the indexes of duplicates in an unordered bulk write; all other writes were done. Rethrows any other error,
+ * after which the result of all writes is unknown. (The driver uses the same class for broken connections, but without
+ * a list.)
  */
 export function duplicatesIn(error: unknown): ReadonlySet<number> {
   if (!(error instanceof MongoBulkWriteError) || error.code !== DUPLICATE) throw error;
@@ -80,9 +80,8 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * A connection that breaks while the driver writes to it: where it is not told of that first, it passes on what Node
- * said. That is an error of the system, or one of Node's own, which names no call of the system: a stream that is
- * closed, or (`EPIPE`) one that the other side has ended and that was not taken out of the pool yet.
+ * Returns true for errors of a connection that breaks during a write. The driver may pass on Node's error: a system
+ * error, or one of Node's stream errors for a closed stream or (`EPIPE`) one closed by the other side.
  */
 const isSocketFault = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error &&

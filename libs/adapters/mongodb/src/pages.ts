@@ -2,8 +2,8 @@ import { CarillonError } from '@carillon/kernel';
 import type { Filter } from 'mongodb';
 
 /**
- * A page ends at a document, and the next one begins after it in the order of the list: what arrives in between neither
- * pushes documents twice into sight nor out of it. The text means nothing to whoever carries it back.
+ * Encodes a page's last document. The next page starts after it in list order, so new documents neither repeat nor hide
+ * others. The text is opaque to clients.
  */
 export const cursorAt = (...keys: readonly (number | string)[]): string =>
   Buffer.from(JSON.stringify(keys)).toString('base64url');
@@ -32,7 +32,7 @@ export function afterCursor(cursor: string | undefined, order: Order, direction:
     ...Object.fromEntries(fields.slice(0, at).map((before, place) => [before, values[place]])),
     [field]: { [beyond]: values[at] },
   }));
-  // The bound on the first field says nothing new; it lets the index begin at the right place.
+  // The bound on the first field is implied, but lets the index start at the right position.
   return { $and: [{ [first]: { [from]: values[0] } }, { $or: steps }] };
 }
 
@@ -98,7 +98,7 @@ export function pageOf<Row extends object, Item>(
 }
 
 /**
- * For questions whose answers may be more than the hundred documents that a database gives at first, and which all are wanted: the others cost
- * a second visit, and some databases a connection of their own that is kept open until then. More than this at once comes in parts, still.
+ * Batch size for queries whose complete result is needed. The default of 100 needs a second round trip, for which some
+ * databases keep a connection open. Larger results still come in batches.
  */
 export const IN_ONE_ANSWER = { batchSize: 1_000 } as const;

@@ -8,8 +8,8 @@ import { IN_ONE_ANSWER } from './pages.ts';
 const BATCH_SIZE = 1000;
 
 /**
- * Removes what is past its time, in small writes between which everybody else has their turn; answers how many. Several
- * processes may do it at once. It is done here and not by the database: an index that removes would do so unasked.
+ * Deletes rows past their retention in small batches and returns their number. Several processes may run it. TTL
+ * indexes are not used, because they would delete without control.
  */
 export async function applyRowRetention(
   collections: Collections,
@@ -47,7 +47,7 @@ export async function applyRowRetention(
     (await sweep(duplicates, 'at', policy.events)) +
     (await sweep(evaluations, 'writtenAt', policy.evaluations)) +
     (await sweep(fields, 'lastAt', policy.events)) +
-    // One that has ended is held by nobody.
+    // An expired lease has no holder.
     (await sweep(leases, 'until', 0)) +
     (await sweep(cohortMembers, 'outsideSince', policy.leftCohorts)) +
     (await sweep(tasks, 'endedAt', policy.tasks)) +

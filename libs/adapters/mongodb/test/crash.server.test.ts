@@ -46,7 +46,10 @@ describeWith('mongodb', 'a database that is killed while everybody writes', () =
     await untilFound(`more is ${what}`, () => count() >= before + WRITERS || undefined);
   }
 
-  /** Inserts and claims; whether the claim is its own is decided by the token in the document, whatever it was told. */
+  /**
+   * Inserts and claims a delivery. The token in the document decides whether the claim succeeded, whatever the call
+   * returned.
+   */
   async function deliver(ledger: DeliveryLedger, delivery: Delivery, token: string): Promise<boolean> {
     await insist(() => ledger.insert([delivery]));
     const claim: Delivery = { ...delivery, version: 2, state: 'SENDING', token, nextAt: null, leaseUntil: 130 };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { freePorts } from '@carillon/testing/services';
 
-/** Between a client and one server: lets requests through and loses answers, or is away altogether. */
+/** A proxy between a client and a server that forwards requests and drops responses, or is unavailable. */
 export type CuttingProxy = {
   readonly port: number;
   /** How often the answer to a write is lost: it is dropped and the connection cut, after the server did the work. */
@@ -51,7 +51,7 @@ export async function startCuttingProxy(target: {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   };
-  // One that nobody takes while it is away.
+  // A port that no other process takes while the proxy is down.
   const [port = 0] = await freePorts(1);
   await listen(port);
   const goAway = async (): Promise<void> => {

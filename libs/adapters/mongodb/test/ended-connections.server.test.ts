@@ -10,7 +10,7 @@ import { endCommandsWithTheirConnection } from '../src/ended-connections.ts';
 const FOR_EVER = 20_000;
 const PING = [{ db: 'admin' }, { ping: 1 }] as const;
 
-/** A connection of the driver to a server that takes it, says nothing, and ends it when it is told to. */
+/** A driver connection to a server that accepts it, never responds, and closes it on demand. */
 async function connectionToNobody() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -117,7 +117,7 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
       const calm = await playground.open({ database });
       const slots = Array.from({ length: 40 }, () => deliveryOf());
       proxy.loseAnswers(0.25);
-      // Each slot is wanted by two processes: exactly one of them is to be told that it inserted it.
+      // Two processes insert each slot: exactly one must be told that it did.
       const inserts = slots.flatMap((delivery) => stores.map(({ ledger }) => ledger.insert([delivery])));
       const inserted = (await Promise.all(inserts)).flat().filter((answer) => answer.inserted);
       expect(inserted).toHaveLength(slots.length);

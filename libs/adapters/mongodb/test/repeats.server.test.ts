@@ -53,7 +53,7 @@ describeWith('mongodb', 'deliveries that come again to the ledger in MongoDB', (
   it('are not asked for where the last ones were all new', async () => {
     const ledger = await ledgerWith(many(3));
     const [twice, ...others] = many(4);
-    // Who holds what is twice in one call is known without a question, and says nothing of what is there.
+    // The holder of a duplicate within one call is known without a query.
     expect(await ledger.insert([...(twice ? [twice, twice] : []), ...others])).toEqual([true, false, true, true, true]);
     expect(sent).toEqual([4]);
     expect(await ledger.insert(many(3))).toEqual([true, true, true]);

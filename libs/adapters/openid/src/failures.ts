@@ -5,7 +5,7 @@ import { NoAnswer } from './bounded-fetch.ts';
 /** Words that a provider may send in a browser's address: shown without what could be more than a word. */
 const word = (text: string): string => text.replaceAll(/[^\w .-]/g, '').slice(0, 60);
 
-/** What went wrong at a provider, in words that hold nothing of codes, tokens and secrets. */
+/** Describes a provider's failure without codes, tokens and secrets. */
 export function failureOf(error: unknown): ProofFailure {
   const chain = causesOf(error);
   const unanswered = chain.find((one) => one instanceof NoAnswer);

@@ -128,7 +128,7 @@ function checkClaims({ sub, iat }: openid.IDToken): void {
   }
 }
 
-/** By header, as the standard has it; in the body where the provider takes nothing else. */
+/** Uses the header as in the standard, or the body if the provider supports only that. */
 function authentication({ clientSecret }: IdentityClient, metadata: openid.ServerMetadata): openid.ClientAuth {
   if (clientSecret === null) return openid.None();
   const taken = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];

@@ -14,7 +14,7 @@ let provider: SignInProvider;
 let client: IdentityClient;
 const http = createLoopbackHttp();
 const clock = settableClock();
-/** One that remembers nothing of the tests before. */
+/** A provider client without cached state of earlier tests. */
 const fresh = () => createIdentityProviders({ http, clock });
 
 beforeAll(async () => {

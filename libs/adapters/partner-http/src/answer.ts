@@ -48,7 +48,7 @@ function readItems(
 ): PartnerAnswer {
   const invalid = (detail: string): PartnerAnswer => ({ kind: 'invalid', status, detail });
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
-  // Left out it may still be JSON; another type is the error page of whatever stands in front.
+  // A response without content type may be JSON. Another type is usually the error page of a proxy.
   if (type !== '' && type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) {
     return invalid(`the answer says that it is ${type.slice(0, 60)}, not application/json`);
   }

@@ -4,7 +4,7 @@ import type { Json } from '@carillon/kernel';
 /** The items of an answer. Those that cannot be read are null, and `unread` says why, by their place. */
 export type Items = { readonly items: readonly Json[]; readonly unread: ReadonlyMap<number, JsonFaultCode> };
 
-/** What is wrong with the item that it stands in, and not with those beside it. */
+/** Faults that spoil only the item that has them. */
 const OF_ONE_ITEM: ReadonlySet<JsonFaultCode> = new Set(['forbidden_key', 'duplicate_key', 'number_out_of_range']);
 
 /** Reads a list item by item where one of them spoils the whole; null: that would not help, or no item can be read. */

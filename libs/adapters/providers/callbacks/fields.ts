@@ -1,12 +1,12 @@
 import { readJson } from '@carillon/domain/events';
 import { CarillonError, err, isJsonObject, parseInstant, type Instant, type Json, type Result } from '@carillon/kernel';
 
-/** What a provider sent, with fields that nobody promised. */
+/** Limits of callback bodies, whose fields may be arbitrary. */
 const LIMITS = { depth: 32, keys: 100_000 };
 /** Reports in one callback (docs/internals/evidence.md). */
 export const MAX_REPORTS = 2_000;
 
-/** The JSON of a callback. Throws nothing; the fault names its place. */
+/** Parses the JSON of a callback. Never throws; the fault has its position. */
 export function readCallback(bytes: Uint8Array): Result<Json, CarillonError> {
   const read = readJson(bytes, LIMITS);
   if (read.ok) return read;
@@ -14,7 +14,7 @@ export function readCallback(bytes: Uint8Array): Result<Json, CarillonError> {
   return err(new CarillonError(code, detail, facts));
 }
 
-/** The value at a path of names; undefined where there is none. A number in the path is the place in a list. */
+/** Returns the value at a path, or undefined. A number in the path is a list index. */
 export function valueAt(json: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
   let value = json;
   for (const step of path) {

@@ -6,8 +6,8 @@ export type RequestKind<Arguments, Made> = {
 const changed = new WeakSet<object>();
 
 /**
- * From now on every request of this kind that kafkajs makes in this process, for whatever client, goes through `change`. Done once
- * per kind, however often it is asked for.
+ * Applies `change` to every request of this kind that kafkajs makes in this process, for any client. Idempotent per
+ * kind.
  */
 export function changeRequests<Arguments, Made>(
   kind: RequestKind<Arguments, Made>,

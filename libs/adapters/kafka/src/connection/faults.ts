@@ -77,6 +77,6 @@ export const isUnreadable = (error: unknown): boolean =>
   typeOf(error) === 'CORRUPT_MESSAGE' ||
   isNamed(error, 'KafkaJSNotImplemented', 'RangeError', 'KafkaJSInvalidLongError', 'KafkaJSInvalidVarIntError');
 
-/** Errors that are answers: they go to whoever asked instead of being tried again. */
+/** Returns true for errors that are results and must not be retried. */
 export const isAbandoning = (error: unknown): boolean =>
   isCarillonError(error) || isRefusal(error) || isOutOfRange(error) || isUnreadable(error) || GROUP.has(typeOf(error));

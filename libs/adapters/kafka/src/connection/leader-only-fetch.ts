@@ -1,6 +1,6 @@
 import fetchRequest from 'kafkajs/src/protocol/requests/fetch/index.js';
 
-/** From this version on a fetch names the client's rack, and any copy of the partition answers it. */
+/** Version from which a fetch names the client's rack and any replica may respond. */
 const ANY_COPY = 11;
 
 /**

@@ -5,9 +5,9 @@ type RequestQueue = { readonly pending: readonly unknown[]; scheduleCheckPending
 let quiet = false;
 
 /**
- * kafkajs 2.2.4 sets a timer of one millisecond after practically every answer, which sets itself again for ever: an idle
- * connection wakes the process 700 times a second and Node 24 warns of negative time-outs. The timer is needed only
- * while a request waits for its turn, so here it is set only then. Done once per process; changes no file.
+ * Replaces a timer of kafkajs 2.2.4 that fires every millisecond forever: an idle connection wakes the process 700
+ * times a second, and Node 24 warns of negative timeouts. The timer is only needed while a request is queued, so it is
+ * only set then. Patches once per process; changes no file.
  */
 export function quietenPollingTimer(): void {
   if (quiet) return;

@@ -90,7 +90,7 @@ function openConnection(connect: ReusedConnection['connect']) {
   };
 }
 
-/** One socket's life: what is asked, what the answers hold, how much of them comes, in which pieces, and how it ends. */
+/** Life of one socket: requests, contents of the responses, how much of them arrives in which pieces, and the end. */
 type Life = {
   readonly answers: readonly (readonly number[])[];
   readonly share: number;

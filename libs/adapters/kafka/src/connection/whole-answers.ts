@@ -7,7 +7,7 @@ export type ReusedConnection = {
   socket?: Socket;
   connect(): Promise<unknown>;
   processData(bytes: Buffer): void;
-  /** What came and was not read yet. Nothing, as long as it is given whole answers. */
+  /** Unread bytes. Empty while only complete responses arrive. */
   chunks: Buffer[];
   /** Set while it signs in. A broker older than 1.0 then sends bytes without an answer's form. */
   readonly authHandlers: object | null;
@@ -28,16 +28,14 @@ export const limitAnswers = (socket: Socket, maxBytes: number): void => void lim
 let whole = false;
 
 /**
- * kafkajs 2.2.4 keeps what came of an answer when its connection ends, and reads the next socket's bytes as the rest of it. Answers
- * are then read at the wrong place: requests wait for their time-out, an exception is thrown where nobody catches it, or four bytes in
- * the midst of an answer pass for the number of a request. From now on, in this process:
- *
- * - each socket is read from its first byte, answer by answer;
- * - what an earlier socket still says is dropped;
- * - bytes that are no answer end their socket, and with it the requests that wait for it, never the process.
- *
- * So an answer confirms only the request whose number the broker wrote at its beginning. Numbers are counted on over all
- * sockets of a connection, so no request of an earlier socket has the number of a later one. Done once per process.
+ * Fixes response parsing of kafkajs 2.2.4. It keeps a partial response when a connection ends and parses the next
+ * socket's bytes as its rest. Requests then time out, exceptions go uncaught, or random bytes match a request id. With
+ * this patch, in this process:
+ * - each socket is parsed from its first byte, response by response;
+ * - late bytes of an earlier socket are dropped;
+ * - invalid bytes close their socket and fail its requests, never the process.
+ * A response therefore only confirms the request whose id the broker wrote. Ids increase over all sockets of a
+ * connection, so they are never reused. Patches once per process.
  */
 export function readWholeAnswers(): void {
   if (whole) return;
@@ -76,7 +74,7 @@ function readFromItsFirstByte(connection: ReusedConnection, socket: Socket): voi
   });
 }
 
-/** Cuts the bytes of one socket into answers, each with its length before it. Throws where a length cannot be one. */
+/** Splits the bytes of a socket into length-prefixed responses. Throws for an impossible length. */
 function createAnswers(maxBytes: number): (bytes: Buffer) => readonly Buffer[] {
   let pieces: Buffer[] = [];
   let held = 0;

@@ -18,7 +18,7 @@ export type Assignment = {
   position(): number | null;
   /** Ends after the handler under way; resolves when the worker was told. */
   end(): Promise<void>;
-  /** The partition is somebody else's already: tells the worker at once, whatever its handler does. */
+  /** Another member has the partition: informs the worker at once, even if its handler is running. */
   forfeit(): void;
 };
 
@@ -51,7 +51,7 @@ export function startAssignment(
         await worker.handle(records, () => buffer.end());
         position = last.offset + 1;
         wentWell();
-        // A handler that never really waits must not keep everybody else from their turn.
+        // A handler that never waits must not block the event loop.
         await nextTurn();
       }
     } finally {

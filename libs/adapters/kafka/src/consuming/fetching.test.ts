@@ -88,7 +88,7 @@ it('what retention took from under a worker is told: it handles what it has, and
   expect(failures).toEqual([expect.stringContaining('records from 2 on left the log before they were read')]);
 });
 
-/** A leader whose answers come when they are asked for, with nothing in them. */
+/** A leader whose empty responses the test releases. */
 function brokersThatWait(): { readonly brokers: Brokers; readonly asked: number[][]; readonly answer: () => void } {
   const asked: number[][] = [];
   let open = Promise.withResolvers<void>();
@@ -109,7 +109,8 @@ function brokersThatWait(): { readonly brokers: Brokers; readonly asked: number[
   };
 }
 
-// With one of these, nobody was ever asked again: the new one found somebody looking, who had just decided to end.
+// At one of these delays a partition once was never fetched: the new partition found a running loop that had just
+// decided to end.
 it.each(Array.from({ length: 20 }, (_, turns) => turns))(
   'a partition that comes %i turns of the queue after an answer is asked for too',
   async (turns) => {

@@ -14,9 +14,9 @@ const PARTITION_BYTES = 1024 * 1024;
 const FETCH_BYTES = 8 * 1024 * 1024;
 const LONGEST_WAIT = 500;
 /**
- * A leader has one fetch open: one that leaves partitions out must be over soon after these want more. They are left out while
- * they are worked off, so each further fetch that brings nothing waits a tenth longer: in all the wait is about a tenth of
- * the time that they took, and one that stands still for hours costs few fetches.
+ * Milliseconds a fetch may wait while it leaves partitions out, because a leader has only one open fetch. Left-out
+ * partitions are being processed, so each further empty fetch waits a tenth longer: the total wait is about a tenth of
+ * the processing time, and a partition that is blocked for hours costs few fetches.
  */
 const WAIT_WITHOUT_ALL = 20;
 const LONGER = 1.1;
@@ -78,15 +78,15 @@ export function createFetching(topic: TopicName, brokers: Brokers, bounds: Bound
   }
 
   /**
-   * Who calls while it looks is not told to come again, so it looks once more for them. Between the last question for
-   * that and the end of looking there is no turn of the queue: a call that fell in between would wake nobody, ever.
+   * Runs until no fetch is requested. A request during a run causes another iteration. Between the last check and the
+   * end there is no await, because a request in between would wake nothing.
    */
   async function lookWhileWanted(): Promise<void> {
     looking = true;
     while (wanted && !closing.signal.aborted) {
       wanted = false;
       await look().catch(() => pause(AFTER_FAILURE, undefined, { signal: closing.signal }).catch(() => undefined));
-      // Nothing is open whose end would wake it.
+      // No open fetch would wake this buffer.
       if (busy.size === 0 && [...buffers].some((buffer) => buffer.hungry())) wanted = true;
     }
     looking = false;
@@ -102,7 +102,7 @@ export function createFetching(topic: TopicName, brokers: Brokers, bounds: Bound
         return await settle(culprit, error);
       }
       if (isRefusal(error)) {
-        // Whoever looks has to hear of it: nothing is read until somebody lets us.
+        // Reports the refusal, because nothing is read until access is granted.
         for (const buffer of group) buffer.fail(refused(`reading ${topic}`, error));
         return undefined;
       }
@@ -147,8 +147,8 @@ export function createFetching(topic: TopicName, brokers: Brokers, bounds: Bound
 }
 
 /**
- * Below the start records were lost to retention: the worker begins anew there, and tells how many. Beyond the end the
- * position belongs to another log.
+ * Handles an out-of-range position. Before the start, retention removed records: the worker continues there and reports
+ * the number. Beyond the end, the position belongs to another log.
  */
 async function settleFault(
   buffer: PartitionBuffer,

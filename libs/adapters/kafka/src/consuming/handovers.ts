@@ -3,7 +3,7 @@
  * runs, the group may give the partition to another member here: its worker begins when the old one has ended.
  */
 export type Handovers = {
-  /** Resolves when nobody here has the place any more. */
+  /** Resolves when no assignment in this process holds the partition. */
   before(place: string): Promise<void>;
   /** Holds the place until `ended` resolves, after all who held it before. */
   hold(place: string, ended: Promise<void>): Promise<void>;

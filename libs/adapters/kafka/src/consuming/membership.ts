@@ -33,7 +33,7 @@ export type MembershipOptions = {
 export type Membership = {
   /** Resolves after the first join; rejects where no repetition can help. */
   readonly joined: Promise<void>;
-  /** Tells lag tools how far the partitions are; nothing of ours reads it. Ignored when the group has gone on. */
+  /** Commits positions for external lag tools. Carillon does not read them. Ignored after a rebalance. */
   copyPositions(generation: Generation, positions: ReadonlyMap<number, number>): Promise<void>;
   /** Leaves the group. What it held has to be given back before. */
   leave(): Promise<void>;
@@ -49,9 +49,9 @@ type WithCoordinator = <T>(deadline: Duration, work: (coordinator: ProtocolBroke
 type Ended = 'rebalance' | 'expelled' | 'leaving';
 
 /**
- * Kafka's group protocol, driven here and not by the consumer of kafkajs: that one can neither wait for handlers before
- * it gives partitions back, nor keep its place while a handler is busy, and stops for good at errors that pass
- * (reasons in docs/decisions). What kafkajs does is the protocol on the wire.
+ * Joins a consumer group with our own implementation. That of kafkajs cannot wait for handlers before it revokes
+ * partitions, loses its membership while a handler is busy, and stops permanently at transient errors (reasons in
+ * docs/decisions). kafkajs provides the wire protocol.
  */
 export function joinGroup(brokers: Brokers, options: MembershipOptions): Membership {
   const { groupId, topic } = options;
@@ -82,7 +82,7 @@ export function joinGroup(brokers: Brokers, options: MembershipOptions): Members
           answered = Date.now();
           if (!until) return 'rebalance';
         } else if (isExpulsion(error)) return 'expelled';
-        // Without an answer for so long, the coordinator has given the place away.
+        // After this time without a response the coordinator has removed the member.
         else if (Date.now() - answered > options.sessionTimeout) return 'expelled';
       }
     }

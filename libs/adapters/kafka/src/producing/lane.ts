@@ -58,7 +58,7 @@ export function createLane(makeProducer: () => DisposableProducer, watermarks: W
     }
   }
 
-  /** One send. Answers what was not confirmed: then, as after a rejection, the producer is not to be used again. */
+  /** Sends once. Returns unconfirmed entries; as after a rejection, the producer must then not be used again. */
   async function attempt(entries: readonly Entry[], until: number): Promise<readonly Entry[]> {
     if (!producer) {
       producer = makeProducer();

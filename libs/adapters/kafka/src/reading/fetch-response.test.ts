@@ -89,7 +89,7 @@ const anyAnswer = fc
   .array(fc.record({ topic: anyText, partitions: fc.array(anyPartition, { maxLength: 3 }) }), { maxLength: 2 })
   .map(answerOf);
 
-/** Without what kafkajs tells besides, and we do not use. */
+/** Removes fields of kafkajs that we do not use. */
 const essence = ({ clientSideThrottleTime, errorCode, throttleTime, responses }: FetchAnswer) => ({
   throttleTime,
   clientSideThrottleTime,

@@ -2,7 +2,7 @@ import fetchDefinition from 'kafkajs/src/protocol/requests/fetch/index.js';
 import { changeRequests, type RequestKind } from '../connection/changed-requests.ts';
 import { type FetchedMessage, NotPlain, readBatches, readInt64 } from './batch-reader.ts';
 
-/** What a fetch asks for of one partition. An answer to this is read by us, any other by kafkajs. */
+/** A partition in a fetch request. Responses to such requests are parsed here, all others by kafkajs. */
 export class WantedRecords {
   readonly partition: number;
   readonly fetchOffset: string;
@@ -141,7 +141,7 @@ export function fromKafkajs({ responses, ...rest }: TheirAnswer): FetchAnswer {
   };
 }
 
-/** From now on answers to fetches of `WantedRecords` are read here. */
+/** Installs the parser for fetches of `WantedRecords`. */
 export function readWantedRecords(): void {
   changeRequests(fetchDefinition as RequestKind<FetchArguments, Protocol>, (made, { topics }, version) => {
     const isOurs = topics.every(({ partitions }) => partitions.every((one) => one instanceof WantedRecords));

@@ -12,7 +12,7 @@ const FETCH_BYTES = 4 * 1024 * 1024;
 /** A broker fills what it is asked for, and all of that is decoded: who wants one record asks for little at first. */
 const FIRST_FETCH_BYTES = 64 * 1024;
 const USUAL_RECORD_BYTES = 4 * 1024;
-/** By so much each further fetch of one read may be larger. */
+/** Growth factor of fetch sizes within one read. */
 const GROWTH = 4;
 const OLDEST = -2;
 const NEWEST = -1;
@@ -152,7 +152,7 @@ export function createReader(brokers: Brokers, watermarks: Watermarks, readTimeo
   };
 }
 
-/** What an answer says of the one partition that was asked about. Throws what counts as stale where it says nothing. */
+/** Returns the response for the requested partition. Throws a retriable error if it is missing. */
 function answered<Part extends { readonly partition: number }>(
   topic: TopicName,
   partition: number,

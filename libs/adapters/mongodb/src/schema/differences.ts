@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import type { WantedIndex } from './wanted.ts';
 
-/** What an index does, in one text: two with the same text do the same, whatever they are called. */
+/** Description of an index without its name. Equal texts mean equal behavior. */
 type Shape = string;
 
 /** Fields of an index description that say nothing of what it does. */
@@ -41,8 +41,8 @@ export type IndexDifferences = {
 };
 
 /**
- * Compares the indexes of a collection with those wanted. One that does the same under another name will do; one that
- * only makes reads faster is nobody's business; one that refuses or removes documents on its own is.
+ * Compares the indexes of a collection with the required ones. An equal index with another name is accepted. Additional
+ * indexes are accepted unless they are unique or delete documents.
  */
 export function compareIndexes(
   collection: string,

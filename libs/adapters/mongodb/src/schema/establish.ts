@@ -34,8 +34,8 @@ export async function inspectSchema(db: Db, schema: WantedSchema): Promise<Schem
 const NAMESPACE_EXISTS = 48;
 
 /**
- * Makes what is missing and refuses what differs, with `store_differs`: a unique index that is not what it should be
- * would let a message go out twice. Nothing is ever dropped or changed in place. Several processes may do this at once.
+ * Creates missing collections and indexes. Refuses differing ones with `store_differs`, because a wrong unique index
+ * could allow a message to be sent twice. Never drops or changes existing ones. Several processes may run it.
  */
 export async function establishSchema(db: Db, schema: WantedSchema, attempt: Attempt): Promise<void> {
   const state = await attempt(() => inspectSchema(db, schema));

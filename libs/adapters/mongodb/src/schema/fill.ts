@@ -8,8 +8,8 @@ import { readDelivery, WHOLE } from '../stores/delivery-fields.ts';
 const BATCH_SIZE = 500;
 
 /**
- * Writes beside each delivery of an earlier version what lists are filtered by now. A document that moves meanwhile is written by whoever
- * moves it. Asks each workspace by an index whether anything is missing, so that a start with nothing to do costs nothing.
+ * Adds fields for list filters to deliveries of earlier versions. Concurrent moves write these fields themselves.
+ * Checks each workspace through an index, so that a start without work is cheap.
  */
 export async function fillDeliveries(db: Db, attempt: Attempt): Promise<void> {
   const deliveries: Collection<DeliveryDocument> = db.collection('deliveries');

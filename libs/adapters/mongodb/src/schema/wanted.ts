@@ -13,8 +13,8 @@ export const BY_STATE = {
 } as const satisfies WantedIndex;
 
 /**
- * Everything that is searched by, and the one uniqueness rule beside the ids: a slot is single even if two ids were made
- * for it (a changed key). No index removes documents: who was told what is kept for ever.
+ * Required indexes, including the unique index on slots, which holds even if a changed key derives two ids for a slot.
+ * No index deletes documents, because the history of notified people is permanent.
  */
 export const WANTED = {
   deliveries: [

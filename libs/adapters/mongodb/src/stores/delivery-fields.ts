@@ -47,8 +47,8 @@ export function readDelivery({ moving, intent, body }: Whole): Delivery {
 }
 
 /**
- * Which intents stand in their documents already. An intent never changes, so the very object that a delivery was read or written with
- * is the one that its document has at that version; of any other nobody knows, and it is written.
+ * Intents known to be stored in their documents. Intents are immutable, so the object with which a delivery was read or
+ * written is the stored one at that version. Any other object is written.
  */
 export function createIntents() {
   const there = new WeakMap<Delivery['intent'], string>();

@@ -33,13 +33,16 @@ import { deliveryCounts } from './delivery-counts.ts';
 
 const NEWEST_FIRST: Order = { createdAt: 'number', _id: 'string' };
 const BY_NOTIFICATION: Order = { notificationId: 'string', dueAt: 'number', _id: 'string' };
-/** Below every instant: says "any", in words that an index understands. */
+/** Lower than every instant: an unbounded start that an index can use. */
 const EVER = Number.MIN_SAFE_INTEGER;
 
 const slotKey = ({ workspace, notificationId, channel, uniqueId }: Delivery['slot']): string =>
   keyOf(workspace, notificationId, channel, uniqueId);
 
-/** For each delivery the place of the first one of its id or its slot, which is its own for those that may be inserted. */
+/**
+ * Returns for each delivery the index of the first one with its id or slot, which is its own index if it may be
+ * inserted.
+ */
 function firstPlaces(deliveries: readonly Delivery[]): readonly number[] {
   const ids = new Map<string, number>();
   const slots = new Map<string, number>();
@@ -212,8 +215,8 @@ function createInsert(
   }
 
   /**
-   * Who holds the id or the slot of each delivery; `known` are holders by id that were found before. One that was refused has a
-   * holder, if not yet in sight of all.
+   * Returns the holders of refused deliveries by id or slot. `known`: holders already found by id. Every refused
+   * delivery has a holder, which may not be visible yet.
    */
   async function holdersOf(
     refused: readonly Delivery[],

@@ -62,7 +62,7 @@ async function projectFields(fields: Collection<FieldDocument>, documents: reado
     const refused = documents.filter((_, at) => places.has(at));
     const stored = await fields.find({ _id: { $in: refused.map(({ _id }) => _id) } }).toArray();
     const offsets = new Map(stored.map(({ _id, offset }) => [_id, offset] as const));
-    // Not a newer row, but one that somebody else began in the same moment.
+    // The stored row is not newer: another writer started it at the same moment.
     if (refused.some(({ _id, offset }) => (offsets.get(_id) ?? -1) < offset)) {
       throw new RetryFromStart('a row is being written by another');
     }

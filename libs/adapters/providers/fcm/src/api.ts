@@ -92,7 +92,7 @@ export function createFcmApi(account: ServiceAccount, options: FcmApiOptions) {
       const end = await post(messageBody(request, true), signal);
       if (!('status' in end)) return { ok: false, detail: end.detail };
       const problem = readProblem(end.body);
-      // Whoever may not send is told so before the token is looked at, and this one is none.
+      // Missing permission is reported before the token is checked, and this token is invalid.
       if (end.status < 300 || problem.blamesToken || problem.errorCode === 'INVALID_ARGUMENT') {
         return { ok: true, detail: `FCM takes messages of project ${account.project_id}` };
       }

@@ -3,7 +3,7 @@ import { createHttp1Client, type Http1Client } from '@carillon/one-request';
 import type { AddressGuard } from '@carillon/ports';
 import type { JWT } from 'google-auth-library';
 
-/** What of a service account's key file is used, and nothing else of it. */
+/** The fields of a service account's key file that are used. */
 export type ServiceAccount = {
   readonly project_id: string;
   readonly client_email: string;
@@ -139,7 +139,7 @@ async function askAt(address: string, request: RequestInit | undefined, http: Ht
 
 /** Statuses that a `Response` takes no body with. */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
-/** It takes none below 200 or above 599 either, and no token came with those. */
+/** Statuses outside 200 to 599 become 502, because the library accepts no others and no token came with them. */
 const statusIn = (status: number): number => (status >= 200 && status <= 599 ? status : 502);
 
 const UNREACHABLE: AccessToken = { kind: 'unavailable', words: 'Google could not be asked for an access token.' };

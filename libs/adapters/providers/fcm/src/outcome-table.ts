@@ -33,7 +33,7 @@ const CODES: ReadonlyMap<string, Outcome> = new Map([
 export type FcmProblem = {
   /** The code of an FcmError in the details; null where FCM itself did not speak. */
   readonly errorCode: string | null;
-  /** Such as NOT_FOUND; null where the body is none of Google's. */
+  /** Google's status, such as NOT_FOUND. Null if the body is not from Google. */
   readonly status: string | null;
   readonly message: string;
   /** The message or the details say that the token is not a registration token. */

@@ -6,8 +6,8 @@ export type SandboxSenderDeps = { readonly inbox: Inbox; readonly clock: Clock }
 const STOPPED = 'The delivery was stopped before the message was stored.';
 
 /**
- * Stores messages for the portal in place of sending them, so that the product can be tried before a provider is set.
- * The attempt's token names the message: an attempt is kept once, however often it is told.
+ * Stores messages for the portal instead of sending them, so that the product works without a provider. Messages are
+ * keyed by the attempt's token, so an attempt is stored once.
  */
 class SandboxSender implements ChannelSender {
   readonly #inbox: Inbox;

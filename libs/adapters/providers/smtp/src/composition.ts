@@ -28,7 +28,7 @@ const NO_TRACING: MailTracing = { headers: [], returnPath: null };
  * are never read. Null where no SMTP command could name the recipient or sender.
  */
 export function compose(message: RenderedEmail, at: Instant, tracing: MailTracing = NO_TRACING): ComposedMail | null {
-  // What is sent to is what was looked up on the suppression list, whatever the library makes of an address.
+  // Send to exactly the address that was checked against the suppression list, whatever the library makes of it.
   const to = canonicalEmail(message.to);
   if (to === null) return null;
   const plain = tracing.headers.length === 0 ? plainMail(message, to, at, stopHeaders(message)) : null;
@@ -59,7 +59,7 @@ function canonicalOfPath(path: string): string | null {
 const envelopeOf = (from: string, to: string, bytes: Buffer): ComposedMail | null =>
   /^[^\s<>\p{C}]+@[^\s<>\p{C}]+$/u.test(from) ? { from, to: pathOf(to), bytes } : null;
 
-/** By the library, whatever is in it. Exported for the law that plain mails are the same. */
+/** Composes any mail with the library. Exported for the law that plain mails are equal. */
 export function composeAny(
   message: RenderedEmail,
   to: string,
@@ -97,8 +97,8 @@ export function composeAny(
 const LONGEST_LINE = 998;
 
 /**
- * What mail programs make their button of (RFC 8058). Both stand on one line each: a folded one breaks the signatures of
- * those who handle the mail further on. An address that is no web address in plain ASCII makes none.
+ * Returns the headers for the unsubscribe button of mail programs (RFC 8058). Each stays on one line, because folding
+ * breaks signatures of later hops. None for an address that is not a web URL in ASCII.
  */
 function stopHeaders({ unsubscribe }: RenderedEmail): MailTracing['headers'] {
   if (unsubscribe === undefined || !/^https?:\/\/[\x21-\x7e]+$/.test(unsubscribe) || /[<>]/.test(unsubscribe))
@@ -112,8 +112,8 @@ function stopHeaders({ unsubscribe }: RenderedEmail): MailTracing['headers'] {
 }
 
 /**
- * Whether a text could be read as an encoded word (RFC 2047). The library leaves a valid one in a subject as it is and
- * puts one in a name between quotes, where some readers decode it all the same: a name would be shown that nobody saw.
+ * Returns true if a text could be read as an encoded word (RFC 2047). The library keeps a valid one in a subject and
+ * quotes one in a name, where some readers still decode it and would show a name that nobody checked.
  */
 const mimics = (text: string): boolean => text.includes('=?');
 

@@ -21,9 +21,9 @@ function partOf(node: MimeNode): string {
 }
 
 /**
- * What `root.build()` resolves with, for parts that are text: headers, encodings and boundaries are the library's. Every
- * line ends with CRLF. In one go, where the library passes each part through several streams and a dozen turns of the
- * event loop, for which a connection would wait.
+ * Returns the result of `root.build()` for text parts, with the library's headers, encodings and boundaries. Every line
+ * ends with CRLF. Synchronous, whereas the library needs several streams and a dozen ticks per part, during which a
+ * connection would wait.
  */
 export function mimeText(root: MimeNode): Buffer {
   const text = partOf(root).replaceAll(/\r?\n/g, '\r\n');

@@ -22,7 +22,7 @@ export type OutcomeRow = Partial<Outcome> & {
   readonly codes?: readonly number[];
   /** First digit of the reply code: 4 or 5. */
   readonly family?: 4 | 5;
-  /** Enhanced codes; one that ends in a dot stands for all that begin with it. */
+  /** Enhanced codes. A code that ends in a dot matches all codes with this prefix. */
   readonly enhanced?: readonly string[];
   /** Matches replies that say, by code or in words, that the mailbox does not exist (`isDeadMailbox`). */
   readonly deadMailbox?: true;
@@ -32,10 +32,10 @@ export type OutcomeRow = Partial<Outcome> & {
 const MINUTE = 60_000;
 
 /**
- * Negative replies (RFC 5321, RFC 3463, RFC 6647). Data, not code: vendors change their codes. Two rows are not in the
- * table that this one follows. A refusal before the server was told of a message cannot be about the message, so it
- * parks the account in place of failing everything that waits. And an unknown mailbox counts only once a recipient was
- * named: said to MAIL it is about the sender, and must not suppress anybody.
+ * Outcomes of negative replies (RFC 5321, RFC 3463, RFC 6647). Data instead of code, because vendors change their
+ * codes. Two rows differ from the source table. A refusal before the server knew of a message cannot be about the
+ * message, so it pauses the account instead of failing all waiting messages. An unknown mailbox only counts after a
+ * recipient was named: as a reply to MAIL it is about the sender and must not suppress anyone.
  */
 export const OUTCOME_TABLE: readonly OutcomeRow[] = [
   // Limits put on us because SPF, DKIM, DMARC or alignment is missing: slowly, and somebody has to repair it.
@@ -87,9 +87,9 @@ const fits = (row: OutcomeRow, { code, enhanced }: SmtpReply, stage: SmtpStage, 
     row.enhanced.some((known) => (known.endsWith('.') ? enhanced?.startsWith(known) === true : enhanced === known)));
 
 /**
- * Returns what a reply at a stage means; null if none came. Total. Only a 2yz to the final dot is an acceptance. What is
- * neither that nor a refusal leaves doubt once the final dot may have arrived, and before it proves that nothing was
- * accepted; an acceptance that comes before the dot was asked for is one that nobody can explain, so it is doubt too.
+ * Returns the meaning of a reply at a stage, or of no reply (null). Total. Only a 2yz reply to the final dot is an
+ * acceptance. Any other unclear reply is a doubt once the final dot may have arrived; before that, it proves that
+ * nothing was accepted. An acceptance before the dot was requested is unexplained, so it is a doubt too.
  */
 export function classify(reply: SmtpReply | null, stage: SmtpStage): Outcome {
   if (reply !== null && reply.code >= 400 && reply.code <= 599) {

@@ -14,8 +14,8 @@ export type PoolLimits = {
 type Waiter = { readonly grant: () => void };
 
 /**
- * Keeps connections open between messages and never has more than the account allows. Whoever takes one holds one of
- * its places until it is given back; who finds no place waits in line.
+ * Keeps connections open between messages, with at most as many as the account allows. A caller holds a connection
+ * until it returns it; without a free one, callers queue.
  */
 export class SessionPool {
   readonly #limits: PoolLimits;
@@ -44,7 +44,7 @@ export class SessionPool {
     return this.#opened(stop);
   }
 
-  /** In place of one that died while it was kept: the others kept are as old, so all of them go. */
+  /** Replaces a connection that died while idle. All idle ones are closed, because they are as old. */
   async replace(stop: AbortSignal): Promise<Result<SmtpSession, SmtpFailure>> {
     for (const session of this.#idle.keys()) {
       this.#forget(session);
@@ -87,7 +87,7 @@ export class SessionPool {
     await Promise.all(this.#farewells);
   }
 
-  /** It is no longer one that could be taken. */
+  /** Removes a connection from the idle ones. */
   #forget(session: SmtpSession): void {
     clearTimeout(this.#idle.get(session));
     this.#idle.delete(session);

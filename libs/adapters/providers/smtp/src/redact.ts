@@ -3,7 +3,7 @@ const MAX_DETAIL = 300;
 const MAX_READ = 2000;
 const MIN_CONTENT = 8;
 
-/** One of these stands in each spelling of an address. */
+/** Matches a character that every spelling of an address contains. */
 const IN_ADDRESSES = /[@=]|%40/;
 const ADDRESS = /<?(?:"[^"]*"|[^\s<>"'(),;:=]+)(?:@|%40)[^\s<>"'(),;]+>?/gi;
 const URL = /https?:\/\/[^\s"'<>()]+/g;
@@ -18,7 +18,9 @@ export type Hidden = {
   readonly content: readonly string[];
 };
 
-/** One line without control characters. Where it is cut, no half of a word is left: it could be half of an address. */
+/**
+ * Returns one line without control characters. A cut never leaves a partial word, which could be part of an address.
+ */
 function oneLine(text: string): string {
   const line = text.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
   return line.length > MAX_READ ? line.slice(0, MAX_READ).replace(/\S+$/, '') : line;
@@ -48,9 +50,9 @@ function withoutAddresses(line: string, own: string): string {
 }
 
 /**
- * The text of a reply for logs, timelines and people: one line, short, without the recipient (servers like to repeat
- * it), any other address, the credentials, or what the message says. Only whole addresses go: the local part of one may
- * be a word of the reply, such as `spam`.
+ * Returns a reply for logs, timelines and people: one short line without addresses (servers like to repeat the
+ * recipient's), credentials and words of the message. Only whole addresses are removed, because a local part may be an
+ * ordinary word such as `spam`.
  */
 export function redact(text: string, hidden: Partial<Hidden> = {}): string {
   let plain = oneLine(text);

@@ -1,7 +1,7 @@
 /** A complete reply of an SMTP server (RFC 5321 4.2), with its enhanced code (RFC 3463) where it carries one. */
 export type SmtpReply = {
   readonly code: number;
-  /** Such as `5.1.1`. Null where there is none or where its class contradicts the reply code. */
+  /** Such as `5.1.1`. Null if it is missing or its class contradicts the reply code. */
   readonly enhanced: string | null;
   /** Its text without codes, lines joined. It may echo addresses: `redact.ts` stands between it and everyone else. */
   readonly text: string;
@@ -9,7 +9,7 @@ export type SmtpReply = {
 
 const LINE = /^(\d{3})(?:[ -]|$)(?:(\d\.\d{1,3}\.\d{1,3})(?:\s|$))?(.*)$/;
 
-/** Reads a reply, possibly of several lines. Null for anything that is none: nobody may decide by garbage. */
+/** Parses a reply of one or several lines. Null for invalid text, on which no decision may be based. */
 export function parseReply(raw: string): SmtpReply | null {
   const lines = raw.split(/\r?\n/).map((line) => LINE.exec(line.trim()));
   const first = lines[0];

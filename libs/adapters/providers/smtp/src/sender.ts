@@ -74,9 +74,9 @@ const wasDead = ({ stage, lost, reply }: SmtpFailure): boolean =>
 const EMAIL_ALONE = 'An SMTP account carries email alone.';
 
 /**
- * Sends over one SMTP account. One call is one transaction with one recipient, never repeated. The one thing done
- * twice is opening a connection: a kept one that turns out dead before the body was asked for is replaced once, for
- * nothing of the message can have been accepted over it.
+ * Sends through one SMTP account. One call is one transaction with one recipient and is never repeated. Only opening a
+ * connection may happen twice: an idle connection found dead before the body was requested is replaced once, because it
+ * cannot have accepted anything.
  */
 class SmtpSender implements ChannelSender {
   readonly #settings: SessionSettings;

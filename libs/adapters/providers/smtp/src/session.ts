@@ -163,7 +163,7 @@ export class SmtpSession {
           if (error) return fail(error);
           const reply = parseReply(info.response);
           if (reply !== null && body.consumed) return settle(reply);
-          // Nobody asked yet, or it says 2 and no more: whatever it means, it accepts nothing that we could name.
+          // The body was not requested yet, or the reply is just a 2, so it accepts nothing we could name.
           fail(Object.assign(new Error('unexpected acceptance'), { code: 'EMESSAGE', response: info.response }));
         });
       },
@@ -198,7 +198,8 @@ export class SmtpSession {
         this.#connection.off('error', fail).off('end', onEnd);
         stop.removeEventListener('abort', onStop);
         limit?.removeEventListener('abort', onLimit);
-        // At once, within the library's own call: nothing more of a body may follow a failure.
+        // Closes the connection synchronously within the library's call, because no more of a body may be sent after a
+        // failure.
         if (!result.ok) this.destroy();
         resolve(result);
       };

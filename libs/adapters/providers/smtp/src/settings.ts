@@ -34,9 +34,9 @@ export type SessionSettings = {
 };
 
 /**
- * What `tls` means where it is left out: port 465 speaks TLS from the first byte (RFC 8314), a password is never sent in
- * the clear by default, and everything else takes the encryption that it can get. With a user, `opportunistic` of an older
- * configuration counts as `starttls`: `apply` refuses it, since it would give the password to whoever stands between.
+ * Returns the TLS mode if `tls` is not set: port 465 uses TLS from the first byte (RFC 8314), passwords need TLS, and
+ * everything else uses TLS if available. With a user, `opportunistic` from an older configuration becomes `starttls`:
+ * `apply` refuses it now, because it could reveal the password on the network.
  */
 export function tlsMode(account: AccountOf<'smtp'>): SessionSettings['tls'] {
   if (account.tls === 'opportunistic' && account.user !== undefined) return 'starttls';

@@ -6,7 +6,7 @@ import { inWords, isConfigurationError, silence, type SmtpFailure, stopped } fro
 import type { SessionSettings } from './settings.ts';
 import type { SmtpStage } from './stage.ts';
 
-/** Tells whoever watches a connection come about what was seen at each step. */
+/** Called with the observations of each step of a connection. */
 export type StepWatcher = (step: string, detail: string) => void;
 
 /**
@@ -29,7 +29,10 @@ const refusedAddress: SmtpFailure = silence(
   'Carillon may not connect to the address of this mail server; the operator of the deployment can allow private ones.',
   { code: 'refused_address', verdict: 'refused_account', alert: true },
 );
-/** For a name that is nobody's as for one that leads where nobody may connect to: which of these no tenant is told. */
+/**
+ * The same for an unknown name and for one with only forbidden addresses, because tenants must not learn the
+ * difference.
+ */
 const unresolved: SmtpFailure = silence(
   'resolve',
   'The name of the mail server leads to no address that Carillon may connect to; where it is a private one, the operator of ' +
@@ -106,7 +109,7 @@ export async function openSocket(
 
   const [first] = found.value;
   const plain = connectPlain({
-    // An address in place of a name is not looked up, so it has to be the one that was found allowed.
+    // An IP address is not resolved, so it must be the one that was checked.
     host: isIP(settings.host) === 0 ? settings.host : (first?.address ?? settings.host),
     port: settings.port,
     autoSelectFamily: true,

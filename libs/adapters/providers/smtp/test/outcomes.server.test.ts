@@ -15,7 +15,7 @@ const BEFORE_THE_DOT = 5_000;
 const PIECE = ['PIPELINING', 'AUTH PLAIN'];
 const LOGIN = { user: 'shop', password: { secret: 'smtp_password' } } as const;
 
-/** One attempt against a server that answers one stage in its own way. */
+/** Makes one attempt against a server with a scripted reply at one stage. */
 async function attempt(
   at: ScriptStage,
   step: ScriptStep | string,

@@ -123,7 +123,7 @@ export function createTwilioApi(credentials: TwilioCredentials, options: TwilioA
     const [end] = ends;
     if (!end) return providerResult('refused_content', '', 'The message could not be written as a request to Twilio.');
     const result = resultOf(end, created?.sid ?? null, options.now());
-    // What answers in Twilio's place may repeat what it was sent.
+    // A server in place of Twilio may repeat what it was sent.
     return { ...result, detail: result.detail.replaceAll(credentials.password, '<credential>') };
   }
 

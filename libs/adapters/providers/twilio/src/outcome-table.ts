@@ -3,7 +3,7 @@ import type { ProviderVerdict } from '@carillon/domain/deliveries';
 /** What an answer of Twilio means for the message, the number and the account. */
 export type Outcome = {
   readonly verdict: Exclude<ProviderVerdict, 'accepted'>;
-  /** Nothing more goes to the number by SMS: it does not exist, or its owner has said STOP. */
+  /** Suppression of the number, because it does not exist or its owner replied STOP. */
   readonly suppress: 'hard_bounce' | 'stop' | null;
   /** Somebody has to change the account or the content. */
   readonly alert: boolean;
@@ -41,8 +41,8 @@ export const CODES: ReadonlyMap<number, Outcome> = new Map([
 ]);
 
 /**
- * What a complete answer other than 2xx means. A 4xx is definite whatever it says. A 5xx is not: Twilio may have taken
- * the message before it failed. Any other status is no answer of Twilio's, so the account's address is wrong.
+ * Returns the meaning of a complete response other than 2xx. A 4xx is definite. A 5xx is not, because Twilio may have
+ * accepted the message before it failed. Any other status is not from Twilio, so the account's URL is wrong.
  */
 export function classify(status: number, code: number | null): Outcome {
   const known = code === null ? undefined : CODES.get(code);

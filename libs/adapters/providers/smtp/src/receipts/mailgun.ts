@@ -6,8 +6,9 @@ import { sameSecret } from '../../../callbacks/compare.ts';
 import { readCallback, textAt, timeAt, unreadable, valueAt } from '../../../callbacks/fields.ts';
 
 /**
- * What proves that Mailgun sent this: HMAC-SHA256 over time stamp and token, under the signing key, in hex. It does not
- * cover the event, so whoever saw one proof could put another event behind it: each `nonce` counts once. Null: no proof.
+ * Returns the nonce of a callback signed by Mailgun: HMAC-SHA256 over time stamp and token, in hex. The signature does
+ * not cover the event, so a seen signature could be reused; therefore each nonce counts once. Null if the signature is
+ * wrong.
  */
 export function mailgunNonce(body: Uint8Array, signingKey: string, now: Instant): string | null {
   const json = readCallback(body);

@@ -52,7 +52,7 @@ export function createMailReceiptReader({ http, clock, leases }: ReceiptReaderDe
 
   async function readFromSns({ body }: ReceiptCallback, topic: string): Promise<ReceiptReading> {
     const message = readSns(body);
-    // Nothing is asked for about another topic: whoever has a topic of his own could make us fetch.
+    // No certificate is fetched for another topic, because anyone with a topic could trigger requests.
     if (!message.ok || message.value.topic !== topic) return UNPROVED;
     const certificate = await certificateAt(message.value.certificateUrl);
     if (certificate === null) return { kind: 'unavailable', detail: 'The certificate of SNS cannot be fetched now.' };

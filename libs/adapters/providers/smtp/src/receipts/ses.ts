@@ -31,7 +31,7 @@ export function readSes(message: SnsMessage, tag = 'carillon'): Reading {
 
 type Part = { readonly part: string; readonly words: readonly string[]; readonly status: string };
 
-/** One message of ours has one recipient, so the first that is listed is the one. */
+/** Each message has one recipient, so the first listed one is it. */
 function partOf(event: Json, kind: string): Part {
   switch (kind) {
     case 'Bounce': {

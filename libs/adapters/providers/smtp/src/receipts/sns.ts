@@ -6,7 +6,9 @@ import { isRecent } from '../../../callbacks/callback.ts';
 /** The only hosts from which a certificate is fetched, and at which a subscription is confirmed (docs/internals/evidence.md). */
 const SNS_HOST = /^sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/;
 
-/** What SNS names its certificates: nothing else on these hosts, such as a message of somebody's topic, is taken for one. */
+/**
+ * Path of SNS certificates, so that no other file on these hosts, such as a message of a foreign topic, is used as one.
+ */
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[A-Za-z0-9]{1,64}\.pem$/;
 
 export type SnsKind = 'Notification' | 'SubscriptionConfirmation' | 'UnsubscribeConfirmation';
