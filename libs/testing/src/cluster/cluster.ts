@@ -15,7 +15,7 @@ export type ClusterOptions = {
   readonly members?: Readonly<Partial<Record<RoleName, number>>>;
   /** Further environment of every member. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What is run; this checkout unless told. */
+  /** Program to run. Defaults to this checkout. */
   readonly program?: string;
 };
 

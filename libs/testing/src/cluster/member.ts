@@ -31,7 +31,7 @@ export type MemberOptions = {
   readonly env: Readonly<Record<string, string>>;
   /** What it writes is appended to this file. */
   readonly log: string;
-  /** What is run; this checkout unless told. */
+  /** Program to run. Defaults to this checkout. */
   readonly program?: string;
 };
 

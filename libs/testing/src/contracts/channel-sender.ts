@@ -19,7 +19,7 @@ export type SenderUnderTest = {
   readonly sender: ChannelSender;
   /** Everything that reached the provider, in the order in which it came. */
   received(): Promise<readonly ReceivedEmail[]>;
-  /** From now on the provider cannot be reached, or takes nothing. */
+  /** Makes the provider unreachable, or makes it refuse everything. */
   breakProvider(): Promise<void>;
   dispose(): Promise<void>;
 };
@@ -60,7 +60,7 @@ const context = (more: Partial<SendContext> = {}): SendContext => {
   };
 };
 
-/** What every email sender keeps, whatever is behind it. `make` starts one with a provider of its own. */
+/** Contract of all email senders. `make` starts a sender with its own provider. */
 export function describeChannelSender(
   name: string,
   make: () => Promise<SenderUnderTest>,

@@ -21,7 +21,7 @@ const KINDS = Object.keys(ID_PREFIXES) as IdKind[];
 const anyKind = fc.constantFrom(...KINDS);
 const anyParts = fc.array(fc.string({ unit: 'binary' }), { maxLength: 4 });
 
-/** Names that are the same in every process and for ever, and tell nothing. `make` gives ids of one key each time. */
+/** Contract of ids: equal in every process at any time, and opaque. `make` always uses the same key. */
 export function describeIds(name: string, make: () => Promise<UnderTest<Ids>>): void {
   describe(`${name} keeps the contract of ids`, () => {
     const { port: ids } = freshFor(make);

@@ -111,7 +111,7 @@ function createHistory(ledger: DeliveryLedger, workspace: string) {
   return {
     begin(next: Step): void {
       if (next.kind === 'count') {
-        // What it says while writes are under way is anybody's guess, but it may leave nothing wrong behind.
+        // Counts during writes are undefined, but must leave no wrong cached result.
         pending.push(counted(ledger, spanOf(next.ends), next.part));
       } else if (next.kind === 'insert') {
         const fresh = next.of.map(({ at, state, notification, person }) =>

@@ -7,7 +7,7 @@ import { deliveryOf, outcomeOf, type DeliveryFacts } from './delivery-samples.ts
 import { outcomesOfMoves } from './told-moves.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
 
-/** One document per slot, moved by one at a time: what promise 4 stands on. */
+/** Contract of the ledger: one document per slot, moved by one writer at a time, as promise 4 requires. */
 export function describeDeliveryLedger(name: string, make: () => Promise<UnderTest<DeliveryLedger>>): void {
   describe(`${name} keeps the contract of a delivery ledger`, () => {
     const { port: ledger, faults } = freshFor(make);
@@ -364,7 +364,7 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       await tell('paid', 'bob@example.com', 'FAILED');
       await tell('paid', null, 'SENT');
       await tell('shipped', 'eve@example.com', 'SENT');
-      // Who tried the message out was not told anything.
+      // The recipient of a test message does not count.
       await tell('paid', 'me@example.com', 'SENT', { by: 'owner' });
       const told = (notificationId?: string) =>
         ledger().countAddresses({ workspace, ...(notificationId && { notificationId }) }, ['SENT', 'DELIVERED']);

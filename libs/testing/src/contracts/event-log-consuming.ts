@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
 import { createGate, createWitness, type Witness } from './witness.ts';
 
-/** What a consumer was told, in order. */
+/** Calls that a consumer received, in order. */
 type Told =
   | {
       readonly told: 'assigned' | 'lost' | 'failed' | 'stopped' | 'left';

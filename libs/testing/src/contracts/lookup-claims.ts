@@ -8,7 +8,7 @@ const claim = (triggerId: string, offset: number): LookupClaim => ({
   at: 1,
 });
 
-/** One of a trigger's answers counts: the first that was claimed, whoever asks and however often. */
+/** Contract of claims: the first claimed answer of a trigger counts, whoever claims and however often. */
 export function describeLookupClaims(name: string, make: () => Promise<UnderTest<LookupClaims>>): void {
   describe(`${name} keeps the contract of lookup claims`, () => {
     const { port: claims } = freshFor(make);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach } from 'vitest';
 export type Faults = {
   breakWrites(): Promise<void>;
   mendWrites(): Promise<void>;
-  /** From now on loses this share of the answers to writes that were done. */
+  /** Loses this share of the responses to successful writes from now on. */
   loseAnswers?(share: number): void;
 };
 

@@ -21,9 +21,9 @@ export const KAFKA_API = {
 } as const;
 
 /**
- * What becomes of a request. `lose-answer`: the broker does it, its answer is swallowed and the connection cut.
- * `cut-before`: the broker never hears of it. `cut-within`: it gets half. `silence`: it does it, and nobody ever answers.
- * `answered`: the broker does it, and after so much of its answer, from 0 to 1, the connection ends or is reset.
+ * Fault of a request. `lose-answer`: the broker executes it, but the response is dropped and the connection closed.
+ * `cut-before`: the broker never gets it. `cut-within`: it gets half. `silence`: it executes it and no response
+ * arrives. `answered`: after this fraction (0 to 1) of the response the connection ends or is reset.
  */
 export type RequestFate =
   | 'pass'

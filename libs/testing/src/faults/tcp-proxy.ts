@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
- * What becomes of what goes through. `cut`: connections are reset, and new ones too. `stall`: nothing moves in either
- * direction until it passes again; nothing is lost. `delay`: every piece is as many milliseconds late, in its order.
+ * Fault of a connection. `cut`: connections are reset, also new ones. `stall`: no bytes move in either direction until
+ * `pass`; none are lost. `delay`: every piece arrives this many milliseconds late, in order.
  */
 export type TcpFault = 'pass' | 'cut' | 'stall' | { readonly delay: number };
 
@@ -60,7 +60,7 @@ export async function startTcpProxy(port: number): Promise<TcpProxy> {
       [server, client],
     ] as const) {
       socket.setNoDelay(true);
-      // One that ends in good order has its end passed on, behind what is still late.
+      // An orderly end is passed on after the delayed bytes.
       socket.on('error', () => other.destroy());
       socket.on('close', () => {
         if (other.destroyed) pairs.delete(pair);

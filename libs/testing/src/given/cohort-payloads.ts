@@ -1,4 +1,4 @@
-/** What each platform sends, word for word as its documentation shows it. */
+/** Payloads of each platform, copied from its documentation. */
 export const mixpanelPayload = (
   action: 'members' | 'add_members' | 'remove_members',
   ids: readonly string[],

@@ -13,7 +13,7 @@ import type { EventId, LogId } from '@carillon/kernel';
 
 export const BUYERS = { workspace: 'shop', integration: 'mixpanel', cohort: 'buyers' } as const;
 
-/** A message about `BUYERS` that adds nobody unless told otherwise. */
+/** A message about `BUYERS` that adds no members by default. */
 export const cohortMessage = (more: Partial<CohortMessage> = {}): CohortMessage => ({
   ...BUYERS,
   id: 'evt_00000000000000000000000001' as EventId,
@@ -33,8 +33,8 @@ export const pageOf = (session: string, number: number, of: number | null, ...us
   cohortMessage({ action: 'replace', session, page: { number, of }, userIds });
 
 /**
- * A cohort as the log makes it: each message stands one position and one second after the one before. So many members that
- * one message names are a roll.
+ * A cohort as the log builds it: each message has the next position and is a second later. `rollFrom`: number of
+ * members from which a message is stored as one roll.
  */
 export function givenMembership(rollFrom?: number) {
   const members = new Map<string, CohortMember>();
@@ -93,7 +93,7 @@ export function givenMembership(rollFrom?: number) {
   }
 
   return {
-    /** Applies it; answers what was told because of it. Whoever has to leave leaves at once, `chunk` at a time. */
+    /** Applies a message and returns the resulting membership changes. Leaving members leave at once, in chunks. */
     say(message: CohortMessage, chunk = 1000): readonly string[] {
       const before = told.length;
       take(recordAt(message), chunk);

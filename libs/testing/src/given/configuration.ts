@@ -87,7 +87,7 @@ export const configurationOf = (...records: readonly (readonly Wish[])[]): Confi
     EMPTY_CONFIGURATION,
   );
 
-/** A notification of one rule: who paid is told by email. */
+/** A notification with one rule, which emails the buyer of a paid order. */
 export const ORDER_PAID: NotificationBody = {
   channels: { email: { template: 'order-paid' } },
   rules: {

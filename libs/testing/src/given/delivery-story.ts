@@ -114,8 +114,8 @@ export type Answer = Partial<Omit<ProviderResult, 'verdict'>> & {
 };
 
 /**
- * One delivery document told step by step with the product's own decisions. A step that the product refuses throws, so a
- * story that goes on has been allowed to.
+ * A delivery document built step by step with the product's own decisions. A step that the product refuses throws, so
+ * every story is a possible one.
  */
 export class DeliveryStory {
   delivery: Delivery;

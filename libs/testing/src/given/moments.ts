@@ -16,7 +16,7 @@ export const at = (now: Instant): Moment => ({ now, derive: givenIds.derive });
 
 export type SettableClock = Clock & { pass(span: Duration): void };
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that only moves when the test sets it. */
 export function settableClock(start: Instant = MORNING): SettableClock {
   let now = start;
   return {

@@ -74,7 +74,7 @@ export function createMemoryLeases() {
   };
 }
 
-/** Addresses that get nothing, with an entry for each source; of two reasons of one source the older one is kept. */
+/** Suppressed addresses with one entry per source. Of two entries of a source the older one stays. */
 export function createMemorySuppressions() {
   const stored = new Map<string, Suppression>();
   const keyOf = (workspace: string, channel: ChannelName, address: string, source: SuppressionSource): string =>

@@ -12,7 +12,7 @@ export type Source = {
 };
 
 type Member = { readonly wire: Wire; readonly options: ConsumeOptions; readonly runs: Set<Run>; left: boolean };
-/** One assignment. It is over for the group when it is released, and for its member when it is told so. */
+/** One assignment. It ends for the group on release, and for its member when the member is informed. */
 type Run = {
   readonly member: Member;
   readonly partition: number;
@@ -27,8 +27,8 @@ type Group = { readonly topic: TopicName; readonly members: Member[]; readonly o
 const PAUSE: Duration = 100;
 
 /**
- * The groups of a log, as brokers keep them: who has which partition. Members are told over their wires, and a healthy one
- * gives a partition back before another gets it; one that does not answer any more is `gone`, and is not waited for.
+ * Consumer groups of a log with their assignments, as brokers manage them. Members are informed over their wires. A
+ * healthy member gives a partition back before another gets it; a `gone` member is not waited for.
  */
 export function createConsumerGroups(source: Source) {
   const groups = new Map<string, Group>();
@@ -80,7 +80,7 @@ export function createConsumerGroups(source: Source) {
   function forget(wire: Wire): readonly { readonly group: Group; readonly member: Member }[] {
     const forgotten = [];
     for (const group of groups.values()) {
-      // One that is leaving is no member any more, and may still have what it was given.
+      // A leaving member is removed, but may still hold its partitions.
       for (const [partition, run] of group.owners) if (run.member.wire === wire) group.owners.delete(partition);
       for (const member of group.members.filter((one) => one.wire === wire)) {
         group.members.splice(group.members.indexOf(member), 1);

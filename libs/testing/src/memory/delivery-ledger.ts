@@ -44,8 +44,8 @@ function countEach<Item>(
 }
 
 /**
- * One document per slot, moved by compare-and-set, and a copy of what it was given. `moved` is told of each write that was done. With
- * `append`, ledger and log are one store.
+ * A ledger with one document per slot and compare-and-set, which copies its inputs. Calls `moved` after each write.
+ * With `append`, ledger and log are one store.
  */
 export function createMemoryLedger(
   moved: (before: Delivery | null, after: Delivery) => void = () => undefined,

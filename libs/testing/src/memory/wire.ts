@@ -1,7 +1,7 @@
 import { CarillonError } from '@carillon/kernel';
 
 export type Asked = {
-  /** What it is about, for whoever reads the story of a run. */
+  /** Description of the request for the log of a run. */
   readonly about?: () => string;
   /** It changes something; without it the request only reads. */
   readonly writes?: boolean;
@@ -15,8 +15,8 @@ export type Asked = {
 };
 
 /**
- * What lies between a process and a port of this folder: every request of the process goes over it. Whoever makes the
- * wire says how long it takes, and whether request or answer get lost.
+ * Connection between a process and a port of this folder; every request goes through it. Its implementation decides the
+ * delay and whether request or response are lost.
  */
 export type Wire = {
   /**

@@ -1,7 +1,7 @@
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import type { AddressGuard, OutboundHttp } from '@carillon/ports';
 
-/** The address of each name; of one that changes, what it is whenever somebody asks. */
+/** Address of each name; a function for an address that changes. */
 export type LoopbackNames = Readonly<Record<string, string | (() => string)>>;
 
 /** The guard of a deployment that lists loopback, and nothing else that is private, in a world of just these names. */

@@ -115,7 +115,7 @@ export function launchProduct(options: ProductOptions): LaunchedProduct {
       settle({ ...launched, gatewayUrl: screen.gateway, controlUrl: screen.control, token });
     });
   });
-  // Whoever kills it while it starts need not wait for it.
+  // A test that kills the process during its start does not wait for it.
   ready.catch(() => undefined);
   return { ...launched, ready };
 }

@@ -55,7 +55,7 @@ export async function startFcmBook(): Promise<FcmBook> {
         stream.close(constants.NGHTTP2_INTERNAL_ERROR);
         break;
       case 'slow':
-        // Whoever is gone by then has handed it over all the same.
+        // A client that has disconnected by then has still handed the message over.
         setTimeout(accept, LONG_WHILE);
         break;
       case 'astray':

@@ -35,8 +35,8 @@ export type Prism = { readonly url: string; log(): string; stop(): Promise<void>
 const READY_WITHIN = 120_000;
 
 /**
- * A server that nobody here wrote: it answers by an OpenAPI description with examples of it, and refuses with 422 what the
- * description does not allow. Downloaded when it is first asked for.
+ * A third-party mock server that responds with the examples of an OpenAPI description, and with 422 to requests the
+ * description does not allow. Downloaded on first use.
  */
 export async function startPrism(description: string): Promise<Prism> {
   const folder = await ensureCached(PRISM_RELEASE);

@@ -1,9 +1,9 @@
 import type { LedgerEntry, LedgerSend } from '../smtp/ledger.ts';
 
 /**
- * What settles the fate of a message before anything else, by its address, as at the mail server that keeps a book
- * (smtp/ledger.ts): put off always, refused for good, taken and then cut off, unknown here, taken after a long while. `astray`:
- * what is in front of the provider answers once that there is nothing here. Everybody else is a `customer`.
+ * Fate of a message, decided by its address as in the SMTP server with a book (smtp/ledger.ts): always deferred,
+ * refused for good, accepted and then cut off, unknown, accepted after a long time. `astray`: a proxy responds once
+ * that nothing is here. All others are a `customer`.
  */
 export const PROVIDER_FATES = ['customer', 'never', 'refused', 'unanswered', 'gone', 'slow', 'astray'] as const;
 export type ProviderFate = (typeof PROVIDER_FATES)[number];

@@ -26,7 +26,7 @@ const privateKey = (): string =>
 
 export type ScriptedFcm = Awaited<ReturnType<typeof startScriptedFcm>>;
 
-/** A server that speaks FCM's HTTP/2 over TLS, and beside it one that gives access tokens in the place of Google's. */
+/** A server that speaks FCM's HTTP/2 over TLS, with a second one that issues access tokens like Google's. */
 export async function startScriptedFcm() {
   const { cert, key } = selfSigned('localhost');
   const received: FcmRequest[] = [];
@@ -74,7 +74,7 @@ export async function startScriptedFcm() {
     token_uri: tokens.url,
   };
   return {
-    /** `https`, by a certificate that nobody trusts but who is told to. */
+    /** Uses a certificate that only the given clients trust. */
     url: `https://localhost:${(server.address() as AddressInfo).port}`,
     trusted: [cert],
     /** The fields of the key file, and the file. */
@@ -104,7 +104,7 @@ export const answerFcm =
     stream.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
-/** What FCM itself answers: its code stands in a detail of a type of its own. */
+/** FCM's own error response, with its code in a typed detail. */
 export const fcmError = (status: number, errorCode: string, headers: Readonly<Record<string, string>> = {}) =>
   answerFcm(
     status,

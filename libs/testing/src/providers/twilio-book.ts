@@ -16,8 +16,8 @@ export type TwilioBook = ProviderBook & {
 };
 
 /**
- * Twilio over HTTP with a book of what it took; the subject is the first word of the text. `onTaken` is told of each
- * message; its sender gets the answer when that has resolved.
+ * Twilio over HTTP with a book of accepted messages; the subject is the first word of the text. The response is sent
+ * after `onTaken` has resolved.
  */
 export async function startTwilioBook(
   onTaken: (message: ProviderBook['messages'][number]) => Promise<void> | void = () => undefined,
@@ -81,7 +81,7 @@ export async function startTwilioBook(
       case 'unanswered':
         return void take().then(() => response.socket?.resetAndDestroy());
       case 'slow':
-        // Whoever is gone by then has handed it over all the same.
+        // A client that has disconnected by then has still handed the message over.
         return void setTimeout(() => void accept(), LONG_WHILE);
       case 'astray':
         if (strayed.has(to)) return void accept();

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Asks again until the answer is there. Throws with `what` when it does not come in time, which is generous: a test that
- * fails on a busy machine tells nothing, and one that succeeds does not wait.
+ * Repeats `look` until it returns a value. Throws with `what` after a generous deadline, so that a busy machine causes
+ * no failure and success does not wait.
  */
 export async function untilFound<T>(
   what: string,

@@ -38,7 +38,7 @@ export type ScriptStep = {
   /** `drop` cuts the connection, `hang` never says another word. Left out, the dialogue goes on. */
   readonly ending?: 'drop' | 'hang';
 };
-/** What to do in place of the plain answer; undefined gives the plain one. A text alone is a reply. */
+/** Returns the reply to send, or undefined for the normal one. A plain text is a reply. */
 export type SmtpScript = (moment: ScriptMoment) => ScriptStep | string | undefined;
 
 /** A message that the server took responsibility for. */
@@ -49,7 +49,7 @@ export type AcceptedMail = {
   readonly raw: string;
 };
 
-/** One message from its MAIL command to the server's last word about it, as the server saw it. */
+/** One message from its MAIL command to the server's last reply, as seen by the server. */
 export type SmtpSend = {
   /** In milliseconds since 1970. */
   readonly from: number;

@@ -117,7 +117,7 @@ describe('The ledger server', () => {
       await converse(ledger.port, hello + body('ada', 'm1'), 'queued as');
       await converse(ledger.port, hello + body('unanswered-1', 'm2'), 'what it never says');
       await converse(ledger.port, hello, '354');
-      // Who only connects sends nothing.
+      // A mere connection is no send.
       await converse(ledger.port, 'EHLO me\r\n', '250');
       const sends = await untilFound('three sends', async () => {
         const all = await ledger.sends();

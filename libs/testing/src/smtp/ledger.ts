@@ -4,7 +4,7 @@ import type { AcceptedMail, SmtpScript, SmtpSend } from './dialogue.ts';
 import { parseMail } from './mail-parsing.ts';
 import { type ScriptedSmtp, startScriptedSmtp } from './scripted-smtp.ts';
 
-/** One accepted message. It is on disk before anything is answered, so it counts whatever happens to either side. */
+/** One accepted message. It is on disk before the reply, so it counts whatever happens afterwards. */
 export type LedgerEntry = {
   readonly at: string;
   readonly message_id: string | null;
@@ -18,7 +18,7 @@ export type LedgerEntry = {
   readonly dropped: boolean;
 };
 
-/** One send as the server saw it, from MAIL to its last word, or to the moment at which the client was gone. */
+/** One send as seen by the server, from MAIL to its last reply or the disconnection of the client. */
 export type LedgerSend = Omit<SmtpSend, 'raw'> & {
   /** Null: the message had not come whole. */
   readonly message_id: string | null;

@@ -25,8 +25,8 @@ match from any for any action "in"
 `;
 
 /**
- * Debian's OpenSMTPD on the loopback interface, every address a mailbox: a server that none of us wrote. It needs root,
- * and it is alone on a machine, because its queue and control socket have fixed places.
+ * Starts Debian's OpenSMTPD on the loopback interface with a mailbox for every address: a third-party server. Needs
+ * root, and only one can run per machine, because queue and control socket have fixed paths.
  */
 export async function startOpenSmtpd(program = '/usr/sbin/smtpd'): Promise<OpenSmtpd> {
   const folder = await mkdtemp(join(tmpdir(), 'opensmtpd-'));

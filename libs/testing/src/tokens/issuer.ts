@@ -35,6 +35,6 @@ export async function signToken(key: SigningKey, { header, claims, claimsText }:
 const part = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
-/** Three parts in the form of a token, with whatever in them; nothing is signed. */
+/** Returns three parts in the form of a token with any content, unsigned. */
 export const forgeToken = (header: unknown, claims: unknown, signature = 'AAAA'): string =>
   `${part(header)}.${part(claims)}.${signature}`;

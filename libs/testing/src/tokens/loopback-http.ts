@@ -1,7 +1,7 @@
 import { err, messageOf, ok } from '@carillon/kernel';
 import type { OutboundHttp } from '@carillon/ports';
 
-/** HTTP without a guard, for tests of what stands above it: it goes wherever it is told to. */
+/** HTTP without a guard, for tests of the layers above: it connects to any address. */
 export const loopbackHttp: Pick<OutboundHttp, 'request'> = {
   async request({ method, url, headers, body, maxBytes, totalTimeout }) {
     try {

@@ -32,7 +32,7 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
     if (request.url === '/jwks') asked += 1;
     answer(request, response);
   });
-  // One that nobody takes while it is stopped.
+  // A port that no other process takes while the provider is stopped.
   const [port = 0] = await freePorts(1);
   await listen(server, port);
   const issuer = `http://127.0.0.1:${port}`;

@@ -3,10 +3,10 @@ import { decodeJwt, exportJWK, generateKeyPair, importJWK, SignJWT, type JWK, ty
 import { Provider } from 'oidc-provider';
 import { freePorts } from '../services/process/free-ports.ts';
 
-/** What a provider says of somebody: `sub` is the name of the account. */
+/** Claims of an account; `sub` is its name. */
 export type AccountClaims = Readonly<Record<string, unknown>>;
 
-/** Answers in place of the provider; false: the provider answers. */
+/** Responds in place of the provider. Returns false to let the provider respond. */
 type Intercept = (path: string, response: ServerResponse) => boolean;
 
 /** A real OpenID provider on loopback that lets people sign in by the code flow, and can be told to go wrong. */

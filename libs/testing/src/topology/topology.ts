@@ -48,9 +48,9 @@ import { createLoopbackGuard, createLoopbackHttp, type LoopbackNames } from '../
 /** The machine's time, moved on by what the test says has passed. */
 export type MovedClock = Clock & {
   pass(span: Duration): void;
-  /** From now on only what the test says passes, so that a slow machine counts for nothing. */
+  /** Stops real time: from now on time passes only as the test says, so that a slow machine has no effect. */
   standStill(): void;
-  /** From now on the machine's time passes again, from where it stood. */
+  /** Lets real time pass again from where it stopped. */
   goOn(): void;
 };
 
@@ -86,10 +86,13 @@ const patient = (http: OutboundHttp): OutboundHttp => ({
 const LINK_KEY = new Uint8Array(32).fill(7);
 
 let renderer: TemplateRenderer | null = null;
-/** One for all topologies of a process: its workers take longer to start than most tests, and keep nothing of one. */
+/**
+ * Shared by all topologies of a process, because its workers start slower than most tests run, and keep no state of a
+ * test.
+ */
 const sharedRenderer = (): TemplateRenderer => (renderer ??= createTemplateRenderer());
 
-/** What apps are told to watch; failures are kept, so that a test can say that there were none. */
+/** Watch for the apps under test. Failures are stored, so that a test can check that there were none. */
 function createWitness(): ConsumerWatch & { readonly failures: unknown[]; readonly skips: number[] } {
   const failures: unknown[] = [];
   const skips: number[] = [];

@@ -43,7 +43,7 @@ import {
 
 const NAME = 'memory, over a wire that loses nothing,';
 
-/** What stands behind a wire of its own, which can be cut. */
+/** Gives the port its own wire, which the test can cut. */
 const cuttable = <Port>(connect: (wire: Wire) => Port): UnderTest<Port> => {
   const wire = createDirectWire();
   return {

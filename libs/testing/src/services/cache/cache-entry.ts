@@ -9,7 +9,7 @@ import { withLock } from './cache-lock.ts';
 export type Workplace = {
   /** What is downloaded here outlives a failed attempt: the next goes on from it. Removed after success. */
   readonly downloads: string;
-  /** Empty at first. It becomes the entry, so nothing in it may know its own place. */
+  /** An empty folder that becomes the cache entry, so its files must not contain its path. */
   readonly out: string;
   readonly log: string;
   readonly say: Say;

@@ -86,8 +86,9 @@ const START = {
 export type InContainer<Name extends ContainerName> = Awaited<ReturnType<(typeof START)[Name]>>;
 
 /**
- * That server in a container, where an engine answers and has or gets its image; nothing where not. Says which it is, and why
- * it is none although an engine answers. It takes kills and restarts like one that is a process here; its folder is not seen.
+ * Starts the server in a container if an engine runs and has the image or can pull it; otherwise returns undefined.
+ * Logs which, and why not if an engine runs. The server can be killed and restarted like a local process, but its
+ * folder is not accessible.
  */
 export async function startInContainer<Name extends ContainerName>(
   name: Name,

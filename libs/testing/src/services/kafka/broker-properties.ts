@@ -11,7 +11,7 @@ export type NodeAddress = {
 
 export type BrokerSettings = {
   readonly security?: KafkaSecurity | undefined;
-  /** Added, or in place of what stands here. */
+  /** Properties to add or override. */
   readonly properties?: Readonly<Record<string, string>> | undefined;
 };
 

@@ -20,7 +20,7 @@ export type KafkaOptions = {
   readonly version?: KafkaVersion;
   /** 1 unless told. */
   readonly nodes?: 1 | 3;
-  /** Added to the configuration of each node, or in place of what stands there. */
+  /** Properties to add or override on each node. */
   readonly properties?: Readonly<Record<string, string>>;
   /** Adds a second listener, with TLS and SASL. */
   readonly security?: KafkaSecurity;
@@ -65,7 +65,9 @@ export async function livingBrokers(broker: string): Promise<readonly number[]> 
   }
 }
 
-/** Each broker learns of the others in its own time; before that, a client may be sent to one that knows nothing yet. */
+/**
+ * Waits until each broker knows all others, because before that a client may be directed to an uninitialized broker.
+ */
 async function untilAllKnowAll(brokers: readonly string[], within = 120_000): Promise<void> {
   for (const deadline = Date.now() + within; ; await pause(50)) {
     const known = await Promise.all(brokers.map((broker) => livingBrokers(broker).catch(() => [])));

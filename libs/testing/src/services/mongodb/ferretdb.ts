@@ -17,7 +17,7 @@ export type FerretDbOptions = {
   readonly fsync?: boolean;
   /** Hears of a download. */
   readonly say?: Say;
-  /** The one user that it knows; the URL does not name it. Left out: nobody is asked who they are. */
+  /** Its only user; the URL does not contain it. By default no authentication. */
   readonly credentials?: MongoDbCredentials;
 };
 

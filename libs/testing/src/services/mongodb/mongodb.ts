@@ -15,8 +15,8 @@ const givenMongoDb = (url: string): MongoDbService => ({
 });
 
 /**
- * What speaks the protocol of MongoDB: the server of MONGODB_URL, else a replica set in a container where an engine
- * answers and has or gets the image, else FerretDB. Says which, where it is not the last.
+ * Starts a server with MongoDB's protocol: that of MONGODB_URL, else a replica set in a container if an engine runs and
+ * has the image or can pull it, else FerretDB. Logs which one, unless it is FerretDB.
  */
 export async function startMongoDb(options: FerretDbOptions = {}): Promise<MongoDbService> {
   const given = givenMongoDbUrl();

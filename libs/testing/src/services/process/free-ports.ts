@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-/** Below the range from which outgoing connections take theirs, so that none of them sits on a port during a restart. */
+/** Below the range of ephemeral ports, so that no outgoing connection occupies a port during a restart. */
 const LOWEST = 20_000;
 const BEYOND = 32_000;
 const handedOut = new Set<number>();
@@ -25,7 +25,7 @@ const reserve = (port: number): Promise<boolean> =>
     kept.bind({ port, address: '127.0.0.1', exclusive: true }, () => settle(true));
   });
 
-/** Ports of the loopback interface on which nobody listens. None is given out twice while the process lives that asked. */
+/** Returns free ports of the loopback interface. A process never gets a port twice. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const found: number[] = [];
   while (found.length < count) {

@@ -25,8 +25,8 @@ export type GuardedProcess = {
 };
 
 /**
- * A pipe that only we hold the other end of. When we are gone, killed or not, the kernel closes it, `cat` ends, and the
- * group is killed. The program takes the place of the shell, so its pid is the one that we know.
+ * Shell script that kills the process group when we exit: we hold the other end of a pipe, the kernel closes it, `cat`
+ * ends, and the group is killed. The program replaces the shell, so we know its pid.
  */
 const GUARD = `exec 3<&0 </dev/null
 (cat <&3 >/dev/null; kill -s KILL -- -$$) >/dev/null 2>&1 &

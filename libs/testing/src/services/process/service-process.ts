@@ -21,13 +21,13 @@ const STOP_WITHIN = 20_000;
 /** Signals that the process survives. */
 const LETS_LIVE: readonly NodeJS.Signals[] = ['SIGSTOP', 'SIGCONT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
-/** Whether all threads of a process are stopped; true where nothing tells of them (not on Linux). */
+/** Returns true if all threads of a process are stopped, or on systems that do not tell (not Linux). */
 const isStopped = (pid: number): boolean => {
   const tasks = `/proc/${pid}/task`;
   if (!existsSync(tasks)) return true;
   return readdirSync(tasks).every((task) => {
     try {
-      // Behind the name, which may hold anything, stands the state.
+      // The state follows the name, which may contain any characters.
       const stat = readFileSync(`${tasks}/${task}/stat`, 'utf8');
       return stat.at(stat.lastIndexOf(')') + 2) === 'T';
     } catch {
