@@ -5,17 +5,17 @@
 import { get } from 'node:http';
 import { messageOf } from '@carillon/kernel';
 
-const ANSWERS_WITHIN = 4_000;
+const TIMEOUT_MS = 4_000;
 
 const [, , url = ''] = process.argv;
 process.exitCode = 1;
 try {
-  const asked = get(url, { timeout: ANSWERS_WITHIN, agent: false }, (answer) => {
+  const asked = get(url, { timeout: TIMEOUT_MS, agent: false }, (answer) => {
     if (answer.statusCode === 200) process.exitCode = 0;
     // The response lists what is not ready, and the container engine stores it.
     answer.pipe(process.stdout);
   });
-  asked.once('timeout', () => asked.destroy(new Error(`no answer within ${ANSWERS_WITHIN} ms`)));
+  asked.once('timeout', () => asked.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
   asked.once('error', (error) => console.error(error.message));
 } catch (error) {
   console.error(`${messageOf(error)}: name the address to ask, such as http://127.0.0.1:7400/readyz`);

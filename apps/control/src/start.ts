@@ -17,7 +17,7 @@ export type ControlRole = {
   close(): Promise<void>;
 };
 
-const CLOSE_DEADLINE = 3_000;
+const CLOSE_TIMEOUT_MS = 3_000;
 /** What is sealed a moment later could be cut off a moment longer. */
 const KEEPING_EVERY: Duration = 1_000;
 /** A job that was begun waits at most so long for its runner. */
@@ -57,7 +57,7 @@ export async function startControl(
     ...listening,
     newLinkWord: async () => (await server.access.makeLink()).word,
     async close() {
-      await server.close(CLOSE_DEADLINE);
+      await server.close(CLOSE_TIMEOUT_MS);
       await Promise.all([running.stop(), forgetting.stop()]);
       await runner.end();
       await keeping.stop();

@@ -32,14 +32,14 @@ const NOT_REACHED = 'no account of the notification sends to this address (allow
 /** Outcomes per account connection that may be in publication. If the log is slow, calls wait for it. */
 const PUBLISHING = 8;
 /** Maximum time between reads of the ledger. */
-const POLL = 1000;
+const POLL_INTERVAL_MS = 1000;
 /** Interval of the check whether sending may begin. */
 const HELD_BACK: Duration = 100;
 /**
  * Waiting time after which deliveries of another process count as abandoned. Longer than the detection of a dead
  * process.
  */
-const ABANDONED = 10_000;
+const ABANDONED_AFTER_MS = 10_000;
 
 export type Dispatcher = {
   /** Hints that these deliveries are due. They are in the ledger anyway. */
@@ -152,13 +152,13 @@ export function startDispatcher(
       for (const workspace of await ledger.dueWorkspaces(now)) {
         const page = await ledger.due(workspace, now, PAGE);
         const own = page.filter(({ delivery }) => share.hasDelivery(delivery));
-        const abandoned = page.filter(({ delivery }) => (delivery.nextAt ?? 0) <= now - ABANDONED);
+        const abandoned = page.filter(({ delivery }) => (delivery.nextAt ?? 0) <= now - ABANDONED_AFTER_MS);
         const added = scheduler.enter(own.length > 0 ? own : abandoned);
         scheduler.leftInStore(workspace, page.length === PAGE || added.includes('full'));
       }
-      const next = await ledger.nextDueAt(now + POLL);
-      if (next === null || next <= now) return POLL;
-      return Math.min(POLL, Math.max(10, next - clock.now()));
+      const next = await ledger.nextDueAt(now + POLL_INTERVAL_MS);
+      if (next === null || next <= now) return POLL_INTERVAL_MS;
+      return Math.min(POLL_INTERVAL_MS, Math.max(10, next - clock.now()));
     },
     readOnBelow: 1,
   };

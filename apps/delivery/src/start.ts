@@ -42,17 +42,17 @@ export type DeliveryRole = {
   close(): Promise<void>;
 };
 
-const SWEEP_EVERY = 5_000;
+const SWEEP_INTERVAL_MS = 5_000;
 /** Interval of the check for a new configuration. */
-const CHANGES_EVERY = 1_000;
+const CHANGES_INTERVAL_MS = 1_000;
 /** Age below which choices are left to their own publisher. */
-const CONSENT_GRACE = 5_000;
+const CONSENT_GRACE_MS = 5_000;
 const CONSENT_BATCH_SIZE = 200;
 /** Interval of doubt rounds. Queries of one doubt are minutes apart. */
-const DOUBTS_EVERY = 15_000;
-const CALLS_END = 10_000;
+const DOUBTS_INTERVAL_MS = 15_000;
+const CALLS_TIMEOUT_MS = 10_000;
 /** Time after which the remaining work ends with the process. All of it tolerates a kill. */
-const ALL_ENDS = 13_000;
+const CLOSE_TIMEOUT_MS = 13_000;
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
 /**
@@ -80,14 +80,14 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       stopping.abort();
       const stopped = Promise.all([...consumers, ...loops].map((part) => part.stop()));
       stopped.catch(() => undefined);
-      const open = await sending.stop(began + CALLS_END);
+      const open = await sending.stop(began + CALLS_TIMEOUT_MS);
       const ending = (async (): Promise<void> => {
         if (open.length > 0) await abandon(ports, open).catch((error: unknown) => watch.trouble('abandon', error));
         await stopped;
         await sweep(ports, clock.now());
       })().catch((error: unknown) => watch.trouble('stop', error));
       const ended = new AbortController();
-      await Promise.race([ending, pause(Math.max(0, began + ALL_ENDS - clock.now()), ended.signal)]);
+      await Promise.race([ending, pause(Math.max(0, began + CLOSE_TIMEOUT_MS - clock.now()), ended.signal)]);
       ended.abort();
     },
   };
@@ -205,14 +205,17 @@ function startLoops(ports: DeliveryPorts, { startGate, share, sending, stopping 
 
   return [
     startLoop(LOOK_AGAIN, startGate.look, (error) => watch.trouble('look whether sending may begin', error)),
-    loop('sweep', SWEEP_EVERY, async () => {
+    loop('sweep', SWEEP_INTERVAL_MS, async () => {
       await sweep(ports, clock.now());
       await sending.listUnlisted().catch((error: unknown) => watch.trouble('list items of digests', error));
-      await publishConsents(await ports.consents.unpublished(clock.now() - CONSENT_GRACE, CONSENT_BATCH_SIZE), ports);
+      await publishConsents(
+        await ports.consents.unpublished(clock.now() - CONSENT_GRACE_MS, CONSENT_BATCH_SIZE),
+        ports,
+      );
     }),
     // A loop of its own, because a change that concerns very many deliveries takes minutes.
-    loop('look through what waits', CHANGES_EVERY, afterChange),
-    loop('ask about doubts', DOUBTS_EVERY, () => settler.round()),
+    loop('look through what waits', CHANGES_INTERVAL_MS, afterChange),
+    loop('ask about doubts', DOUBTS_INTERVAL_MS, () => settler.round()),
   ];
 }
 

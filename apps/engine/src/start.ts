@@ -90,7 +90,7 @@ export type EngineWatch = ConsumerWatch & AskWatch & PollerPorts['watch'] & Sour
 
 export type EngineRole = { close(): Promise<void> };
 
-const ROUND = 2_000;
+const ROUND_TIMEOUT_MS = 2_000;
 const LEASE = 10_000;
 const HOURLY = 3_600_000;
 /** A record this old whose markers are not everywhere was left behind by a publisher that died. */
@@ -133,7 +133,7 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
   let repeatedNumber = -1;
   let repeatedAt = 0;
   const keeper = startLoop(
-    ROUND,
+    ROUND_TIMEOUT_MS,
     async () => {
       const now = clock.now();
       if (!(await ports.leases.acquire('clock', holder, now, now + LEASE))) return;

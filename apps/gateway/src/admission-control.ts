@@ -44,7 +44,7 @@ export type AdmissionBounds = { readonly maxInFlightBytes: number; readonly maxI
 /** Time after which an arriving body must keep the minimum speed. */
 const SLOW_AFTER: Duration = 2000;
 /** Bytes per millisecond: 1 KB/s. */
-const LEAST_SPEED = 1;
+const MIN_BYTES_PER_MS = 1;
 /** Fractions of the permits that slow bodies of one workspace or credential may hold. */
 const SLOW_SHARE = { workspace: 0.2, credential: 0.1 } as const;
 /**
@@ -244,7 +244,7 @@ function createArrivingBodies(
     for (const body of arriving) {
       const age = now - body.since;
       if (age < SLOW_AFTER) break;
-      if (body.bytes < age * LEAST_SPEED) cutOff(body, 'slow');
+      if (body.bytes < age * MIN_BYTES_PER_MS) cutOff(body, 'slow');
       else if (!body.slow) countSlow(body);
     }
     if (arriving.size > 0) return;
@@ -313,7 +313,7 @@ const NOTHING: Share = { places: 0, bytes: 0, slow: 0 };
 
 const isHopeless = ({ since, bytes }: Arriving): boolean => {
   const age = performance.now() - since;
-  return age >= HOPELESS_AFTER && bytes < age * LEAST_SPEED;
+  return age >= HOPELESS_AFTER && bytes < age * MIN_BYTES_PER_MS;
 };
 
 function mostOf<One extends Share>(some: Iterable<One>, measure: Measure): One | null {

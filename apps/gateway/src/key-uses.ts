@@ -3,10 +3,10 @@ import type { KeyUseStore } from '@carillon/ports';
 import { startLoop } from '@carillon/runtime';
 
 /** The time between two reports of one key, however often it is used. */
-const ONCE_IN = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 /** Maximum number of remembered keys. Beyond it the key reported longest ago is forgotten and may be reported again. */
 const MAX_KEYS = 10_000;
-const CLOSE_DEADLINE = 1000;
+const CLOSE_TIMEOUT_MS = 1000;
 
 export type KeyUses = {
   /** Costs a look into a map; what there is to tell goes to the store later, beside the requests. */
@@ -40,7 +40,7 @@ export function startKeyUses(
   return {
     note(keyId, at) {
       // A clock that was set back may be told of once more.
-      if (Math.abs(at - (told.get(keyId) ?? Number.NEGATIVE_INFINITY)) < ONCE_IN) return;
+      if (Math.abs(at - (told.get(keyId) ?? Number.NEGATIVE_INFINITY)) < REPORT_INTERVAL_MS) return;
       told.delete(keyId);
       told.set(keyId, at);
       pending.set(keyId, at);
@@ -52,7 +52,7 @@ export function startKeyUses(
     async close() {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, CLOSE_DEADLINE);
+        timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
       });
       const rest = loop.stop().then(tell);
       await Promise.race([rest.catch(failed), late]);

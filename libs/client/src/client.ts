@@ -69,13 +69,13 @@ export type Client = {
   sendBatch(stream: string, events: readonly object[], options?: SendOptions): Promise<readonly BatchResult[]>;
 };
 
-const DEADLINE = 60_000;
-const ATTEMPT_TIMEOUT = 10_000;
+const DEFAULT_DEADLINE_MS = 60_000;
+const DEFAULT_ATTEMPT_TIMEOUT_MS = 10_000;
 /** An answer of the server is a problem of some hundred bytes. What is longer comes from somebody in between. */
-const LONGEST_ANSWER = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /** A batch has an answer for each event. */
-const LONGEST_BATCH_ANSWER = 4 * 1024 * 1024;
+const MAX_BATCH_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** What one request is made of, and what its answer means. */
 type Sending = {
@@ -99,7 +99,7 @@ export function createClient(options: ClientOptions): Client {
     typeof options.credential === 'string' ? options.credential : options.credential({ renew });
 
   async function attempt(url: string, init: RequestInit, sending: Sending, signal: AbortSignal): Promise<Tried> {
-    const within = AbortSignal.any([signal, AbortSignal.timeout(options.attemptTimeout ?? ATTEMPT_TIMEOUT)]);
+    const within = AbortSignal.any([signal, AbortSignal.timeout(options.attemptTimeout ?? DEFAULT_ATTEMPT_TIMEOUT_MS)]);
     try {
       // An event is never sent on to where an answer points: its credential would go along.
       const answer = await request(url, { ...init, redirect: 'manual', signal: within });
@@ -115,7 +115,7 @@ export function createClient(options: ClientOptions): Client {
   async function sendUntilSettled(stream: string, sending: Sending, more: SendOptions): Promise<Ended> {
     const url = `${base}/events/${stream.split('/').map(encodeURIComponent).join('/')}`;
     const { key } = sending;
-    const ends = Date.now() + (more.deadline ?? options.deadline ?? DEADLINE);
+    const ends = Date.now() + (more.deadline ?? options.deadline ?? DEFAULT_DEADLINE_MS);
     const over = AbortSignal.timeout(Math.max(0, ends - Date.now()));
     const signal = more.signal ? AbortSignal.any([over, more.signal]) : over;
     let last = noAnswer('it was ended before the first request was made');
@@ -154,7 +154,7 @@ export function createClient(options: ClientOptions): Client {
     const sending = {
       key,
       contentType: 'application/x-ndjson',
-      longestAnswer: LONGEST_BATCH_ANSWER,
+      longestAnswer: MAX_BATCH_RESPONSE_BYTES,
       body: open.body,
       settle: (status: number, text: string) => open.settle(status, text),
     };
@@ -173,7 +173,13 @@ export function createClient(options: ClientOptions): Client {
         id = idIn(text);
         return null;
       };
-      const sending = { key, contentType: 'application/json', longestAnswer: LONGEST_ANSWER, body: () => body, settle };
+      const sending = {
+        key,
+        contentType: 'application/json',
+        longestAnswer: MAX_RESPONSE_BYTES,
+        body: () => body,
+        settle,
+      };
       const { failure, attempts, mayPass } = await sendUntilSettled(stream, sending, more).catch(endedByCaller);
       if (failure) throw new SendError(failure, { key, attempts, mayPass });
       return { id, key, attempts };

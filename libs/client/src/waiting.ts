@@ -1,6 +1,6 @@
 /** Half of a second, doubled with each attempt, and never longer than half a minute: a server that is down is not asked all the time. */
-const FIRST = 500;
-const LONGEST = 30_000;
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 30_000;
 
 /**
  * Milliseconds until the next attempt. What the server asks for is kept to exactly; without it a random part of what doubles with
@@ -8,7 +8,7 @@ const LONGEST = 30_000;
  */
 export function waitBefore(attempt: number, retryAfter: number | null, random: () => number): number {
   if (retryAfter !== null) return retryAfter;
-  const most = Math.min(LONGEST, FIRST * 2 ** (attempt - 1));
+  const most = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
   return most / 2 + (random() * most) / 2;
 }
 

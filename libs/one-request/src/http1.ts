@@ -34,7 +34,7 @@ export type Http1Options = {
 };
 
 /** Free connections are closed before a server usually does, so that a request seldom meets one that is closing. */
-const IDLE = 4_000;
+const IDLE_TIMEOUT_MS = 4_000;
 
 /**
  * An HTTP/1.1 client whose one call is one request: it never repeats, never follows a redirect, and knows whether a byte
@@ -42,7 +42,7 @@ const IDLE = 4_000;
  */
 export function createHttp1Client(options: Http1Options) {
   const { limits, connections, guard, trusted } = options;
-  const pool = { keepAlive: true, maxSockets: connections, maxFreeSockets: connections, timeout: IDLE };
+  const pool = { keepAlive: true, maxSockets: connections, maxFreeSockets: connections, timeout: IDLE_TIMEOUT_MS };
   const http = new HttpAgent(pool);
   const https = new HttpsAgent({ ...pool, ...withAuthorities(trusted), minVersion: 'TLSv1.2' });
 

@@ -92,7 +92,7 @@ export function pageText<Row>(
   return paint('dim', page.next === null ? nothing : `${nothing} among the newest`) + more;
 }
 
-const FOLLOW_EVERY = 500;
+const FOLLOW_INTERVAL_MS = 500;
 /** One look in so many is thorough. */
 const THOROUGH_EACH = 20;
 
@@ -107,6 +107,6 @@ export async function follow<Item>(
   const look = createFollower(read, following);
   for (let looks = 1; !interrupted.signal.aborted; looks += 1) {
     for (const item of await look(looks % THOROUGH_EACH === 0)) print(item);
-    await pause(FOLLOW_EVERY, undefined, { signal: interrupted.signal }).catch(() => undefined);
+    await pause(FOLLOW_INTERVAL_MS, undefined, { signal: interrupted.signal }).catch(() => undefined);
   }
 }

@@ -36,7 +36,7 @@ export type BulkAction = {
   readonly more?: object;
 };
 
-const EVERY = 500;
+const POLL_INTERVAL_MS = 500;
 
 /** Begins a job over ids, or over all that match once somebody said yes to their number, and follows it to its end. */
 export async function actOnMany(options: BulkOptions, ids: readonly string[], bulk: BulkAction): Promise<void> {
@@ -136,7 +136,7 @@ export async function followJob(client: Client, begun: JobBody, options: CommonO
   let job = begun;
   while (job.ended_at === null && !interrupted.signal.aborted) {
     if (draws) process.stdout.write(`\r\u001B[K${progressText(job)}`);
-    await pause(EVERY, undefined, { signal: interrupted.signal }).catch(() => undefined);
+    await pause(POLL_INTERVAL_MS, undefined, { signal: interrupted.signal }).catch(() => undefined);
     job = await client.get<JobBody>(`/v1/workspaces/${seg(begun.workspace ?? '-')}/jobs/${seg(begun.id)}`);
   }
   process.removeListener('SIGINT', interrupt);

@@ -4,7 +4,7 @@ import type { Page } from '../client.ts';
 const MAX_PAGES = 40;
 const REMEMBERED = 50_000;
 /** Rows that come into the list so much later than others of their time are met. */
-const LATE = 5 * 60_000;
+const MAX_DELAY_MS = 5 * 60_000;
 
 export type Following<Item> = {
   /** What a row is known by; a row that comes again under another key is printed again. */
@@ -41,7 +41,7 @@ export function createFollower<Item>(
       const oldest = Math.min(...page.items.map(at));
       if (isFirst) floor = page.next === null ? 0 : oldest;
       if (isFirst || page.next === null || oldest < (floor ?? 0)) break;
-      if (found.length === 0 && (!thorough || oldest < newest - LATE)) break;
+      if (found.length === 0 && (!thorough || oldest < newest - MAX_DELAY_MS)) break;
       cursor = page.next;
     }
     return fresh;

@@ -98,7 +98,7 @@ const showPreview = (
     ...messages.flatMap((message) => ['', ...messageLines(message, html, full)]),
   ].join('\n');
 
-const LOOK_EVERY = 250;
+const POLL_INTERVAL_MS = 250;
 /** States in which something is still to come by itself. */
 const UNDER_WAY: ReadonlySet<string> = new Set(['WAITING', 'SENDING']);
 
@@ -113,7 +113,7 @@ async function endOf(client: Client, path: string, wait: number): Promise<Delive
     });
     const isOver = delivery !== null && !UNDER_WAY.has(delivery.state);
     if (isOver || Date.now() >= until) return delivery;
-    await pause(Math.min(LOOK_EVERY, Math.max(1, until - Date.now())));
+    await pause(Math.min(POLL_INTERVAL_MS, Math.max(1, until - Date.now())));
   }
 }
 

@@ -115,7 +115,7 @@ const LEAST_FREE = 512 * MIB;
  * Time limit of the check, below that of a doctor step. A larger file is checked further, and the next call returns the
  * result.
  */
-const PAGES_WITHIN = 3_000;
+const PAGE_CHECK_TIMEOUT_MS = 3_000;
 
 function pageCheck(pages: PageState): Check {
   const step = 'data pages';
@@ -132,7 +132,7 @@ function pageCheck(pages: PageState): Check {
 }
 
 async function diskChecks(dataDir: string, data: Embedded): Promise<Check[]> {
-  const [disk, pages] = await Promise.all([statfs(dataDir), data.lookAtPages(PAGES_WITHIN)]);
+  const [disk, pages] = await Promise.all([statfs(dataDir), data.lookAtPages(PAGE_CHECK_TIMEOUT_MS)]);
   const free = disk.bavail * disk.bsize;
   return [
     fileCheck(dataDir, data.stats()),

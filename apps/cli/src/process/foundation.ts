@@ -37,7 +37,7 @@ import { createWatches, type Watches } from './telemetry-bindings.ts';
 import { deploymentSecrets } from './workspace-secrets.ts';
 
 /** `carillon.config` is read this often, so that the intake can show that it is fresh (2 s). */
-const FOLLOW_EVERY = 500;
+const FOLLOW_INTERVAL_MS = 500;
 
 /** Ends what was opened, the last first. */
 export type Closing = { add(end: () => Promise<void>): void; close(): Promise<void> };
@@ -202,7 +202,7 @@ async function followConfiguration(
 ): Promise<void> {
   await configuration.refresh();
   const follower = startLoop(
-    FOLLOW_EVERY,
+    FOLLOW_INTERVAL_MS,
     async () => {
       await configuration.refresh();
     },

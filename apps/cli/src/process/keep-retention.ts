@@ -11,8 +11,8 @@ type RetentionFoundation = Pick<Foundation, 'clock'> & {
   readonly watches: Pick<Foundation['watches'], 'trouble'>;
 };
 
-const LOOK_EVERY = 60_000;
-const APPLY_EVERY = 3_600_000;
+const CHECK_INTERVAL_MS = 60_000;
+const APPLY_INTERVAL_MS = 3_600_000;
 
 /**
  * Applies retention once an hour, and within a minute of a change of `retention` or of a failed pass. The holder of the lease does it
@@ -25,13 +25,13 @@ export function keepRetention(
   const holder = ids.random('request');
   let applied = { at: Number.NEGATIVE_INFINITY, named: '' };
   const loop = startLoop(
-    LOOK_EVERY,
+    CHECK_INTERVAL_MS,
     async () => {
       const now = clock.now();
       const retention = namedRetention(configuration.current());
       const named = JSON.stringify(retention);
-      if (now - applied.at < APPLY_EVERY && named === applied.named) return;
-      if (!(await backend.leases.acquire('retention', holder, now, now + APPLY_EVERY / 2))) return;
+      if (now - applied.at < APPLY_INTERVAL_MS && named === applied.named) return;
+      if (!(await backend.leases.acquire('retention', holder, now, now + APPLY_INTERVAL_MS / 2))) return;
       await backend.applyRetention(now, retention);
       applied = { at: now, named };
     },

@@ -19,7 +19,7 @@ import { reportChecks } from './report-checks.ts';
 
 /** The four roles over what they share: each of these starts one, in a process of its own or beside the others. */
 
-const CLOSE_DEADLINE = 3_000;
+const CLOSE_TIMEOUT_MS = 3_000;
 
 export async function startDeliveryRole(foundation: Foundation, closing: Closing): Promise<DeliveryRole> {
   const { backend, watches } = foundation;
@@ -138,6 +138,6 @@ export async function startHealthServer(
     ...health,
   });
   const { address } = await server.listen();
-  closing.add(() => server.close(CLOSE_DEADLINE));
+  closing.add(() => server.close(CLOSE_TIMEOUT_MS));
   return address;
 }

@@ -7,7 +7,7 @@ import { MAX_BOUNCE_BYTES } from './limits.ts';
 import { readMailReport } from './read-report.ts';
 
 const MAX_CONNECTIONS = 20;
-const CONNECTION_LIFE = 30_000;
+const CONNECTION_LIFETIME_MS = 30_000;
 
 /**
  * Takes mail that comes back, for addresses of our own attempts and for nobody else: no relaying, no VRFY, no login, one
@@ -15,7 +15,7 @@ const CONNECTION_LIFE = 30_000;
  */
 export async function startBounceListener(
   options: BounceListenerOptions,
-  connectionLife: Duration = CONNECTION_LIFE,
+  connectionLife: Duration = CONNECTION_LIFETIME_MS,
 ): Promise<BounceListener> {
   const tokenOf = (address: string): string | null => {
     const localPart = address.slice(0, Math.max(0, address.lastIndexOf('@')));
@@ -28,7 +28,7 @@ export async function startBounceListener(
     banner: 'Carillon takes delivery reports',
     size: MAX_BOUNCE_BYTES,
     maxClients: MAX_CONNECTIONS,
-    socketTimeout: CONNECTION_LIFE,
+    socketTimeout: CONNECTION_LIFETIME_MS,
     closeTimeout: 1_000,
     authOptional: true,
     disableReverseLookup: true,

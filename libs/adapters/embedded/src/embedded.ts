@@ -133,8 +133,8 @@ export type Embedded = BackendStores & {
 };
 
 const NEXT_TURN = { yield: () => nextTurn() };
-const BUSY_TIMEOUT = 5000;
-const PAGE_CHECK_PATIENCE = 5000;
+const BUSY_TIMEOUT_MS = 5000;
+const PAGE_CHECK_TIMEOUT_MS = 5000;
 const PROBE = 'data file';
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const freshLogId = (): string =>
@@ -157,7 +157,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const hadLog = existsSync(`${files.database}-wal`);
   const found = { bytes: sizeOf(`${files.database}-wal`), since: performance.now() };
   const lock = lockFolder(options.dataDir, options.holder ?? 'carillon', options.clock.now());
-  const busyTimeout = options.busyTimeout ?? BUSY_TIMEOUT;
+  const busyTimeout = options.busyTimeout ?? BUSY_TIMEOUT_MS;
   const walBounds = options.walBounds ?? WAL_BOUNDS;
   let damaged: string | null = null;
   try {
@@ -217,7 +217,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
       await writer.open();
       const foundWal =
         found.bytes > 0 ? { bytes: found.bytes, tookMs: Math.round(performance.now() - found.since) } : null;
-      if (hadLog || !lock.afterCleanStop) await pages.look(options.pageCheckPatience ?? PAGE_CHECK_PATIENCE);
+      if (hadLog || !lock.afterCleanStop) await pages.look(options.pageCheckPatience ?? PAGE_CHECK_TIMEOUT_MS);
       if (damaged !== null) throw new CarillonError('data_damaged', damaged);
       const reader = openReader(files.database, busyTimeout, { known: () => damaged, found: foundDamage });
       return assemble(options, { writer, copier, reader, lock, pages, foundWal, damaged: () => damaged });

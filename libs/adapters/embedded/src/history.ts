@@ -6,7 +6,7 @@ import { createLogReading, type LogReading } from './log/read-log.ts';
 import { openReader } from './reader.ts';
 import { createSchemaRegistry } from './stores/schema-registry.ts';
 
-const BUSY_TIMEOUT = 5000;
+const BUSY_TIMEOUT_MS = 5000;
 
 /**
  * Opens the log of a data folder read-only, without the folder's lock and without a writer, beside the process that writes it. Each
@@ -16,7 +16,7 @@ const BUSY_TIMEOUT = 5000;
 export function openHistory(dataDir: string, logId: LogId): EventHistory {
   const { database } = dataFiles(dataDir);
   if (!existsSync(database)) throw new CarillonError('log_unavailable', `${dataDir} has no data file`);
-  const reader = openReader(database, BUSY_TIMEOUT, { known: () => null, found: (what) => `${database}: ${what}` });
+  const reader = openReader(database, BUSY_TIMEOUT_MS, { known: () => null, found: (what) => `${database}: ${what}` });
   try {
     const log = createLogReading(reader);
     if (log.logId !== logId) {

@@ -8,7 +8,7 @@ import { ConnectionRefused, guardedConnector } from './connecting.ts';
 export type GuardedHttpOptions = { readonly guard: AddressGuard };
 
 /** An idle connection is kept this long for the next call to the same place. */
-const KEEP_ALIVE = 10_000;
+const KEEP_ALIVE_MS = 10_000;
 
 const failure = (reason: OutboundFailure['reason'], detail: string): OutboundFailure => ({ reason, detail });
 const unzip = promisify(gunzip);
@@ -25,7 +25,7 @@ export function createGuardedHttp({ guard }: GuardedHttpOptions): OutboundHttp {
     let agent = agents.get(connectTimeout);
     if (!agent) {
       const connect = guardedConnector(guard, connectTimeout);
-      agent = new Agent({ connect, allowH2: false, pipelining: 1, keepAliveTimeout: KEEP_ALIVE });
+      agent = new Agent({ connect, allowH2: false, pipelining: 1, keepAliveTimeout: KEEP_ALIVE_MS });
       agents.set(connectTimeout, agent);
     }
     return agent;

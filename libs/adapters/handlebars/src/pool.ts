@@ -34,7 +34,7 @@ type Seat = {
 /** How many orders lie ready at a worker, so that it need not wait for the main thread between them. */
 const AHEAD = 4;
 /** How often the main thread looks at what the workers are doing, in milliseconds. */
-const LOOK_EVERY = 25;
+const CHECK_INTERVAL_MS = 25;
 /** So long beyond its limit a thread is waited for that does not say how long it had the processor, in milliseconds. */
 const SILENT_MS = 10_000;
 /** A worker that has not come up by then never will, in milliseconds. */
@@ -112,7 +112,7 @@ export class Pool {
       return;
     }
     if (seat.jobs.push(job) === 1) seat.worker.ref();
-    this.#looking ??= setInterval(() => this.#look(), LOOK_EVERY);
+    this.#looking ??= setInterval(() => this.#look(), CHECK_INTERVAL_MS);
   }
 
   #start(): Seat {

@@ -3,8 +3,8 @@ import type { OutboundHttp } from '@carillon/ports';
 import { readKeySet, type KeySet } from './key-set.ts';
 
 export const MAX_BYTES = 256 * 1024;
-const CONNECT_TIMEOUT = 3000;
-const TOTAL_TIMEOUT = 5000;
+const CONNECT_TIMEOUT_MS = 3000;
+const TOTAL_TIMEOUT_MS = 5000;
 
 /** Fetches and parses a key set. The error describes the problem without content of the response. */
 export async function fetchKeySet(http: Pick<OutboundHttp, 'request'>, url: string): Promise<Result<KeySet, string>> {
@@ -14,8 +14,8 @@ export async function fetchKeySet(http: Pick<OutboundHttp, 'request'>, url: stri
     headers: { accept: 'application/jwk-set+json, application/json' },
     body: null,
     maxBytes: MAX_BYTES,
-    connectTimeout: CONNECT_TIMEOUT,
-    totalTimeout: TOTAL_TIMEOUT,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    totalTimeout: TOTAL_TIMEOUT_MS,
   });
   if (!answer.ok) return err(answer.error.detail);
   const { status, body } = answer.value;

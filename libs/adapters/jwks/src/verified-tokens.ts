@@ -11,7 +11,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** What an entry takes beside the claims. */
 const ENTRY_BYTES = 512;
 /** A token is verified again after this, whatever it says of itself. */
-const LONGEST = 60_000;
+const MAX_AGE_MS = 60_000;
 
 /**
  * Tokens that were verified a moment ago, by digest: the token itself is not kept. An entry counts only under the
@@ -32,14 +32,14 @@ export function createVerifiedTokens(mostBytes = MAX_BYTES) {
       const entry = entries.get(digest);
       if (!entry) return null;
       // Also not if the clock was set back before the entry was made.
-      const good = entry.keys === keys && now < entry.until && entry.until - now <= LONGEST;
+      const good = entry.keys === keys && now < entry.until && entry.until - now <= MAX_AGE_MS;
       if (good) return entry;
       forget(digest);
       return null;
     },
     keep(digest: string, token: VerifiedToken & { readonly size: number }, keys: KeySet, now: Instant): void {
       const { claims, expiresAt } = token;
-      const until = Math.min(expiresAt, now + LONGEST);
+      const until = Math.min(expiresAt, now + MAX_AGE_MS);
       if (until <= now) return;
       forget(digest);
       entries.set(digest, { claims, expiresAt, keys, until, bytes: token.size * 2 + ENTRY_BYTES });

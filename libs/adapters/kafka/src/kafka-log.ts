@@ -37,13 +37,15 @@ const CONSUMING: ConsumerSettings = {
   copyInterval: 5000,
   stopPatience: 2000,
 };
-const READ_TIMEOUT = 10_000;
-const IDENTITY_INTERVAL = 30_000;
+const READ_TIMEOUT_MS = 10_000;
+const IDENTITY_INTERVAL_MS = 30_000;
 
 /** Opens the log whose topics `ensureTopics` has made or verified. */
 export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> {
   const { connection } = options;
-  const opened = await openReader(connection, options.readTimeout ?? READ_TIMEOUT, (error) => options.fatal?.(error));
+  const opened = await openReader(connection, options.readTimeout ?? READ_TIMEOUT_MS, (error) =>
+    options.fatal?.(error),
+  );
   const { logId, partitions, reader, watermarks, guard, inRange } = opened;
   const makeProducer = () => createDisposableProducer(connection);
   const appender = createAppender(makeProducer, partitions, watermarks, { ...APPENDING, ...defined(options) });
@@ -54,7 +56,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
   const checking = setInterval(() => {
     // A log that is another one is reported by `fatal`. A broker that is away is no news.
     opened.checkIdentity().catch(() => undefined);
-  }, options.identityInterval ?? IDENTITY_INTERVAL);
+  }, options.identityInterval ?? IDENTITY_INTERVAL_MS);
   checking.unref();
 
   return {

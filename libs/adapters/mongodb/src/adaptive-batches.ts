@@ -1,9 +1,9 @@
 /** Documents of a bulk write as long as nothing is known. A database that writes fifteen a second has them before its silence counts as failure. */
-const SMALL_RUN = 100;
+const MIN_BATCH_SIZE = 100;
 /** Documents of a bulk write to a database that is found quick. No batch that a role takes from the log is larger. */
-const LARGE_RUN = 500;
+const MAX_BATCH_SIZE = 500;
 /** A run holds what the database does in this time, by the run before. */
-const RUN_TIME = 1_000;
+const TARGET_BATCH_MS = 1_000;
 
 /**
  * Writes many, or asks for many, in runs, in order. Each run is an attempt of its own: what a slow database has taken stays taken, where one
@@ -20,8 +20,8 @@ export type InBatches = <Item, Answer>(
  * speed. After a failure batches are small again, so that a retry succeeds. Failed batches are retried by the caller,
  * not here.
  */
-export function createAdaptiveBatches(largest = LARGE_RUN): InBatches {
-  let size = SMALL_RUN;
+export function createAdaptiveBatches(largest = MAX_BATCH_SIZE): InBatches {
+  let size = MIN_BATCH_SIZE;
   return async function inRuns<Item, Answer>(
     items: readonly Item[],
     write: (run: readonly Item[]) => Promise<readonly Answer[]>,
@@ -34,17 +34,17 @@ export function createAdaptiveBatches(largest = LARGE_RUN): InBatches {
       try {
         answers.push(...(await write(run)));
       } catch (error) {
-        size = SMALL_RUN;
+        size = MIN_BATCH_SIZE;
         throw error;
       }
       const took = performance.now() - begun;
       // A few documents say how long a round trip takes, and little of what many would, unless even these took long.
-      if (run.length < SMALL_RUN && took <= RUN_TIME) continue;
-      size = Math.max(SMALL_RUN, Math.min(largest, Math.floor((run.length * RUN_TIME) / took)));
+      if (run.length < MIN_BATCH_SIZE && took <= TARGET_BATCH_MS) continue;
+      size = Math.max(MIN_BATCH_SIZE, Math.min(largest, Math.floor((run.length * TARGET_BATCH_MS) / took)));
     }
     return answers;
   };
 }
 
 /** Always small runs: for questions, and for upserts, whose documents differ much in size. */
-export const inRuns: InBatches = createAdaptiveBatches(SMALL_RUN);
+export const inRuns: InBatches = createAdaptiveBatches(MIN_BATCH_SIZE);

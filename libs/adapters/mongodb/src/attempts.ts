@@ -10,8 +10,8 @@ export type Attempt = <Answer>(operation: (again: boolean) => Promise<Answer>) =
 
 export type Attempts = { readonly attempt: Attempt; readonly end: () => void };
 
-const FIRST_PAUSE = 10;
-const LONGEST_PAUSE = 500;
+const FIRST_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 500;
 
 export function createAttempts(patience: Duration): Attempts {
   let ended = false;
@@ -26,7 +26,7 @@ export function createAttempts(patience: Duration): Attempts {
         } catch (error) {
           if (!isTransient(error) || performance.now() - begun >= patience) throw failureOf(error);
         }
-        await pause(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries) * (0.5 + Math.random() / 2));
+        await pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2));
       }
     },
     end() {

@@ -39,7 +39,7 @@ export type ConnectionSettings = {
 };
 
 /** How long a majority may take to hold a write; beyond it the write is of unknown outcome. */
-const MAJORITY_TIMEOUT = 5000;
+const MAJORITY_TIMEOUT_MS = 5000;
 
 /**
  * Durability options for every operation, which the URL cannot weaken: writes are acknowledged by a journaled majority,
@@ -47,7 +47,7 @@ const MAJORITY_TIMEOUT = 5000;
  * to the primary by default.
  */
 const DURABLE: DbOptions = {
-  writeConcern: new WriteConcern('majority', MAJORITY_TIMEOUT, true),
+  writeConcern: new WriteConcern('majority', MAJORITY_TIMEOUT_MS, true),
   readConcern: new ReadConcern('majority'),
   readPreference: ReadPreference.primary,
 };

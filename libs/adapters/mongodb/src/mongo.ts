@@ -52,9 +52,9 @@ export type MongoStores = BackendStores & {
   close(): Promise<void>;
 };
 
-const PATIENCE = 4000;
-const SERVER_SELECTION = 2000;
-const SILENCE = 7000;
+const RETRY_TIMEOUT_MS = 4000;
+const SERVER_SELECTION_TIMEOUT_MS = 2000;
+const SOCKET_TIMEOUT_MS = 7000;
 const POOL_SIZE = 50;
 
 /**
@@ -64,13 +64,13 @@ const POOL_SIZE = 50;
  */
 export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   const { url, tls, credentials, clock } = options;
-  const patience = options.patience ?? PATIENCE;
+  const patience = options.patience ?? RETRY_TIMEOUT_MS;
   const client = createClient({
     url,
     tls,
     credentials,
-    serverSelection: Math.min(SERVER_SELECTION, patience),
-    silence: options.silence ?? SILENCE,
+    serverSelection: Math.min(SERVER_SELECTION_TIMEOUT_MS, patience),
+    silence: options.silence ?? SOCKET_TIMEOUT_MS,
     poolSize: options.poolSize ?? POOL_SIZE,
   });
   const { attempt, end } = createAttempts(patience);

@@ -3,8 +3,8 @@ import type { CustomFetch } from 'openid-client';
 
 /** Metadata, keys, tokens and user information are a few kilobytes. */
 const MAX_BYTES = 256 * 1024;
-const CONNECT_TIMEOUT = 3000;
-const TOTAL_TIMEOUT = 5000;
+const CONNECT_TIMEOUT_MS = 3000;
+const TOTAL_TIMEOUT_MS = 5000;
 
 /** A request that had no answer that can be read. */
 export class NoAnswer extends Error {
@@ -25,8 +25,8 @@ export const boundedFetch =
       headers: Object.fromEntries(new Headers(headers)),
       body: body instanceof URLSearchParams || typeof body === 'string' ? String(body) : null,
       maxBytes: MAX_BYTES,
-      connectTimeout: CONNECT_TIMEOUT,
-      totalTimeout: TOTAL_TIMEOUT,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      totalTimeout: TOTAL_TIMEOUT_MS,
       signal: stop,
     });
     if (!answer.ok) throw new NoAnswer(answer.error);

@@ -14,7 +14,7 @@ import { failureOf } from './failures.ts';
 /** The description of a provider is read again after this long. Keys and everything of a person are asked for each time. */
 const DESCRIPTION_LASTS: Duration = 5 * 60_000;
 /** Clocks of both sides may differ by so many seconds. */
-const CLOCK_TOLERANCE = 30;
+const CLOCK_TOLERANCE_SECONDS = 30;
 
 type Description = { readonly metadata: openid.ServerMetadata; readonly readAt: number };
 
@@ -54,7 +54,7 @@ export function createIdentityProviders(parts: {
   /** Fresh for each call: the key set that it remembers is that of this call, so that a key which was exchanged is seen at once. */
   async function open(client: IdentityClient): Promise<openid.Configuration> {
     const metadata = await describe(client.issuer);
-    const settings = { [openid.clockTolerance]: CLOCK_TOLERANCE };
+    const settings = { [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS };
     const configuration = new openid.Configuration(
       metadata,
       client.clientId,
@@ -123,7 +123,7 @@ const isClear = (issuer: string): boolean => issuer.startsWith('http:');
 /** Throws for claims that `openid-client` lets through. It reads the machine's clock for `exp`, so `iat` is compared with the same. */
 function checkClaims({ sub, iat }: openid.IDToken): void {
   if (sub === '') throw new openid.ClientError('the sub of the ID token is empty');
-  if (iat > Date.now() / 1000 + CLOCK_TOLERANCE) {
+  if (iat > Date.now() / 1000 + CLOCK_TOLERANCE_SECONDS) {
     throw new openid.ClientError('the ID token was issued in the future: compare the clocks of both machines');
   }
 }

@@ -11,7 +11,7 @@ const GOOD_ENOUGH: ReadonlyMap<string, COMPATIBILITY> = new Map(
   ),
 );
 
-const AFTER_CONFLICT = 100;
+const CONFLICT_PAUSE_MS = 100;
 const ATTEMPTS = 5;
 
 /** The library's own client of the registry: its public functions parse schemas and forget their text. */
@@ -86,7 +86,7 @@ export function createSchemaRegistry(connection: RegistryConnection): KafkaSchem
       const passes = statusOf(error) === 409 || isHeldToOther(error);
       if (!passes || attempts <= 1) throw error;
     }
-    await pause(AFTER_CONFLICT * (1 + Math.random()));
+    await pause(CONFLICT_PAUSE_MS * (1 + Math.random()));
     return register(subject, schema, attempts - 1);
   }
 

@@ -5,8 +5,8 @@ import type { AvroSchemaSource, OutboundHttp, RegistryTarget } from '@carillon/p
 /** Bytes of an answer. A table of 1,600 columns has a schema of 400 KiB. */
 const MAX_BYTES = 2 * 1024 * 1024;
 const LIMITS = { depth: 32, keys: 100 };
-const CONNECT_TIMEOUT = 5_000;
-const TOTAL_TIMEOUT = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const TOTAL_TIMEOUT_MS = 10_000;
 
 /** Reads schemas from registries that tenants name: through the address guard, with a bound on the answer. */
 export const createTenantSchemas = (http: Pick<OutboundHttp, 'request'>): AvroSchemaSource => ({
@@ -17,8 +17,8 @@ export const createTenantSchemas = (http: Pick<OutboundHttp, 'request'>): AvroSc
       headers: { accept: 'application/vnd.schemaregistry.v1+json, application/json', ...authorizationOf(registry) },
       body: null,
       maxBytes: MAX_BYTES,
-      connectTimeout: CONNECT_TIMEOUT,
-      totalTimeout: TOTAL_TIMEOUT,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      totalTimeout: TOTAL_TIMEOUT_MS,
     });
     if (!answer.ok) return err(answer.error.detail);
     const { status, body } = answer.value;

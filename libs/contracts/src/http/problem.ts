@@ -79,7 +79,7 @@ export type ProblemAnswer = {
 };
 
 /** A refusal that passes by itself says when to come again, also where nobody computed it: then in a second. */
-const DEFAULT_RETRY_AFTER = 1000;
+const DEFAULT_RETRY_AFTER_MS = 1000;
 
 /** The HTTP answer for a failure. Pure: it adds nothing that the error does not say, so nothing secret can slip in here. */
 export function problemOf(error: CarillonError, requestId: string): ProblemAnswer {
@@ -122,6 +122,6 @@ function challengeOf({ facts: { tokenFault } }: CarillonError): string {
 /** Whole seconds, rounded up: a client that obeys must not come too early. */
 function retryAfterOf(error: CarillonError, status: number): Record<string, string> {
   const passing = status === 429 || status === 503;
-  const span = error.facts.retryAfter ?? (passing ? DEFAULT_RETRY_AFTER : null);
+  const span = error.facts.retryAfter ?? (passing ? DEFAULT_RETRY_AFTER_MS : null);
   return span === null ? {} : { 'retry-after': String(Math.max(1, Math.ceil(span / 1000))) };
 }

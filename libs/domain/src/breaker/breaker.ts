@@ -22,11 +22,11 @@ export type Breaker = {
 };
 
 /** Five minutes, so that ten calls that each hang for a minute over five connections still count together. */
-const WINDOW = 300_000;
+const WINDOW_MS = 300_000;
 const LEAST_CALLS = 10;
 const BAD_SHARE = 0.6;
-const OPEN_FOR = 30_000;
-const SHUT_FOR = 60_000;
+const OPEN_MS = 30_000;
+const SHUT_MS = 60_000;
 /** A probe that never reported back stops counting after this. */
 const PROBE_LIMIT = 120_000;
 const KEPT = 200;
@@ -36,7 +36,7 @@ export const CLOSED: Breaker = { calls: [], openUntil: 0, probingSince: null, ha
 /** When a call may begin: `now` or earlier means at once. */
 export function mayCallAt(breaker: Breaker, now: Instant): Instant {
   // No pause is longer than this; one that seems so was begun before the clock was set back.
-  if (now < breaker.openUntil && breaker.openUntil - now <= SHUT_FOR) return breaker.openUntil;
+  if (now < breaker.openUntil && breaker.openUntil - now <= SHUT_MS) return breaker.openUntil;
   const probing = breaker.probingSince !== null && Math.abs(now - breaker.probingSince) < PROBE_LIMIT;
   return breaker.halfOpen && probing ? now + 1000 : now;
 }
@@ -51,23 +51,23 @@ export const callNotMade = (breaker: Breaker): Breaker => ({ ...breaker, probing
 /** Another process makes the probe: this one looks again when a pause would be over. */
 export const probedElsewhere = (breaker: Breaker, now: Instant): Breaker => ({
   ...breaker,
-  openUntil: now + OPEN_FOR,
+  openUntil: now + OPEN_MS,
   probingSince: null,
 });
 
 /** To be told after each call. */
 export function callEnded(breaker: Breaker, end: CallEnd, why: string, now: Instant): Breaker {
   if (end === 'shut') {
-    return { calls: [], openUntil: now + SHUT_FOR, probingSince: null, halfOpen: true, why };
+    return { calls: [], openUntil: now + SHUT_MS, probingSince: null, halfOpen: true, why };
   }
   const bad = end === 'bad';
   if (breaker.halfOpen) {
-    return bad ? { ...breaker, openUntil: now + OPEN_FOR, probingSince: null, why } : CLOSED;
+    return bad ? { ...breaker, openUntil: now + OPEN_MS, probingSince: null, why } : CLOSED;
   }
-  const calls = [...breaker.calls, { at: now, bad }].filter((call) => now - call.at < WINDOW).slice(-KEPT);
+  const calls = [...breaker.calls, { at: now, bad }].filter((call) => now - call.at < WINDOW_MS).slice(-KEPT);
   const share = calls.filter((call) => call.bad).length / calls.length;
   if (calls.length >= LEAST_CALLS && share >= BAD_SHARE) {
-    return { calls: [], openUntil: now + OPEN_FOR, probingSince: null, halfOpen: true, why };
+    return { calls: [], openUntil: now + OPEN_MS, probingSince: null, halfOpen: true, why };
   }
   return { ...breaker, calls };
 }

@@ -38,7 +38,7 @@ function endOfStretch({ from, to, days }: QuietHours, offsets: Offsets, now: Ins
 }
 
 /** Longest quiet time. Configuration without a time to send in a week is refused when saved. */
-const LONGEST = 8 * 86_400_000;
+const MAX_QUIET_MS = 8 * 86_400_000;
 
 /**
  * Until when it is quiet, by any of these hours; null where it is not. Stretches that touch count as one. An answer is
@@ -50,12 +50,12 @@ export function quietUntil(all: readonly QuietHours[], zone: string, now: Instan
   for (;;) {
     const at: Instant = until ?? now;
     const ends = all.map((hours) => endOfStretch(hours, offsets, at)).filter((end) => end !== null);
-    if (ends.length === 0 || at - now > LONGEST) return until;
+    if (ends.length === 0 || at - now > MAX_QUIET_MS) return until;
     until = Math.max(...ends);
   }
 }
 
-const WEEK = 7 * 24 * 60;
+const WEEK_MINUTES = 7 * 24 * 60;
 
 /** Whether a week of the clock on the wall has a minute to send in; what has none is refused when it is saved. */
 export function leavesTimeToSend(all: readonly QuietHours[]): boolean {
@@ -69,7 +69,7 @@ export function leavesTimeToSend(all: readonly QuietHours[]): boolean {
   const around = stretches
     .flatMap(({ start, end }) => [
       { start, end },
-      { start: start - WEEK, end: end - WEEK },
+      { start: start - WEEK_MINUTES, end: end - WEEK_MINUTES },
     ])
     .toSorted((a, b) => a.start - b.start);
   let covered = 0;
@@ -77,5 +77,5 @@ export function leavesTimeToSend(all: readonly QuietHours[]): boolean {
     if (start > covered) return true;
     covered = Math.max(covered, end);
   }
-  return covered < WEEK;
+  return covered < WEEK_MINUTES;
 }

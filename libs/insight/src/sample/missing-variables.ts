@@ -50,7 +50,7 @@ export type MissingVariables = {
 /** Events of one question. */
 const MAX_EVENTS = 1000;
 /** Time limit in milliseconds, because the caller waits. The result says how many events were rendered. */
-const LONGEST = 5000;
+const TIME_LIMIT_MS = 5000;
 
 /**
  * Returns the variables that a template's messages lack, over the newest events of streams whose rules send it. Each
@@ -65,7 +65,7 @@ export async function missingVariables(
 ): Promise<MissingVariables> {
   const senders = sendersOf(counted, configuration, ports.book);
   const known = await fieldsBeforePartners(senders, ports);
-  const until = ports.clock.now() + LONGEST;
+  const until = ports.clock.now() + TIME_LIMIT_MS;
   const tally = new Tally();
   for await (const { row, event } of newestEvents([...senders.keys()], MAX_EVENTS, ports)) {
     const rules = senders.get(row.stream) ?? [];

@@ -1,7 +1,7 @@
 import type { HttpLog, HttpLogFacts } from './http-log.ts';
 
 /** Time in milliseconds over which refusals of one kind are counted into one line. */
-const SPAN = 1000;
+const WINDOW_MS = 1000;
 
 /**
  * Tells refusals that have no cause beneath them, of which one says what all say: the first of a kind at once, and those after
@@ -43,7 +43,7 @@ export function createRefusalLog(log: HttpLog): RefusalLog {
         return;
       }
       log.warn(facts, message);
-      const timer = setInterval(() => end(kind, begun), SPAN).unref();
+      const timer = setInterval(() => end(kind, begun), WINDOW_MS).unref();
       const begun: Sum = { count: 0, last: facts, message, timer };
       sums.set(kind, begun);
     },

@@ -69,7 +69,7 @@ export type HttpServer = {
   close(deadline?: Duration): Promise<void>;
 };
 
-const CLOSE_DEADLINE = 10_000;
+const CLOSE_TIMEOUT_MS = 10_000;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const limits = { ...HTTP_LIMITS, ...options.limits };
@@ -118,7 +118,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     app,
     listen: () => listen(app, options, limits),
-    close(deadline = CLOSE_DEADLINE) {
+    close(deadline = CLOSE_TIMEOUT_MS) {
       closing ??= closeGracefully(app, connections, deadline).finally(() => refusals.flush());
       return closing;
     },

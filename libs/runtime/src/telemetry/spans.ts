@@ -67,7 +67,7 @@ export type CollectorOptions = {
 export type Collector = { readonly spans: Spans; close(): Promise<void> };
 
 const LINKS = 128;
-const MOMENT = 5000;
+const EXPORT_TIMEOUT_MS = 5000;
 
 /** Spans that are sent in batches, OTLP/HTTP protobuf, to a collector. Nothing is registered globally. */
 export function collectorSpans(options: CollectorOptions): Collector {
@@ -84,10 +84,10 @@ export function collectorSpans(options: CollectorOptions): Collector {
     spanProcessors: [
       new sdk.BatchSpanProcessor({
         exporter: counted(
-          new exporter.OTLPTraceExporter({ url: tracesUrl(options.otlpEndpoint), timeoutMillis: MOMENT }),
+          new exporter.OTLPTraceExporter({ url: tracesUrl(options.otlpEndpoint), timeoutMillis: EXPORT_TIMEOUT_MS }),
           options.exported,
         ),
-        exportTimeoutMillis: MOMENT,
+        exportTimeoutMillis: EXPORT_TIMEOUT_MS,
       }),
     ],
   });
@@ -125,7 +125,7 @@ export function collectorSpans(options: CollectorOptions): Collector {
     async close() {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, MOMENT);
+        timer = setTimeout(resolve, EXPORT_TIMEOUT_MS);
       });
       await Promise.race([provider.shutdown().catch(() => {}), late]);
       clearTimeout(timer);

@@ -22,7 +22,7 @@ export type SweepPorts = {
 
 const PAGE = 200;
 /** Age below which an outcome is left to its own publisher. */
-const PUBLISH_GRACE = 5_000;
+const PUBLISH_GRACE_MS = 5_000;
 
 const HOLD: DeliverySettings = deliverySettings({ channels: {}, rules: {} });
 
@@ -42,7 +42,7 @@ export async function sweep(ports: SweepPorts, leaseBefore: number): Promise<{ d
       if (next && (await transitionAndPublish(next, ports, { batch }))) doubted += 1;
     }
   });
-  const left = await ledger.unpublished(clock.now() - PUBLISH_GRACE, PAGE);
+  const left = await ledger.unpublished(clock.now() - PUBLISH_GRACE_MS, PAGE);
   return { doubted, published: await publishOutcomes(left, ports) };
 }
 

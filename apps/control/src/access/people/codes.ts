@@ -3,7 +3,7 @@ import type { Instant } from '@carillon/kernel';
 import { digestOf } from './words.ts';
 
 /** Time-based codes as authenticators make them: RFC 6238 with SHA-1, six digits, thirty seconds. */
-const STEP = 30_000;
+const INTERVAL_MS = 30_000;
 const DIGITS = 6;
 /** A phone's clock may be off by one interval. */
 const DRIFT = 1;
@@ -26,7 +26,7 @@ export function totpCode(secret: string, step: number): string {
   return String((mac.readUInt32BE(at) & 0x7f_ff_ff_ff) % 10 ** DIGITS).padStart(DIGITS, '0');
 }
 
-export const totpStep = (now: Instant): number => Math.floor(now / STEP);
+export const totpStep = (now: Instant): number => Math.floor(now / INTERVAL_MS);
 
 /** Returns the interval of a valid code that is newer than the last used one. Null otherwise. */
 export function matchingStep(secret: string, code: string, now: Instant, lastStep: number): number | null {

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from
 /** The size of a data file's header (sqlite.org/fileformat2.html, section 1.3). */
 const HEADER_BYTES = 100;
 const MAGIC = new TextEncoder().encode('SQLite format 3\0');
-const LARGEST_PAGE = 65_536;
+const MAX_PAGE_BYTES = 65_536;
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
@@ -24,7 +24,7 @@ export function cutShort(database: string, keyFolder: string): string | null {
   // SQLite says of any other that it is no database.
   if (!MAGIC.every((byte, at) => byte === bytes[at])) return null;
   const header = new DataView(bytes.buffer);
-  const page = header.getUint16(16) === 1 ? LARGEST_PAGE : header.getUint16(16);
+  const page = header.getUint16(16) === 1 ? MAX_PAGE_BYTES : header.getUint16(16);
   // The number of pages counts where it was written together with the last change.
   if (header.getUint32(24) !== header.getUint32(92)) return null;
   const told = header.getUint32(28) * page;

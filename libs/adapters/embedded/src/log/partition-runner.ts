@@ -15,9 +15,9 @@ export type RunnerSource = RecordSource & {
   readonly slice: Pick<EventLoopSlice, 'yield'>;
 };
 
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 5000;
-const SAFETY_NET = 1000;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5000;
+const POLL_INTERVAL_MS = 1000;
 
 /**
  * Keeps a partition assigned until `signal` ends: one worker after another, each from where it says, with a pause that
@@ -30,13 +30,13 @@ export async function runPartition(
   source: RunnerSource,
   signal: AbortSignal,
 ): Promise<void> {
-  let delay = FIRST_PAUSE;
+  let delay = FIRST_PAUSE_MS;
   let needsPerson = false;
   while (!signal.aborted) {
     let worker: PartitionWorker | null = null;
     try {
       worker = await options.assigned(partition);
-      await follow({ options, partition, source, signal }, worker, () => (delay = FIRST_PAUSE));
+      await follow({ options, partition, source, signal }, worker, () => (delay = FIRST_PAUSE_MS));
     } catch (error) {
       report(options, partition, error);
       needsPerson = stopsPartition(error);
@@ -49,7 +49,7 @@ export async function runPartition(
     if (needsPerson) return await standStill(options, partition, signal);
     if (signal.aborted) return;
     await pause(delay, undefined, { signal }).catch(() => undefined);
-    delay = Math.min(delay * 2, LONGEST_PAUSE);
+    delay = Math.min(delay * 2, MAX_PAUSE_MS);
   }
 }
 
@@ -91,7 +91,7 @@ async function follow(
     const records = source.read(topic, partition, next, maxRecords, maxBytes);
     const last = records.at(-1);
     if (!last) {
-      await source.arrivals.next(topic, partition, SAFETY_NET, signal);
+      await source.arrivals.next(topic, partition, POLL_INTERVAL_MS, signal);
       continue;
     }
     await worker.handle(records, () => source.bounds(topic, partition).end);

@@ -27,7 +27,7 @@ export type WritableFile = {
  * Milliseconds to wait for short reads. All writes wait meanwhile, so readers of an old state that take longer are not
  * waited for.
  */
-const A_MOMENT = 100;
+const SHORT_READ_MS = 100;
 
 /** SQLite's result code for a disk without room. */
 const FULL = 13;
@@ -103,7 +103,7 @@ export function openForWriting(
       commit(at, requests) {
         now = at;
         try {
-          if (log.bytes >= bounds.most && !wal.beginAnew(Math.min(A_MOMENT, settings.busyTimeout)))
+          if (log.bytes >= bounds.most && !wal.beginAnew(Math.min(SHORT_READ_MS, settings.busyTimeout)))
             throw logIsFull(log.bytes);
           const replies = commit(requests);
           const rewriting = requests.findIndex(({ name }) => name === REWRITE);

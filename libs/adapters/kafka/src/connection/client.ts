@@ -16,8 +16,8 @@ export const FEW_RETRIES: RetryOptions = {
   retries: 2,
 };
 
-const CONNECT_TIMEOUT = 3000;
-const KEEP_ALIVE = 30_000;
+const CONNECT_TIMEOUT_MS = 3000;
+const KEEP_ALIVE_MS = 30_000;
 const LEVELS: Readonly<Record<number, KafkaLogLine['level']>> = { 1: 'error', 2: 'warn', 4: 'info', 5: 'debug' };
 
 /**
@@ -56,7 +56,7 @@ export function createClient(connection: KafkaConnection, retry: RetryOptions = 
     const socket = ssl
       ? connectTls({ host, port, ...name, ...ssl }, onConnect)
       : connectPlain({ host, port }, onConnect);
-    socket.setKeepAlive(true, KEEP_ALIVE);
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.setNoDelay(true);
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
@@ -67,7 +67,7 @@ export function createClient(connection: KafkaConnection, retry: RetryOptions = 
     socketFactory,
     brokers: [...connection.brokers],
     clientId: connection.clientId,
-    connectionTimeout: CONNECT_TIMEOUT,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
     requestTimeout: connection.requestTimeout ?? REQUEST_TIMEOUT,
     ...(connection.tls && { ssl: tlsOptions(connection.tls) }),
     // A copy: kafkajs keeps the means of authentication in it, which would outlive a change of the password.

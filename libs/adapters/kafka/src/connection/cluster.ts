@@ -80,9 +80,9 @@ export type ProtocolBroker = {
 /** Nobody writes transactions into our topics; what a foreign one left is read by all alike. */
 export const READ_UNCOMMITTED = 0;
 
-const METADATA_AGE = 60_000;
-const FIRST_PAUSE = 30;
-const LONGEST_PAUSE = 500;
+const METADATA_AGE_MS = 60_000;
+const FIRST_PAUSE_MS = 30;
+const MAX_PAUSE_MS = 500;
 
 /** A way to the brokers that mends itself. */
 export type Brokers = {
@@ -115,7 +115,7 @@ export function createBrokers(connection: KafkaConnection, topics: readonly stri
   return {
     async use(what, deadline, work) {
       const until = Date.now() + deadline;
-      let delay = FIRST_PAUSE;
+      let delay = FIRST_PAUSE_MS;
       for (;;) {
         if (closing.signal.aborted) throw new CarillonError('stopping', `${what}: the log is closed`);
         current ??= open();
@@ -134,7 +134,7 @@ export function createBrokers(connection: KafkaConnection, topics: readonly stri
         else giveUp(mine);
         if (Date.now() + delay > until) throw unavailable(what, cause);
         await pause(delay, undefined, { signal: closing.signal }).catch(() => undefined);
-        delay = Math.min(delay * 2, LONGEST_PAUSE);
+        delay = Math.min(delay * 2, MAX_PAUSE_MS);
       }
     },
     close() {
@@ -159,7 +159,7 @@ async function connectCluster(client: KafkaClient, topics: readonly string[]): P
     ...client.settings,
     logger: client.kafka.logger(),
     retry: FEW_RETRIES,
-    metadataMaxAge: METADATA_AGE,
+    metadataMaxAge: METADATA_AGE_MS,
     allowAutoTopicCreation: false,
     isolationLevel: READ_UNCOMMITTED,
   });

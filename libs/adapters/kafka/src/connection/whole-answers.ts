@@ -18,7 +18,7 @@ export type ReusedConnection = {
 const LENGTH = 4;
 const NUMBER = 4;
 /** Far more than any answer to our requests. What says it is longer is no answer of a broker. */
-const LONGEST_ANSWER = 256 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 
 const limits = new WeakMap<Socket, number>();
 
@@ -57,7 +57,7 @@ export function connectAnew(connect: (this: ReusedConnection) => Promise<unknown
 }
 
 function readFromItsFirstByte(connection: ReusedConnection, socket: Socket): void {
-  const answersIn = createAnswers(limits.get(socket) ?? LONGEST_ANSWER);
+  const answersIn = createAnswers(limits.get(socket) ?? MAX_RESPONSE_BYTES);
   const read = (bytes: Buffer): void => {
     connection.chunks = [];
     connection.processData(bytes);

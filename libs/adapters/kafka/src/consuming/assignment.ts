@@ -6,8 +6,8 @@ import type { Bounds } from '../reading/reader.ts';
 import { createPartitionBuffer } from './partition-buffer.ts';
 import type { Fetching } from './fetching.ts';
 
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 5000;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5000;
 
 /** One partition for as long as this member of the group has it. */
 export type Assignment = {
@@ -61,13 +61,13 @@ export function startAssignment(
 
   async function run(): Promise<void> {
     await Promise.race([before, untilAborted(ending.signal)]);
-    let delay = FIRST_PAUSE;
+    let delay = FIRST_PAUSE_MS;
     let needsPerson = false;
     while (!ending.signal.aborted) {
       try {
         const worker = await options.assigned(partition);
         lose = onceReported(options, partition, () => worker.lost());
-        await follow(worker, () => (delay = FIRST_PAUSE));
+        await follow(worker, () => (delay = FIRST_PAUSE_MS));
       } catch (error) {
         report(options, partition, error);
         needsPerson = stopsPartition(error);
@@ -78,7 +78,7 @@ export function startAssignment(
       if (needsPerson) return standStill(options, partition, ending.signal);
       if (ending.signal.aborted) return;
       await pause(delay, undefined, { signal: ending.signal }).catch(() => undefined);
-      delay = Math.min(delay * 2, LONGEST_PAUSE);
+      delay = Math.min(delay * 2, MAX_PAUSE_MS);
     }
   }
 

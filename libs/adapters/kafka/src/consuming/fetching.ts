@@ -12,18 +12,18 @@ import type { PartitionBuffer } from './partition-buffer.ts';
 
 const PARTITION_BYTES = 1024 * 1024;
 const FETCH_BYTES = 8 * 1024 * 1024;
-const LONGEST_WAIT = 500;
+const MAX_WAIT_MS = 500;
 /**
  * Milliseconds a fetch may wait while it leaves partitions out, because a leader has only one open fetch. Left-out
  * partitions are being processed, so each further empty fetch waits a tenth longer: the total wait is about a tenth of
  * the processing time, and a partition that is blocked for hours costs few fetches.
  */
-const WAIT_WITHOUT_ALL = 20;
+const WAIT_WITHOUT_ALL_MS = 20;
 const LONGER = 1.1;
-const LEADERS_DEADLINE = 10_000;
+const LEADERS_TIMEOUT_MS = 10_000;
 /** After a failure the leader may be another one: look again instead of asking the same broker. */
 const ONE_ATTEMPT = 0;
-const AFTER_FAILURE = 250;
+const FAILURE_PAUSE_MS = 250;
 
 /** Keeps the buffers of one consumer filled: one open fetch per leader, for all partitions there that want more. */
 export type Fetching = {
@@ -42,7 +42,7 @@ export function createFetching(topic: TopicName, brokers: Brokers, bounds: Bound
   const closing = new AbortController();
   let looking = false;
   let wanted = false;
-  let waitWithoutAll = WAIT_WITHOUT_ALL;
+  let waitWithoutAll = WAIT_WITHOUT_ALL_MS;
   const settle = (buffer: PartitionBuffer, error: unknown): Promise<void> =>
     settleFault(buffer, error, { topic, bounds, watermarks });
 
@@ -50,7 +50,7 @@ export function createFetching(topic: TopicName, brokers: Brokers, bounds: Bound
   async function look(): Promise<void> {
     const hungry = [...buffers].filter((buffer) => buffer.hungry());
     if (hungry.length === 0 || closing.signal.aborted) return;
-    const byLeader = await brokers.use(`finding the leaders of ${topic}`, LEADERS_DEADLINE, async (cluster) => {
+    const byLeader = await brokers.use(`finding the leaders of ${topic}`, LEADERS_TIMEOUT_MS, async (cluster) => {
       await cluster.refreshMetadataIfNecessary();
       const groups = groupByLeader(cluster, topic, hungry);
       const led = [...groups.values()].reduce((sum, group) => sum + group.length, 0);
@@ -58,13 +58,13 @@ export function createFetching(topic: TopicName, brokers: Brokers, bounds: Bound
       return groups;
     });
     const isAll = hungry.length === buffers.size;
-    if (isAll) waitWithoutAll = WAIT_WITHOUT_ALL;
-    const wait = isAll ? LONGEST_WAIT : Math.round(waitWithoutAll);
+    if (isAll) waitWithoutAll = WAIT_WITHOUT_ALL_MS;
+    const wait = isAll ? MAX_WAIT_MS : Math.round(waitWithoutAll);
     for (const [leader, group] of byLeader) {
       if (busy.has(leader)) continue;
       busy.add(leader);
       void fetchFrom(leader, group, wait)
-        .catch(() => pause(AFTER_FAILURE, undefined, { signal: closing.signal }).catch(() => undefined))
+        .catch(() => pause(FAILURE_PAUSE_MS, undefined, { signal: closing.signal }).catch(() => undefined))
         .finally(() => {
           busy.delete(leader);
           wake();
@@ -85,7 +85,7 @@ export function createFetching(topic: TopicName, brokers: Brokers, bounds: Bound
     looking = true;
     while (wanted && !closing.signal.aborted) {
       wanted = false;
-      await look().catch(() => pause(AFTER_FAILURE, undefined, { signal: closing.signal }).catch(() => undefined));
+      await look().catch(() => pause(FAILURE_PAUSE_MS, undefined, { signal: closing.signal }).catch(() => undefined));
       // No open fetch would wake this buffer.
       if (busy.size === 0 && [...buffers].some((buffer) => buffer.hungry())) wanted = true;
     }
@@ -122,7 +122,7 @@ export function createFetching(topic: TopicName, brokers: Brokers, bounds: Bound
     );
     const answered = responses[0]?.partitions ?? [];
     const isEmpty = answered.every(({ messages }) => messages.length === 0);
-    waitWithoutAll = isEmpty ? Math.min(waitWithoutAll * LONGER, LONGEST_WAIT) : WAIT_WITHOUT_ALL;
+    waitWithoutAll = isEmpty ? Math.min(waitWithoutAll * LONGER, MAX_WAIT_MS) : WAIT_WITHOUT_ALL_MS;
     for (const { partition, messages, highWatermark } of answered) {
       const request = asked.get(partition);
       if (!request || !buffers.has(request.buffer)) continue;

@@ -40,10 +40,10 @@ export type Membership = {
 };
 
 const PROTOCOL = 'carillon-by-number';
-const COORDINATOR_DEADLINE = 5000;
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 5000;
-const LEAVE_DEADLINE = 3000;
+const COORDINATOR_TIMEOUT_MS = 5000;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5000;
+const LEAVE_TIMEOUT_MS = 3000;
 
 type WithCoordinator = <T>(deadline: Duration, work: (coordinator: ProtocolBroker) => Promise<T>) => Promise<T>;
 type Ended = 'rebalance' | 'expelled' | 'leaving';
@@ -99,13 +99,13 @@ export function joinGroup(brokers: Brokers, options: MembershipOptions): Members
   }
 
   async function run(): Promise<void> {
-    let delay = FIRST_PAUSE;
+    let delay = FIRST_PAUSE_MS;
     let outSince = Date.now();
     while (!leaving.signal.aborted) {
       try {
         const generation = await join(withCoordinator, memberId, options);
         memberId = generation.memberId;
-        delay = FIRST_PAUSE;
+        delay = FIRST_PAUSE_MS;
         first.resolve();
         if (leaving.signal.aborted) return;
         options.assigned(generation);
@@ -127,7 +127,7 @@ export function joinGroup(brokers: Brokers, options: MembershipOptions): Members
         // Brokers that restart are no news; a group that cannot be joined for longer is.
         if (isRefusal(error) || Date.now() - outSince > options.sessionTimeout) options.failed(error);
         await pause(delay, undefined, { signal: leaving.signal }).catch(() => undefined);
-        delay = Math.min(delay * 2, LONGEST_PAUSE);
+        delay = Math.min(delay * 2, MAX_PAUSE_MS);
       }
     }
   }
@@ -145,11 +145,11 @@ export function joinGroup(brokers: Brokers, options: MembershipOptions): Members
     },
     async leave() {
       leaving.abort();
-      await Promise.race([running, pause(LEAVE_DEADLINE)]);
+      await Promise.race([running, pause(LEAVE_TIMEOUT_MS)]);
       if (memberId === '') return;
-      await withCoordinator(COORDINATOR_DEADLINE, (coordinator) => coordinator.leaveGroup({ groupId, memberId })).catch(
-        (error: unknown) => messageOf(error),
-      );
+      await withCoordinator(COORDINATOR_TIMEOUT_MS, (coordinator) =>
+        coordinator.leaveGroup({ groupId, memberId }),
+      ).catch((error: unknown) => messageOf(error));
     },
   };
 }

@@ -20,7 +20,7 @@ export type PartitionBuffer = {
   take(maxRecords: number, maxBytes: number, signal: AbortSignal): Promise<readonly LogRecord[]>;
 };
 
-const HUNGRY_BELOW = 256 * 1024;
+const FETCH_BELOW_BYTES = 256 * 1024;
 
 export function createPartitionBuffer(partition: number, from: number, hungered: () => void): PartitionBuffer {
   const records: LogRecord[] = [];
@@ -37,7 +37,7 @@ export function createPartitionBuffer(partition: number, from: number, hungered:
   return {
     partition,
     next: () => next,
-    hungry: () => bytes < HUNGRY_BELOW && !failure,
+    hungry: () => bytes < FETCH_BELOW_BYTES && !failure,
     end: () => newestEnd,
     put(asked, chunk, end) {
       if (asked !== next) return;
@@ -66,7 +66,7 @@ export function createPartitionBuffer(partition: number, from: number, hungered:
       const batch = records.splice(0, countWithin(records, maxRecords, maxBytes));
       const was = bytes;
       for (const record of batch) bytes -= bytesOf(record);
-      if (was >= HUNGRY_BELOW && bytes < HUNGRY_BELOW) hungered();
+      if (was >= FETCH_BELOW_BYTES && bytes < FETCH_BELOW_BYTES) hungered();
       return batch;
     },
   };

@@ -9,8 +9,8 @@ import { ReadyRecord } from './record-batch.ts';
 
 /** What a topic takes (`max.message.bytes`), and what Kafka adds to one record in a batch of its own. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-const BATCH_OVERHEAD = 256;
-const RECORD_OVERHEAD = 32;
+const BATCH_OVERHEAD_BYTES = 256;
+const RECORD_OVERHEAD_BYTES = 32;
 
 export type AppenderOptions = {
   readonly lanes: number;
@@ -106,7 +106,7 @@ const entryOf = (call: Call, index: number, record: NewRecord, bytes: number): E
 });
 
 function sizeOf({ key, value, headers }: NewRecord): number {
-  let bytes = value.length + Buffer.byteLength(key) + RECORD_OVERHEAD;
+  let bytes = value.length + Buffer.byteLength(key) + RECORD_OVERHEAD_BYTES;
   for (const [name, text] of Object.entries(headers)) bytes += Buffer.byteLength(name) + Buffer.byteLength(text) + 6;
   return bytes;
 }
@@ -115,7 +115,7 @@ function check(record: NewRecord, bytes: number, partitions: (topic: TopicName) 
   if (!(record.partition >= 0 && record.partition < partitions(record.topic))) {
     throw new RangeError(`the log has no partition ${record.partition} of ${record.topic}`);
   }
-  if (bytes + BATCH_OVERHEAD > MAX_MESSAGE_BYTES) {
+  if (bytes + BATCH_OVERHEAD_BYTES > MAX_MESSAGE_BYTES) {
     throw new CarillonError(
       'body_too_large',
       `a record of ${bytes} bytes for ${record.topic} is larger than the topic allows; no record of its batch was appended`,

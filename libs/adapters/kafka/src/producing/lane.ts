@@ -7,8 +7,8 @@ import { type Entry, placeOf, takeSend } from './appending.ts';
 import type { DisposableProducer } from './disposable-producer.ts';
 import type { ReadyRecord } from './record-batch.ts';
 
-const FIRST_PAUSE = 20;
-const LONGEST_PAUSE = 500;
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 500;
 
 /** Sends what is queued, one send at a time, each with all that came meanwhile (group commit). */
 export type Lane = {
@@ -33,7 +33,7 @@ export function createLane(makeProducer: () => DisposableProducer, watermarks: W
   /** Resolves when every entry stands on the log or its call was refused. */
   async function deliver(batch: readonly Entry[]): Promise<void> {
     let waiting = batch;
-    let delay = FIRST_PAUSE;
+    let delay = FIRST_PAUSE_MS;
     let failure: unknown = null;
     for (;;) {
       waiting = waiting.filter(({ call }) => !call.refused());
@@ -54,7 +54,7 @@ export function createLane(makeProducer: () => DisposableProducer, watermarks: W
       await pause(Math.min(delay, Math.max(0, until - Date.now())), undefined, { signal: closing.signal }).catch(
         () => undefined,
       );
-      delay = Math.min(delay * 2, LONGEST_PAUSE);
+      delay = Math.min(delay * 2, MAX_PAUSE_MS);
     }
   }
 

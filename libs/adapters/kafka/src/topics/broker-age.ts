@@ -15,13 +15,17 @@ const NEEDED: Readonly<Record<string, { readonly name: string; readonly version:
   22: { name: 'InitProducerId', version: 1 },
 };
 
-const DEADLINE = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** Refuses brokers that are too old: without record headers or producer ids nothing here holds. */
 export async function refuseOldBroker(connection: KafkaConnection): Promise<void> {
   const brokers = createBrokers(connection, []);
   try {
-    const versions = await brokers.use('asking for versions', DEADLINE, async (cluster) => cluster.brokerPool.versions);
+    const versions = await brokers.use(
+      'asking for versions',
+      TIMEOUT_MS,
+      async (cluster) => cluster.brokerPool.versions,
+    );
     const lacking = Object.entries(NEEDED).flatMap(([key, { name, version }]) => {
       const found = versions?.[key]?.maxVersion;
       return found !== undefined && found >= version ? [] : [`${name} ${found ?? 'not at all'} (needs ${version})`];

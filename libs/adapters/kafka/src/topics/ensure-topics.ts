@@ -12,7 +12,7 @@ import { establishIdentity, readIdentity } from './identity.ts';
 import { type Inspection, inspectTopics, type TopicDifference } from './inspect.ts';
 import { REPLICATION, settingsOf, type TopicDefinitions, type TopicOptions } from './settings.ts';
 
-const SETTLING = 15_000;
+const SETTLING_MS = 15_000;
 
 export type EnsureTopicsOptions = TopicOptions & {
   /** The id that the log gets if it is made now. */
@@ -143,7 +143,7 @@ const inspectSettled = (admin: Admin, definitions: TopicDefinitions, options: To
 
 /** Repeats what failed because a topic is being made or its leader chosen. */
 export async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  const until = Date.now() + SETTLING;
+  const until = Date.now() + SETTLING_MS;
   for (;;) {
     try {
       return await work();

@@ -13,7 +13,7 @@ import { createWatermarks } from '../watermarks.ts';
 export type LogIdentity = { readonly logId: LogId; readonly topics: readonly TopicName[] };
 
 const CONFIG = 'carillon.config';
-const DEADLINE = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /**
  * The first record of `carillon.config` names the log (header `carillon_log_id`). Who deletes that topic deletes the
@@ -39,7 +39,7 @@ export async function establishIdentity(connection: KafkaConnection, fresh: () =
 /** The name of the log, or null where its topic is empty. Throws where the topic begins with something else. */
 export async function readIdentity(
   connection: KafkaConnection,
-  deadline: Duration = DEADLINE,
+  deadline: Duration = TIMEOUT_MS,
 ): Promise<LogIdentity | null> {
   const brokers = createBrokers(connection, [CONFIG]);
   const watermarks = createWatermarks(() => undefined);

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 
-const CHUNK = 32 * 1024;
-const LOOK_AGAIN = 5;
+const CHUNK_BYTES = 32 * 1024;
+const CHECK_INTERVAL_MS = 5;
 
 /**
  * Hands a message to the connection and knows how much of it left, which is what tells a definite failure from doubt.
@@ -22,7 +22,7 @@ export class BodySource extends Readable {
 
   /** `invited` tells whether the last reply was the 354 that asks for a message. */
   constructor(bytes: Buffer, socket: Socket, invited: () => boolean) {
-    super({ highWaterMark: CHUNK });
+    super({ highWaterMark: CHUNK_BYTES });
     this.#bytes = bytes;
     this.#socket = socket;
     this.#invited = invited;
@@ -37,7 +37,7 @@ export class BodySource extends Readable {
     }
     this.begun = true;
     if (this.#offset < this.#bytes.length) {
-      const chunk = this.#bytes.subarray(this.#offset, this.#offset + CHUNK);
+      const chunk = this.#bytes.subarray(this.#offset, this.#offset + CHUNK_BYTES);
       this.#offset += chunk.length;
       this.push(chunk);
       return;
@@ -51,7 +51,7 @@ export class BodySource extends Readable {
       if (this.destroyed) return;
       if (this.#socket.writableLength > 0) {
         // `drain` is not promised for less than a full buffer, so look again; the socket's time-out ends the wait.
-        setTimeout(() => this.#endWhenTaken(false), LOOK_AGAIN);
+        setTimeout(() => this.#endWhenTaken(false), CHECK_INTERVAL_MS);
         return;
       }
       if (!quiet) return this.#endWhenTaken(true);

@@ -30,7 +30,7 @@ export type SmtpSenderDeps = {
 };
 
 const CONNECTIONS = 5;
-const IDLE = 15_000;
+const IDLE_TIMEOUT_MS = 15_000;
 const MESSAGES = 100;
 
 const REFUSED_AT: Readonly<Record<SmtpStage, string>> = {
@@ -211,7 +211,7 @@ export const createSmtpSenderFactory = (deps: SmtpSenderDeps): SenderFactory => 
     }
     const limits = {
       connections: account.connections ?? CONNECTIONS,
-      idle: deps.idle ?? IDLE,
+      idle: deps.idle ?? IDLE_TIMEOUT_MS,
       messages: deps.messages ?? MESSAGES,
     };
     return new SmtpSender({ account, signer: signer.value }, settings.value, limits, deps.clock);

@@ -10,7 +10,7 @@ import type { SessionSettings } from './settings.ts';
 import { describeTls, openSocket, type StepWatcher, tlsOptions } from './socket.ts';
 import type { SmtpStage } from './stage.ts';
 
-const GOODBYE = 1000;
+const QUIT_TIMEOUT_MS = 1000;
 /** Longer replies are nobody's. */
 const MAX_REPLY = 16 * 1024;
 
@@ -226,7 +226,7 @@ export class SmtpSession {
     const over = new Promise<void>((settle) => {
       this.onEnd(settle);
     });
-    const timer = setTimeout(() => this.destroy(), GOODBYE);
+    const timer = setTimeout(() => this.destroy(), QUIT_TIMEOUT_MS);
     this.#connection.quit();
     await over;
     clearTimeout(timer);
