@@ -128,7 +128,7 @@ describe('every line of time on the page', () => {
   const DAY = '2026-01-31T';
   const blocks = [...page.matchAll(/^```yaml\n(when:[^`]*?)^```\n```timeline\n(.*?)^```$/gms)];
   const short = (text: string): string => text.replaceAll(/2026-01-31T(\d\d:\d\d):00\.000Z/g, '$1');
-  it('is found', () => expect(blocks).toHaveLength(6));
+  it('is found', () => expect(blocks).toHaveLength(7));
 
   it.each(blocks.map(([, yaml = '', lines = '']) => [yaml.split('\n').slice(0, 2).join(' '), yaml, lines]))(
     'says what comes of it: %s',

@@ -8,3 +8,4 @@ export * from './quiet-hours.ts';
 export * from './sent-to-person.ts';
 export * from './settings.ts';
 export * from './simulate.ts';
+export { instantShowing } from './wall-time.ts';

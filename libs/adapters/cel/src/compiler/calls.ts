@@ -3,6 +3,7 @@ import type { Signature } from '../runtime/functions.ts';
 import { arities, findFunction, FUNCTION_NAMES, METHOD_NAMES } from '../runtime/functions.ts';
 import type { LoopKind } from '../runtime/loops.ts';
 import { LOOPS } from '../runtime/loops.ts';
+import { isZone } from '../runtime/time.ts';
 import { turnCost } from './cost.ts';
 import { listed, nearest } from './faults.ts';
 import type { Lowers, Scope } from './lowered-part.ts';
@@ -24,6 +25,10 @@ export function lowerFunction(to: Lowers, call: Call, scope: Scope): Plan {
   if (name === 'has' && args.length === 1 && first) return lowerHas(to, node, first, scope);
   if (Object.hasOwn(CHANGED_ARGUMENTS, name)) return lowerChanged(to, call, scope);
   if (name === 'matches' && args.length === 2 && first && second) return lowerMatches(to, node, first, second, scope);
+  if (name === 'localTime' && second?.op === 'value' && typeof second.args === 'string' && !isZone(second.args)) {
+    const wrong = `${JSON.stringify(second.args.slice(0, 60))} is no time zone`;
+    return to.refuse(second, wrong, 'write one such as `"Europe/Berlin"`');
+  }
   return lowerCall(to, call, { name, method: false, args: args.length }, scope);
 }
 

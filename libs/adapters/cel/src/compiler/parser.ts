@@ -53,6 +53,7 @@ const BEYOND = [
   'duration(google.protobuf.Duration): google.protobuf.Duration',
   'matches(string, string): bool',
   'string.matches(string): bool',
+  `localTime(string, string): ${TIMESTAMP}`,
   'changed(dyn): bool',
   'changedTo(dyn, dyn): bool',
   'changedFromTo(dyn, dyn, dyn): bool',

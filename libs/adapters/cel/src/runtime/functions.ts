@@ -3,9 +3,18 @@ import { mapSize } from './comparison.ts';
 import * as conversions from './conversions.ts';
 import type { Meter } from './meter.ts';
 import { TOO_COMPLEX } from './meter.ts';
-import { CALL, CLOCK_IN_ZONE, CLOCK_UTC, NO_SUCH_ZONE, OBJECT_KEY, TEXT_READ } from './prices.ts';
+import {
+  CALL,
+  CLOCK_IN_GAP,
+  CLOCK_IN_ZONE,
+  CLOCK_UTC,
+  NO_SUCH_ZONE,
+  OBJECT_KEY,
+  LOCAL_TIME,
+  TEXT_READ,
+} from './prices.ts';
 import * as text from './text.ts';
-import { CLOCK_READERS, SPAN_READERS, wallClock } from './time.ts';
+import { CLOCK_READERS, isZone, localTime, readLocalText, SPAN_READERS, wallClock } from './time.ts';
 import type { Value } from './values.ts';
 import {
   CelError,
@@ -104,6 +113,17 @@ const clock = (name: string): readonly Declared[] => {
   return [method(name, ['any'], read), method(name, ['any', 'text'], read)];
 };
 
+const readLocalTime: Callable = (meter, written, zone) => {
+  const read = readLocalText(written as string);
+  if (read instanceof CelError) return read;
+  if (!meter.spend(LOCAL_TIME)) return TOO_COMPLEX;
+  if (!isZone(zone as string)) {
+    return meter.spend(NO_SUCH_ZONE) ? (wallClock(new Timestamp(0n), zone as string) as CelError) : TOO_COMPLEX;
+  }
+  const { at, isInGap } = localTime(read, zone as string);
+  return isInGap && !meter.spend(CLOCK_IN_GAP) ? TOO_COMPLEX : at;
+};
+
 const DECLARED: readonly Declared[] = [
   plain('size', size),
   method('size', ['any'], size),
@@ -115,6 +135,7 @@ const DECLARED: readonly Declared[] = [
   plain('bytes', conversions.toBytes),
   plain('timestamp', conversions.toTimestamp),
   plain('duration', conversions.toDuration),
+  declare('localTime', false, ['text', 'text'], readLocalTime),
   plain('dyn', (_meter, value = null) => value),
   plain('type', (_meter, value = null) => new TypeValue(typeNameOf(value))),
   textual('contains', 1, (meter, on, sought = '') => text.contains(meter, on, sought)),

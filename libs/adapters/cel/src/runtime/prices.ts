@@ -12,6 +12,7 @@
  * | `int(text)`, `uint(text)`, `double(text)` | 90 to 160 | 15, and a character a half |
  * | a part of a time in UTC | 200 | 20 |
  * | the same in a zone | 5,800 | 600 |
+ * | `localTime` | 36,000, in a gap of the clock 140,000 | 3,600, and 10,500 in a gap |
  * | a zone that there is not | 25,000 to 35,000 | 3,500 |
  * | `matches`, a character and instruction of the pattern | 0 to 25; `(ab?){50}$` on `aaa…` is the worst | 2.5, and 4 a character |
  * | searching text, a character | 0.5 for one character sought, 6 for several | 0.06, 0.6 |
@@ -30,6 +31,10 @@ export const NUMBER_FROM_TEXT = 15;
 export const TIME_TO_TEXT = 100;
 export const CLOCK_UTC = 20;
 export const CLOCK_IN_ZONE = 600;
+/** Six readings of a clock in a zone. */
+export const LOCAL_TIME = 6 * CLOCK_IN_ZONE;
+/** The end of a gap is found by up to 17 more readings. */
+export const CLOCK_IN_GAP = 10_500;
 export const NO_SUCH_ZONE = 3_500;
 export const LIST_ELEMENT = 3;
 export const OBJECT_KEY = 8;

@@ -1,3 +1,4 @@
+import { instantShowing } from '@carillon/domain/cadence';
 import type { Value } from './values.ts';
 import { CelError, Span, Timestamp } from './values.ts';
 
@@ -148,6 +149,42 @@ export function wallClock(at: Timestamp, zone: string | undefined): Date | CelEr
   shown.setUTCFullYear(part['year'] ?? 0, (part['month'] ?? 1) - 1, part['day'] ?? 1);
   shown.setUTCHours(part['hour'] ?? 0, part['minute'] ?? 0, part['second'] ?? 0, ((milliseconds % 1000) + 1000) % 1000);
   return shown;
+}
+
+/** Returns true if a name, or an offset such as `+02:00`, is one of a zone. */
+export const isZone = (zone: string): boolean => !(wallClock(new Timestamp(0n), zone) instanceof CelError);
+
+const LOCAL = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?$/;
+
+/** A date, or a date and a time, that a clock on the wall shows: the milliseconds at which UTC shows the same, and what is left of them. */
+export type LocalText = { readonly wall: number; readonly nanos: bigint };
+
+export function readLocalText(text: string): LocalText | CelError {
+  const [, date = '', minute = '00:00', second = '00', fraction = ''] = LOCAL.exec(text) ?? [];
+  const wall = Date.parse(`${date}T${minute}:${second}Z`);
+  if (Number.isNaN(wall) || new Date(wall).toISOString().slice(0, 10) !== date) {
+    return new CelError(
+      `not a date or local time: ${JSON.stringify(text.slice(0, 60))} (write 2026-01-31T09:00, without a zone)`,
+    );
+  }
+  return { wall, nanos: BigInt(fraction.padEnd(9, '0')) };
+}
+
+/**
+ * Returns when the clock of a zone shows a time: the first time if it is shown twice, the end of the gap if it is left out. `isInGap`: more
+ * readings of the clock were needed.
+ */
+export function localTime(
+  { wall, nanos }: LocalText,
+  zone: string,
+): { readonly at: Timestamp | CelError; readonly isInGap: boolean } {
+  const shownAt = (instant: number): number => {
+    const shown = wallClock(new Timestamp(BigInt(instant) * MILLISECOND), zone);
+    return shown instanceof CelError ? Number.NaN : shown.getTime();
+  };
+  const instant = instantShowing((at) => shownAt(at) - at, wall, 'first');
+  const isInGap = shownAt(instant) !== wall;
+  return { at: timestampOf(BigInt(instant) * MILLISECOND + (isInGap ? 0n : nanos)), isInGap };
 }
 
 /** What the accessors of timestamps read; months, weekdays and days of month and year begin at 0, `getDate` at 1. */
