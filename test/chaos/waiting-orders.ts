@@ -162,12 +162,12 @@ export async function owedBy(log: Pick<EventLog, 'partitions' | 'bounds' | 'read
       known.records.push(
         body === null
           ? { at: time, holds: 'tick' }
-          : { at: time, holds: 'event', id: headers['event_id'] ?? '', entity: body.order_id, body },
+          : { at: time, holds: 'event', id: headers['event_id'] ?? '', entity: body.order_id, body, time },
       );
     }
   }
   return [...partitions.values()].flatMap(({ records, numbers }) =>
-    firingsOf({ rules: RULES, records }).map(({ event, deadline }) => {
+    firingsOf({ rules: RULES, records, grace: null }).map(({ event, deadline }) => {
       const record = records[event];
       if (record?.holds !== 'event' || deadline === null) throw new Error('a firing at no deadline');
       return { number: numbers[event] ?? 0, eventId: record.id as EventId, deadline };

@@ -213,7 +213,6 @@ describe('a mistake in keys and values', () => {
 describe('what comes in a later version is refused by its name', () => {
   test.each([
     ['totals', notificationWith(WHEN, `${WHEN}\n    totals: {}`)],
-    ['grace', { 'workspaces/shop/streams/orders.yaml': 'grace: 10s\nsecurity: { api_keys: [backend] }\n' }],
     ['limits', { 'carillon.yaml': 'limits: { body: 1MiB }\n' }],
   ])('%s', (what, changes) => {
     expect(onlyFault(changes).message).toMatch(new RegExp(`^${what} comes in a later version`));

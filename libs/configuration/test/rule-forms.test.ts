@@ -84,9 +84,21 @@ describe('the stream of a rule with state', () => {
     expect(placesOf([], {}, 'changed(event.status)')).toEqual([]);
   });
 
-  it('has no time of its own yet', () => {
-    expect(messageOf(['after: 1h'], timed)).toContain('has a time path');
-    expect(placesOf([], timed, 'changed(event.status)')).toEqual([]);
+  it('may have a time of its own', () => {
+    for (const lines of [['after: 1h'], ['after_last: 1h'], ['at: event.a'], ['cooldown: 1h'], []])
+      expect(placesOf(lines, timed, 'changed(event.status)')).toEqual([]);
+  });
+
+  it.each([
+    ['time: event.at\ngrace: 1m\n', null],
+    ['grace: 1m\n', 'grace'],
+    ['time: event.at\ngrace: 2h\n', 'grace'],
+    ['time: event.at\ngrace: 0s\n', 'grace'],
+  ])('has a grace of 1s to 1h beside its time: %j', (text, wrong) => {
+    const file = 'workspaces/shop/streams/orders.yaml';
+    const body = `key: event.order_id\nsecurity: { api_keys: [backend] }\n${text}`;
+    const { faults } = readConfigurationFolder(new Map(Object.entries({ ...goodFolder, [file]: body })), checked);
+    expect(faults.map(({ path }) => path)).toEqual(wrong === null ? [] : [wrong]);
   });
 });
 

@@ -64,7 +64,6 @@ export const FAULT_FACTS = {
   changes_unused: ['stream'],
   not_a_change: ['name', 'stream'],
   state_without_key: ['name', 'stream'],
-  state_with_time: ['name', 'stream'],
   several_deadlines: ['first'],
   unless_without_wait: [],
   if_past_without_at: [],

@@ -2,7 +2,7 @@ import { CONTROL } from '@carillon/kernel';
 import { z } from 'zod';
 import { streamSecurity } from './security-shapes.ts';
 import { between, expression, keys, said, slug } from './shape-parts.ts';
-import { DEFAULTS, FORGET_BOUNDS, STREAM_FORMATS } from './values.ts';
+import { DEFAULTS, FORGET_BOUNDS, GRACE_BOUNDS, STREAM_FORMATS } from './values.ts';
 
 const origin = z.string().regex(/^https?:\/\/[^/\s]+$/, { error: 'an origin such as https://app.example.com' });
 const rate = keys({
@@ -95,6 +95,10 @@ const EITHER = 'security: { api_keys: [name] } or { jwt_provider: name }, or fro
 const hasOrigin = (body: unknown): boolean =>
   typeof body !== 'object' || body === null || Object.hasOwn(body, 'security') || Object.hasOwn(body, 'from');
 
+/** A grace is about the own time of events. */
+const isGraceTimed = (body: unknown): boolean =>
+  typeof body !== 'object' || body === null || !Object.hasOwn(body, 'grace') || Object.hasOwn(body, 'time');
+
 export const streamShape = keys({
   from: said(fromShape.exactOptional(), {
     description:
@@ -109,6 +113,11 @@ export const streamShape = keys({
     description:
       'Path of the event’s own time (RFC 3339). Defaults to the time of arrival, for a change to its commit time, and for a record of a topic to the time of the record. Fixed at creation.',
     example: 'event.updated_at',
+  }),
+  grace: said(between(GRACE_BOUNDS.shortest, GRACE_BOUNDS.longest).exactOptional(), {
+    description:
+      'Beside `time`: how long after a deadline of a rule its wait ends, so that events that come out of order still count. Events that come later after their time are counted as late.',
+    otherwise: `${DEFAULTS.stream.grace} beside \`time\``,
   }),
   format: said(z.enum(STREAM_FORMATS).exactOptional(), {
     description:
@@ -125,4 +134,6 @@ export const streamShape = keys({
     description: 'Who may send events here. Required, unless the stream has `from`.',
   }),
   ...streamSettings,
-}).refine(hasOrigin, { path: ['security'], error: EITHER, when: () => true });
+})
+  .refine(hasOrigin, { path: ['security'], error: EITHER, when: () => true })
+  .refine(isGraceTimed, { path: ['grace'], error: 'grace beside time: event.updated_at', when: () => true });

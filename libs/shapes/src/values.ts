@@ -36,6 +36,8 @@ export const LIMIT_BOUNDS = { max: 1000, shortest: '1m', longest: '92d', limits:
 export const WAIT_BOUNDS = { shortest: '1s', longest: '366d' } as const;
 /** What `forget_after` of a stream may say. */
 export const FORGET_BOUNDS = { shortest: '1d', longest: '3650d' } as const;
+/** What `grace` of a stream may say. */
+export const GRACE_BOUNDS = { shortest: '1s', longest: '1h' } as const;
 /** Rules of a stream that wait or cool down. They share one memory of each entity, of at most 128 KiB. */
 export const MAX_REMEMBERING_RULES = 64;
 /** The `cooldown` that ends at an event for which `when` is false. */
@@ -74,7 +76,7 @@ export const DEFAULTS = {
     in_doubt: 'hold',
   },
   rule: { enabled: true, changes: ['create', 'update'], if_past: 'skip' },
-  stream: { format: 'json', forget_after: '100d' },
+  stream: { format: 'json', forget_after: '100d', grace: '10s' },
   quiet_hours: { then: 'hold' },
   digest: { when: 'always', max_items: 100 },
   token_stream: { rate_per_credential: { per_second: 10, burst: 100 } },

@@ -18,8 +18,10 @@ export const checkRuleForms: Check = (resource, around, report) => {
     if (key === undefined || rule.cohort !== undefined) continue;
     // A missing stream is reported at the key that names it.
     const stream = rule.stream === undefined ? {} : around.stream(resource.ref.workspace, rule.stream);
-    const code = stream && streamFault(stream);
-    if (code) report.fault([...at, key], { code, facts: { name: key, stream: rule.stream ?? '' } }, 'key');
+    if (stream && !hasKey(stream)) {
+      const facts = { name: key, stream: rule.stream ?? '' };
+      report.fault([...at, key], { code: 'state_without_key', facts }, 'key');
+    }
     if (rule.stream === undefined || stream?.forget_after === undefined) continue;
     const longer = tooLongFor(stream.forget_after, name, rule);
     if (longer) report.fault(longer.path, shortMemory(resource, stream.forget_after, rule.stream, longer));
@@ -106,10 +108,4 @@ function checkWaitKeys(rule: RuleBody, at: readonly string[], report: Report): v
   if (rule.if_past !== undefined && rule.at === undefined) {
     report.fault([...at, 'if_past'], { code: 'if_past_without_at', facts: {} }, 'key');
   }
-}
-
-/** The engine keeps state by entity. Streams with a `time` path come with the totals. */
-function streamFault(stream: Partial<StreamBody>): 'state_without_key' | 'state_with_time' | null {
-  if (!hasKey(stream)) return 'state_without_key';
-  return stream.time === undefined ? null : 'state_with_time';
 }

@@ -16,6 +16,8 @@ export type EventStream = StreamSettings & {
   readonly workspace: string;
   readonly key: string | null;
   readonly time: string | null;
+  /** How long after a deadline late events still count, beside `time`. */
+  readonly grace?: string;
   /** Empty for a stream with `from`: nobody sends events there. */
   readonly security: Security;
   /** What is sent or read. */
@@ -61,6 +63,8 @@ export type PlacedRule = {
   readonly keepsPrevious: boolean;
   /** How long the state of an entity of the stream is kept after its last event. The same for all rules of the stream. */
   readonly forgetAfter: Duration;
+  /** How long after a deadline late events still count, on a stream with a `time` path. Null: times of append count. */
+  readonly grace: Duration | null;
   /** Its own switch and its notification's. */
   readonly enabled: boolean;
 };
@@ -120,6 +124,7 @@ function buildTable(configuration: Configuration): StreamTable {
         stream: path,
         since: ruleSince(configuration, workspace, ruleIdFrom(workspace, title, name, body)) ?? notification.number,
         keepsPrevious: body.cohort !== undefined || keepsPrevious(streams.get(path)),
+        grace: graceOf(streams.get(path)),
         enabled:
           (notification.body.enabled ?? DEFAULTS.notification.enabled) && (body.enabled ?? DEFAULTS.rule.enabled),
       };
@@ -147,6 +152,9 @@ function forgetAfterOf(written: string | undefined, rules: readonly FoundRule[])
 
 const keepsPrevious = (stream: EventStream | undefined): boolean =>
   stream !== undefined && hasKey(stream) && !takesChanges(stream);
+
+const graceOf = (stream: EventStream | undefined): Duration | null =>
+  stream === undefined || stream.time === null ? null : durationOr(stream.grace ?? DEFAULTS.stream.grace, 0);
 
 function ownStream(notification: Resource<'notification'>, path: string): EventStream {
   const { security, cors_origins, rate, rate_per_credential } = notification.body;

@@ -59,7 +59,7 @@ const REPEAT = 'repeat: an event with this id came before';
 
 /**
  * Runs a rule over events with a virtual clock, by the engine's evaluation, over memories that are not saved. Each
- * deadline passes a millisecond after it, as if a tick came then. It sends nothing. A rule that is disabled runs too.
+ * deadline passes a millisecond after it and the grace of its stream, as if a tick came then. It sends nothing. A rule that is disabled runs too.
  */
 export function* rehearse(
   { entry, events, until, memories = [] }: Rehearsed,
@@ -70,7 +70,7 @@ export function* rehearse(
     yield* rehearsal.passUntil(event.appendedAt);
     yield* rehearsal.take(event);
   }
-  yield* rehearsal.passUntil(until + 1);
+  yield* rehearsal.passUntil(until + 1 + (entry.placed.grace ?? 0));
   return rehearsal.steps;
 }
 

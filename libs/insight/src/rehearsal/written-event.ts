@@ -35,7 +35,9 @@ export function readWrittenEvent(
     const text = changeText(written);
     if (!text.ok) return text;
     const change = readTriedChange(new TextEncoder().encode(text.value), source);
-    return change.ok ? ok(triedChange(placed, change.value, at, id)) : fault('event', change.error.detail);
+    return change.ok
+      ? ok(withTime(triedChange(placed, change.value, at, id), stream))
+      : fault('event', change.error.detail);
   }
   for (const field of ['op', 'previous'] as const) {
     if (written[field] !== undefined) return fault(field, 'only a stream of changes has it. Leave it out.');

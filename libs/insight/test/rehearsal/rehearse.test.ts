@@ -71,6 +71,31 @@ describe('a rehearsal', () => {
     ).toEqual(['event', 60, 'not_fired', null]);
   });
 
+  it('counts from the own time of events on a stream with a time path, and passes deadlines of its end with their grace', () => {
+    const compiled = givenRule({ unique_id: 'event_id' }, { when: 'event.type == "placed"', ...unpaid });
+    const placed = { ...compiled.placed, grace: 10_000 };
+    const events = (
+      [
+        ['A-1', 0, 5],
+        ['A-2', 0, -10],
+      ] as const
+    ).map(([key, minute, time], at) => ({
+      ...givenEvent({ type: 'placed', email: 'ada@example.com' }, `evt_${String(at).padStart(20, '0')}`),
+      key,
+      appendedAt: MORNING + minute * MINUTE,
+      time: MORNING + time * MINUTE,
+    }));
+    const entry = { ok: true, placed, rule: { ...compiled, placed } } as const;
+    const runUntil = (minute: number) =>
+      shown(runToCompletion(rehearse({ entry, events, until: MORNING + minute * MINUTE }, givenIds.derive))).slice(2);
+    expect(runUntil(49)).toEqual([]);
+    expect(runUntil(50)).toEqual([['deadline', 50, 'fired', null]]);
+    expect(runUntil(65)).toEqual([
+      ['deadline', 50, 'fired', null],
+      ['deadline', 65, 'fired', null],
+    ]);
+  });
+
   it('passes no deadline after its end', () => {
     expect(shown(run(unpaid, [[0, 'placed']], 59))).toEqual([['event', 0, 'not_fired', 60]]);
   });

@@ -21,7 +21,6 @@ type Code =
   | 'changes_unused'
   | 'not_a_change'
   | 'state_without_key'
-  | 'state_with_time'
   | 'several_deadlines'
   | 'unless_without_wait'
   | 'if_past_without_at'
@@ -179,12 +178,6 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     expected: 'a rule on a stream with key or from',
     fix: `leave ${name} out, or put the rule on a stream with a key such as key: event.order_id`,
     formFix: 'Choose an event stream with a key.',
-  }),
-  state_with_time: ({ name, stream }, { quote }) => ({
-    message: `${quote(name)} counts by the time of arrival, and the event stream ${quote(stream)} has a time path`,
-    expected: 'a rule on a stream without time',
-    fix: `leave ${name} out, or put the rule on a stream without time`,
-    formFix: 'Choose an event stream without a time of its own.',
   }),
   several_deadlines: ({ first }, { label, quote }) => ({
     message: `the rule has ${first} already`,

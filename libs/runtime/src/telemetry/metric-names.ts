@@ -110,7 +110,7 @@ export const METRICS = {
   ruleDecisions: {
     name: 'carillon_rule_decisions_total',
     type: 'counter',
-    help: 'Decisions of rules that wait or have a cooldown, by rule (`workspace/notification.rule`) and decision: wait_started, wait_cancelled, in_cooldown or fired_by_deadline.',
+    help: 'Decisions of rules that wait or have a cooldown, by rule (`workspace/notification.rule`) and decision: wait_started, wait_cancelled, in_cooldown, fired_by_deadline, or late: an event that came more than the grace of its stream after its time.',
     labels: ['rule', 'decision'],
   },
   membersSkipped: {

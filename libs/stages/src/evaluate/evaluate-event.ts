@@ -7,6 +7,7 @@ import {
   bindingsOf,
   EventBudget,
   fireRule,
+  isLate,
   NOT_FIRED,
   OTHER_CHANGE,
   memoryAfterEvent,
@@ -69,7 +70,8 @@ type Quiet = {
   readonly skipped: readonly EvaluatedRule[];
   /** Kinds of changes that no rule of the stream looks at. */
   readonly skippedByAll: ReadonlySet<ChangeOp>;
-  readonly keepState: boolean;
+  /** Rules that remember entities. */
+  readonly remembering: readonly PlacedRule[];
 };
 const quiet = new WeakMap<readonly BookRule[], Quiet>();
 function quietRules(entries: readonly BookRule[]): Quiet {
@@ -78,7 +80,7 @@ function quietRules(entries: readonly BookRule[]): Quiet {
     known = {
       unfired: entries.map(({ placed }) => nothingOf(placed, NOT_FIRED)),
       skipped: entries.map(({ placed }) => nothingOf(placed, OTHER_CHANGE)),
-      keepState: entries.some((entry) => entry.ok && entry.rule.memory !== null),
+      remembering: entries.flatMap((entry) => (entry.ok && entry.rule.memory !== null ? [entry.placed] : [])),
       skippedByAll: new Set(CHANGE_OPS.filter((op) => entries.every((entry) => skips(entry, op)))),
     };
     quiet.set(entries, known);
@@ -94,7 +96,14 @@ export const isSkippedByAll = ({ op }: Pick<Change, 'op'>, entries: readonly Boo
   quietRules(entries).skippedByAll.has(op);
 
 /** Returns true if a rule of the stream remembers its entities. */
-export const keepsState = (entries: readonly BookRule[]): boolean => quietRules(entries).keepState;
+export const keepsState = (entries: readonly BookRule[]): boolean => quietRules(entries).remembering.length > 0;
+
+/** Returns the rules with state for which an event is late. `watermark`: the highest append time up to the event. */
+export const lateRules = (
+  event: SourceEvent,
+  entries: readonly BookRule[],
+  watermark: Instant,
+): readonly PlacedRule[] => quietRules(entries).remembering.filter((placed) => isLate(event, placed, watermark));
 
 /** Judges an event in the live run, without a pause. */
 export function evaluateEvent(

@@ -1,4 +1,4 @@
-import { ruleTitle } from '@carillon/domain/configuration';
+import { ruleTitle, type PlacedRule } from '@carillon/domain/configuration';
 import type { Evaluation, RuleTally } from '@carillon/domain/events';
 import { countDropped } from '@carillon/domain/rules';
 import type { EventId, Instant } from '@carillon/kernel';
@@ -10,6 +10,9 @@ import type { StateEffect } from './state-effect.ts';
 export type Tally = {
   events: number;
   repeated: number;
+  late: number;
+  /** Late events of each rule with state, by `workspace/notification.rule`. */
+  readonly lateOf: Map<string, DecisionCount>;
   intents: number;
   triggers: number;
   deadLetters: number;
@@ -21,6 +24,8 @@ type EvaluatedRange = { readonly from: number; to: number; readonly configNumber
 const emptyTally = (): Tally => ({
   events: 0,
   repeated: 0,
+  late: 0,
+  lateOf: new Map(),
   intents: 0,
   triggers: 0,
   deadLetters: 0,
@@ -54,12 +59,14 @@ export class EvaluationRanges {
 
   /** Decisions of rules with state, by rule and range. */
   get decided(): readonly DecisionCount[] {
+    const late = this.#ranges.flatMap(({ tally }) => [...tally.lateOf.values()]);
     const tallies = this.#ranges.flatMap(({ tally }) => [...tally.rules.values()]);
-    return tallies.flatMap(({ workspace, rule, ...tally }) =>
+    const decisions = tallies.flatMap(({ workspace, rule, ...tally }) =>
       DECISIONS.flatMap(([decision, key]) =>
         tally[key] === 0 ? [] : [{ workspace, rule, decision, count: tally[key] }],
       ),
     );
+    return [...decisions, ...late];
   }
 
   evaluations(at: Instant): readonly Evaluation[] {
@@ -72,7 +79,7 @@ export class EvaluationRanges {
       repeated: tally.repeated,
       intents: tally.intents,
       triggers: tally.triggers,
-      late: 0,
+      late: tally.late,
       duplicates: 0,
       deadLetters: tally.deadLetters,
       rules: [...tally.rules.values()],
@@ -96,6 +103,16 @@ const DECISIONS = [
   ['in_cooldown', 'inCooldown'],
   ['fired_by_deadline', 'firedByDeadline'],
 ] as const satisfies readonly (readonly [StateEffect, keyof RuleTally])[];
+
+/** Counts an event that came more than the grace after its time, for the rules with state of its stream. */
+export function countLate(tally: Tally, rules: readonly PlacedRule[]): void {
+  tally.late += 1;
+  for (const placed of rules) {
+    const [workspace, rule] = [placed.workspace, ruleTitle(placed)];
+    const count = 1 + (tally.lateOf.get(`${workspace}/${rule}`)?.count ?? 0);
+    tally.lateOf.set(`${workspace}/${rule}`, { workspace, rule, decision: 'late', count });
+  }
+}
 
 /** Adds what a rule came to for an event. Most rules of most events come to nothing, and the caller leaves these out. */
 export function countRule(tally: Tally, eventId: EventId, evaluated: EvaluatedRule): void {

@@ -20,8 +20,8 @@ import { ENGINE_SEMANTICS, readSourceRecord } from '../append/source-record.ts';
 import { runYielding } from '../run-yielding.ts';
 import { BatchOutputs } from './batch-outputs.ts';
 import { MAX_PASSED } from './due-queue.ts';
-import { evaluateEventCoroutine, isSkippedByAll, keepsState } from './evaluate-event.ts';
-import type { Tally } from './evaluation-ranges.ts';
+import { evaluateEventCoroutine, isSkippedByAll, keepsState, lateRules } from './evaluate-event.ts';
+import { countLate, type Tally } from './evaluation-ranges.ts';
 import { loadStates, type LoadedStates } from './loaded-states.ts';
 import { passDue } from './pass-due.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -154,6 +154,8 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
     const run = { runId: null, states, watermark };
     const evaluatedRules = yield* evaluateEventCoroutine(event, configuration, book, ids.derive, run);
     tally.repeated += states.repeated - repeated;
+    const late = lateRules(event, book.rulesOf(configuration, event.stream), watermark);
+    if (late.length > 0) countLate(tally, late);
     let fired = false;
     for (const evaluated of evaluatedRules) {
       const { outcome, effect } = evaluated;

@@ -23,8 +23,7 @@ export function nounOfKey(key: string): string {
 }
 
 /** Returns true if rules on the stream may look at earlier events of an entity. */
-export const keepsState = ({ key, from, time }: StreamBody): boolean =>
-  (key !== undefined || from !== undefined) && time === undefined;
+export const keepsState = ({ key, from }: StreamBody): boolean => key !== undefined || from !== undefined;
 
 /** Returns the entity of a rule. `stream` is its shared stream; undefined if there is none, or it is not loaded. */
 export function entityOf(rule: Pick<Rule, 'cohort' | 'stream'>, stream: StreamBody | undefined): Entity {
@@ -33,17 +32,13 @@ export function entityOf(rule: Pick<Rule, 'cohort' | 'stream'>, stream: StreamBo
     return { noun: '', key: null, off: 'This rule has an event stream of its own, which has no key.' };
   }
   if (stream === undefined) return { noun: '', key: null, off: null };
-  const { from, time } = stream;
+  const { from } = stream;
   const key = stream.key === undefined ? null : String(stream.key);
   if (key === null && from === undefined) {
     return { noun: '', key: null, off: `The event stream ${rule.stream} has no key.` };
   }
   const noun = key === null ? (from?.tables === undefined ? 'record' : 'row') : nounOfKey(key);
-  const off =
-    time === undefined
-      ? null
-      : `Events of ${rule.stream} have a time of their own, and waiting counts by the time of arrival.`;
-  return { noun, key, off };
+  return { noun, key, off: null };
 }
 
 /** Returns true if an expression names the event before: the row before of a change, else the entity's event before. */

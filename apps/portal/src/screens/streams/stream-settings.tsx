@@ -30,6 +30,13 @@ const ONCE: readonly Part[] = [
     note: 'Field with the time of the event. If empty, the time of arrival is used.',
   },
 ];
+const GRACE: Part = {
+  path: ['grace'],
+  kind: 'text',
+  label: 'Grace for late events',
+  placeholder: '10s',
+  note: 'Rules that wait decide this long after their deadline, so that events that come out of order still count.',
+};
 const ORIGINS: Part = {
   path: ['cors_origins'],
   kind: 'list',
@@ -75,7 +82,7 @@ export function StreamSettings({
   const isFixed = resource !== null;
   const { from } = body;
   const signature = body.security?.webhook_secret;
-  const shown = ['from', 'security', 'key', 'time', 'cors_origins', 'rate', 'rate_per_credential'];
+  const shown = ['from', 'security', 'key', 'time', 'grace', 'cors_origins', 'rate', 'rate_per_credential'];
   const others = draft.faults.filter(({ path }) => !shown.some((one) => path === one || path.startsWith(`${one}.`)));
   return (
     <FaultScope draft={draft}>
@@ -111,6 +118,7 @@ export function StreamSettings({
               isFixed={isFixed || off !== null}
             />
           ))}
+          {body.time !== undefined && <PartField part={GRACE} draft={draft} isFixed={off !== null} />}
           {from === undefined && <Origins draft={draft} isFixed={off !== null} />}
           {(from === undefined ? RATES : []).map(([legend, parts]) => (
             <FaultGroup key={legend}>

@@ -15,7 +15,7 @@ export type ExpressionCompiler = {
 export type Deadline = {
   /** The instant at which the rule decides. */
   readonly deadline: Instant;
-  /** The wait ends at the first record whose watermark is later. Never before the deadline or the watermark at which it was set. */
+  /** The wait ends at the first record whose watermark is later. Never before deadline and grace, or the watermark at which it was set. */
   readonly due: Instant;
 };
 
@@ -36,11 +36,15 @@ export type Match = {
   readonly event: SourceEvent;
   /** The time that counts for deadlines and cooldowns. */
   readonly at: Instant;
+  /** How much later than a deadline its wait ends, if `at` is the event's own time. Null: `at` is the time of the append. */
+  readonly grace: Duration | null;
   readonly watermark: Instant;
   /** What `when` says of the event. Null: it ended in an error. */
   readonly holds: boolean | null;
   /** The wait before the event. */
   readonly wait: Deadline | null;
+  /** The time that counts of the event of that wait. Null: nothing waits. */
+  readonly waitsFrom: Instant | null;
   /** Evaluates an expression of the form for the event, within the steps of the rule. */
   evaluate(expression: Expression): Evaluated;
 };

@@ -2,6 +2,7 @@ export * from './decision-words.ts';
 export * from './entity-memory.ts';
 export * from './entity-step.ts';
 export {
+  isLate,
   rememberedBindings,
   startTurn,
   stepAtEvent,

@@ -1,5 +1,6 @@
 import type { Coroutine, Instant, Json, JsonObject } from '@carillon/kernel';
 import { NO_PREVIOUS } from '../../changes/visible-change.ts';
+import type { PlacedRule } from '../../configuration/streams.ts';
 import type { SourceEvent } from '../../events/source-event.ts';
 import type { StepBudget } from '../budget.ts';
 import type { Bindings } from '../expression.ts';
@@ -72,8 +73,18 @@ const TOO_LARGE: RuleOutcome = Object.freeze({
   error: `the event has more than ${MAX_KEPT_EVENT_BYTES / 1024} KiB, or does not fit beside other events that are kept of the entity`,
 });
 
-/** The time of an event that counts for deadlines and cooldowns. */
-export const countedTime = ({ appendedAt }: Pick<SourceEvent, 'appendedAt'>): Instant => appendedAt;
+/** The time of an event that counts for deadlines and cooldowns of a rule: its own on a stream with a `time` path. */
+export const countedTime = (
+  { appendedAt, time }: Pick<SourceEvent, 'appendedAt' | 'time'>,
+  { grace }: Pick<PlacedRule, 'grace'>,
+): Instant => (grace === null ? appendedAt : time);
+
+/** Returns true for an event of a stream with a `time` path that comes more than the grace after its time. */
+export const isLate = (
+  { time }: Pick<SourceEvent, 'time'>,
+  { grace }: Pick<PlacedRule, 'grace'>,
+  watermark: Instant,
+): boolean => grace !== null && time + grace < watermark;
 
 /**
  * Steps a rule over an event of an entity. Pure, except that it takes its steps off the budget. A rule that is disabled or
@@ -99,10 +110,12 @@ export function* stepAtEvent(
   const match: Match = {
     kind: 'event',
     event,
-    at: countedTime(event),
+    at: countedTime(event, rule.placed),
+    grace: rule.placed.grace,
     watermark,
     holds: nothing === null ? true : nothing === NOT_FIRED ? false : null,
     wait,
+    waitsFrom: waitsFromOf(rule, memory, before),
     evaluate: (expression) => expression.evaluate(bindings, budget),
   };
   const stepped = stepForms(forms, before?.kept, match, { fires: nothing === null, deadline: null, wait, error: null });
@@ -124,6 +137,15 @@ export function* stepAtEvent(
     decision: firingDecision(outcome, deadline),
     deadline,
   };
+}
+
+function waitsFromOf(
+  { placed }: CompiledRule,
+  { events }: EntityMemory,
+  before: RuleMemory | undefined,
+): Instant | null {
+  const event = before?.wait && events[before.wait.event];
+  return event ? countedTime(event, placed) : null;
 }
 
 /** Ends a wait of a rule whose deadline the watermark has passed. `event` is the one that the message is made from. */

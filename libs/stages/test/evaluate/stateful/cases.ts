@@ -62,12 +62,24 @@ export type Edit =
   | { readonly rule: number; readonly to: Condition };
 
 export type CaseRecord = { readonly at: number } & (
-  | { readonly holds: 'event'; readonly id: string; readonly entity: string; readonly body: EventBody }
+  | {
+      readonly holds: 'event';
+      readonly id: string;
+      readonly entity: string;
+      readonly body: EventBody;
+      /** Own time of the event. It counts on a stream with a `time` path. */
+      readonly time: number;
+    }
   | { readonly holds: 'tick' }
   | { readonly holds: 'edit'; readonly edit: Edit }
 );
 
-export type Case = { readonly rules: readonly RuleSpec[]; readonly records: readonly CaseRecord[] };
+export type Case = {
+  readonly rules: readonly RuleSpec[];
+  readonly records: readonly CaseRecord[];
+  /** Seconds of grace of a stream with a `time` path. Null: the stream has none. */
+  readonly grace: number | null;
+};
 
 export const DAY = 86_400_000;
 /** The first record comes after this. The stream forgets its entities a day after their last event. */
@@ -141,6 +153,8 @@ const starts = fc.constantFrom(
   4000,
   9000,
 );
+/** Between the append of an event and its own time. */
+const early = fc.constantFrom(0, 0, 0, 1, 999, 1000, 1001, 2000, 4000, 9000, -1, -1000);
 const given = fc.oneof(
   {
     weight: 10,
@@ -150,6 +164,7 @@ const given = fc.oneof(
       kind,
       count: fc.option(fc.nat(3), { nil: undefined, freq: 3 }),
       starts,
+      early,
       /** Number of events between this event and the earlier event that it repeats. Null: a new event. */
       repeats: fc.option(fc.nat(3), { nil: null, freq: 8 }),
     }),
@@ -181,9 +196,10 @@ export const randomCase: Arbitrary<Case> = fc
   .record({
     first: waiting,
     others: fc.array(rule, { maxLength: 2 }),
+    grace: fc.constantFrom(null, null, 1, 2),
     given: fc.array(fc.tuple(gap, given), { minLength: 1, maxLength: 14 }),
   })
-  .map(({ first, others, given: steps }) => {
+  .map(({ first, others, grace, given: steps }) => {
     const records: CaseRecord[] = [];
     const events: Extract<CaseRecord, { readonly holds: 'event' }>[] = [];
     let at = START;
@@ -208,10 +224,11 @@ export const randomCase: Arbitrary<Case> = fc
             id: `evt_${String(events.length).padStart(26, '0')}`,
             entity: step.entity,
             body,
+            time: at - step.early,
           };
       events.push(event);
       records.push(event);
     }
     // The last record lets every deadline pass.
-    return { rules: [first, ...others], records: [...records, { at: at + 60_000, holds: 'tick' }] };
+    return { rules: [first, ...others], grace, records: [...records, { at: at + 60_000, holds: 'tick' }] };
   });

@@ -67,9 +67,9 @@ function expectedIntents(given: Case): readonly Intent[] {
 const withoutPositions = (intents: readonly Intent[]) => intents.map((intent) => ({ ...intent, eventPosition: '' }));
 
 /** The case without edits: one that is published between a deadline and a tick counts for the firing. */
-const withTicks = ({ rules, records }: Case, spans: readonly number[]): Case => ({
-  rules,
-  records: records.flatMap((record, index): CaseRecord[] => {
+const withTicks = (given: Case, spans: readonly number[]): Case => ({
+  ...given,
+  records: given.records.flatMap((record, index): CaseRecord[] => {
     if (record.holds === 'edit') return [];
     const span = spans[index];
     return span === undefined ? [record] : [record, { at: record.at + span, holds: 'tick' }];

@@ -79,10 +79,12 @@ function holds(condition: Condition, now: EventBody, before: EventBody | null): 
 /** What one rule has with one entity. */
 type Story = {
   readonly since: number;
-  wait: { deadline: number; from: number; setAt: number; was: string | null } | null;
+  wait: { deadline: number; from: number; time: number; setAt: number; was: string | null } | null;
   matched: boolean;
   firedAt: number | null;
   decided: number | null;
+  /** The newest time at which `unless` was true. Null also on a stream without a `time` path. */
+  unlessAt: number | null;
 };
 
 export function firingsOf(given: Case): readonly Firing[] {
@@ -91,11 +93,11 @@ export function firingsOf(given: Case): readonly Firing[] {
     Math.max(...given.records.slice(0, index + 1).map(({ at }) => at)),
   );
   const entities = new Set(given.records.flatMap((record) => (record.holds === 'event' ? [record.entity] : [])));
-  return [...entities].flatMap((entity) => firingsOfEntity(given.records, rules, watermarks, entity));
+  return [...entities].flatMap((entity) => firingsOfEntity(given, rules, watermarks, entity));
 }
 
 function firingsOfEntity(
-  records: readonly CaseRecord[],
+  { records, grace }: Pick<Case, 'records' | 'grace'>,
   rules: readonly (readonly Placed[])[],
   watermarks: readonly number[],
   entity: string,
@@ -103,7 +105,14 @@ function firingsOfEntity(
   const firings: Firing[] = [];
   const stories = new Map<number, Story>();
   const storyOf = ({ rule, since }: Placed): Story => {
-    const story = stories.get(rule) ?? { since, wait: null, matched: false, firedAt: null, decided: null };
+    const story = stories.get(rule) ?? {
+      since,
+      wait: null,
+      matched: false,
+      firedAt: null,
+      decided: null,
+      unlessAt: null,
+    };
     stories.set(rule, story);
     return story;
   };
@@ -133,6 +142,7 @@ function firingsOfEntity(
     for (const [rule, story] of stories) {
       if (rules[at]?.some((each) => each.rule === rule && each.since === story.since)) continue;
       forgot ||= story.wait !== null || story.matched || story.firedAt !== null || story.decided !== null;
+      forgot ||= story.unlessAt !== null;
       stories.delete(rule);
     }
     return forgot;
@@ -141,7 +151,9 @@ function firingsOfEntity(
   /** Ends the waits whose deadline has passed at a record. */
   const passDeadlines = (at: number): void => {
     const hasPassed = ({ wait }: Story): boolean =>
-      wait !== null && wait.from < at && Math.max(wait.deadline, wait.setAt) < (watermarks[at] ?? 0);
+      wait !== null &&
+      wait.from < at &&
+      Math.max(wait.deadline + 1000 * (grace ?? 0), wait.setAt) < (watermarks[at] ?? 0);
     const passed = [...stories.values()].filter(hasPassed);
     if (passed.length === 0) return;
     const deadlines = passed.map(({ wait }) => remembersUntil(wait?.deadline ?? 0));
@@ -179,6 +191,7 @@ function firingsOfEntity(
         index,
         before,
         watermark: watermarks[index] ?? 0,
+        hasTime: grace !== null,
       });
       makesDifference ||= taken.makesDifference;
       const was = readsPrevious(placed) ? (before?.kind ?? null) : undefined;
@@ -204,16 +217,38 @@ type Taken = { readonly fires: boolean; readonly deadline: number | null; readon
 const NOTHING: Taken = { fires: false, deadline: null, makesDifference: false };
 const NOTED: Taken = { ...NOTHING, makesDifference: true };
 
-type Around = { readonly index: number; readonly before: EventBody | null; readonly watermark: number };
+type Around = {
+  readonly index: number;
+  readonly before: EventBody | null;
+  readonly watermark: number;
+  /** The own time of events counts. */
+  readonly hasTime: boolean;
+};
 
-function takeEvent(rule: Placed, story: Story, { at, body }: EventRecord, around: Around): Taken {
+function takeEvent(rule: Placed, story: Story, record: EventRecord, around: Around): Taken {
+  const { body } = record;
+  const at = around.hasTime ? record.time : record.at;
   const when = holds(rule.when, body, around.before);
   const hadMatched = story.matched && rule.cooldown === 'until_false';
   const turned = rule.cooldown === 'until_false' && when !== null && when !== story.matched;
   if (when !== null) story.matched = rule.cooldown === 'until_false' && when;
+  const isNewUnless = noteUnless(rule, story, { at, body }, around);
   const taken =
     when === true || story.wait ? takeMatch(rule, story, { at, body }, { ...around, when, hadMatched }) : NOTHING;
-  return turned ? { ...taken, makesDifference: true } : taken;
+  return turned || isNewUnless ? { ...taken, makesDifference: true } : taken;
+}
+
+/** Returns true if the event is the newest for which `unless` is true. */
+function noteUnless(
+  { wait, unless }: Placed,
+  story: Story,
+  { at, body }: { readonly at: number; readonly body: EventBody },
+  { hasTime, before }: Around,
+): boolean {
+  if (!hasTime || wait === null || unless === null || holds(unless, body, before) !== true) return false;
+  if (story.unlessAt !== null && at <= story.unlessAt) return false;
+  story.unlessAt = at;
+  return true;
 }
 
 function takeMatch(
@@ -224,6 +259,7 @@ function takeMatch(
     index,
     before,
     watermark,
+    hasTime,
     when,
     hadMatched,
   }: Around & { readonly when: boolean | null; readonly hadMatched: boolean },
@@ -245,6 +281,10 @@ function takeMatch(
     return when === true ? NOTED : NOTHING;
   }
   if (when !== true) return unless === null ? NOTED : NOTHING;
+  if (hasTime && story.unlessAt !== null && at <= story.unlessAt) {
+    return wait === null || unless === null ? NOTED : NOTHING;
+  }
+  if (hasTime && wait && at < wait.time) return unless === null ? NOTED : NOTHING;
   const deadline = deadlineOf(rule, story, at, body);
   if (deadline === 'error') return NOTED;
   if (deadline === null) {
@@ -262,6 +302,7 @@ function takeMatch(
   story.wait = {
     deadline,
     from: index,
+    time: at,
     setAt: keeps ? wait.setAt : watermark,
     was: readsPrevious(rule) ? (before?.kind ?? null) : null,
   };

@@ -85,10 +85,16 @@ export const ruleBodyOf = (spec: RuleSpec & { readonly isEnabled: boolean }): Ru
   };
 };
 
-const BASE = configurationOf([
-  stream('orders', { key: 'event.id', forget_after: '1d', security: { api_keys: ['backend'] } }),
-  template('mail', { email: { subject: 'x', text: '{{kind}} {{due}} {{was}}' } }),
-]);
+const baseWith = (grace: number | null): Configuration =>
+  configurationOf([
+    stream('orders', {
+      key: 'event.id',
+      forget_after: '1d',
+      security: { api_keys: ['backend'] },
+      ...(grace !== null && { time: 'event.at', grace: `${grace}s` }),
+    }),
+    template('mail', { email: { subject: 'x', text: '{{kind}} {{due}} {{was}}' } }),
+  ]);
 const published = new WeakMap<Case, readonly Configuration[]>();
 
 /** The configuration at each record. Each edit is published by itself. */
@@ -99,7 +105,7 @@ export function configurationsOf(given: Case): readonly Configuration[] {
 }
 
 function publishEach(given: Case): readonly Configuration[] {
-  let configuration = BASE;
+  let configuration = baseWith(given.grace);
   let newest: unknown;
   return rulesAtEach(given).map((specs) => {
     if (specs === newest) return configuration;
@@ -115,7 +121,7 @@ function publishEach(given: Case): readonly Configuration[] {
 const LOG = 'log_1' as LogId;
 
 export function eventOf(record: Extract<CaseRecord, { readonly holds: 'event' }>, offset: number): KeyedEvent {
-  const { id, entity, body, at } = record;
+  const { id, entity, body, at, time } = record;
   return {
     id: id as EventId,
     workspace: 'shop',
@@ -125,7 +131,7 @@ export function eventOf(record: Extract<CaseRecord, { readonly holds: 'event' }>
     change: null,
     position: { logId: LOG, topic: 'carillon.events', partition: 0, offset },
     appendedAt: at,
-    time: at,
+    time,
     traceparent: null,
   };
 }

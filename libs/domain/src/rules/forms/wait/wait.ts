@@ -2,6 +2,7 @@ import { DEFAULTS, WAIT_BOUNDS } from '@carillon/shapes/values';
 import {
   durationOr,
   err,
+  formatDuration,
   formatInstant,
   isJsonObject,
   ok,
@@ -19,6 +20,8 @@ import type { CompiledForm, Deadline, FormStep, Match, RuleEffect, RuleFault, Ru
 export type KeptWait = {
   /** The newest deadline of `at` that was decided. It does not fire again. */
   readonly decided?: Instant;
+  /** The newest event time at which `unless` was true. Kept on streams with a `time` path. */
+  readonly unless?: Instant;
 };
 
 const NAME = 'wait';
@@ -51,24 +54,34 @@ export const WAIT: RuleForm<KeptWait> = {
     const notifiesIfPast = (body.if_past ?? DEFAULTS.rule.if_past) === 'notify';
     return ok(at === null && span === 0 ? null : compiledWait({ at, unless, span, moves, notifiesIfPast }));
   },
-  words({ kind, deadline, by }) {
+  words({ kind, deadline, by, at, late }) {
     const time = typeof deadline === 'number' ? formatInstant(deadline) : '';
     switch (typeof kind === 'string' ? kind : '') {
       case 'waits':
-        return [`waits until ${time}`];
+        return [
+          `waits until ${time}`,
+          ...(typeof late === 'number' ? [`the event came ${formatDuration(late)} after its time`] : []),
+        ];
       case 'cancelled':
         return [by === 'unless' ? 'wait cancelled: `unless` is true' : 'wait cancelled: `at` is null or missing'];
       case 'no_deadline':
         return ['starts no wait: `at` is null or missing'];
       case 'unless':
-        return ['starts no wait: `unless` is true'];
+        return [
+          typeof at === 'number'
+            ? `starts no wait: \`unless\` was true at ${formatInstant(at)}, and the event is not newer`
+            : 'starts no wait: `unless` is true',
+        ];
       case 'deadline_past':
         return [`deadline_past: the deadline ${time} was past already`];
       default:
         return [];
     }
   },
-  keptWords: ({ decided }) => (decided === undefined ? [] : [`has decided the deadline ${formatInstant(decided)}`]),
+  keptWords: ({ decided, unless }) => [
+    ...(decided === undefined ? [] : [`has decided the deadline ${formatInstant(decided)}`]),
+    ...(unless === undefined ? [] : [`\`unless\` was true at ${formatInstant(unless)}`]),
+  ],
   gates: ['unless', 'deadline'],
   gateOf({ kind }) {
     if (kind === 'cancelled' || kind === 'unless') return 'unless';
@@ -115,8 +128,9 @@ function compiledWait(parts: WaitParts): CompiledForm<KeptWait> {
       ...(unless === null ? [] : [['unless', unless] as const]),
     ],
     step(kept, occasion, effect) {
-      if (occasion.kind === 'deadline') return { kept: at === null ? kept : { decided: occasion.at }, effect };
-      if (occasion.wait === null && !effect.fires) return { kept, effect };
+      if (occasion.kind === 'deadline') return { kept: at === null ? kept : { ...kept, decided: occasion.at }, effect };
+      const keepsUnless = unless !== null && occasion.grace !== null;
+      if (occasion.wait === null && !effect.fires && !keepsUnless) return { kept, effect };
       return stepAtEvent(parts, kept, occasion, effect);
     },
   };
@@ -125,13 +139,15 @@ function compiledWait(parts: WaitParts): CompiledForm<KeptWait> {
 /** The first row of the table of waits in docs/rules.md that applies to the event. */
 function stepAtEvent(
   parts: WaitParts,
-  kept: KeptWait | undefined,
+  keptBefore: KeptWait | undefined,
   match: Match,
   effect: RuleEffect,
 ): FormStep<KeptWait> {
   const { wait } = match;
   const unless = evaluateUnless(parts.unless, match);
   const idle: RuleEffect = { ...effect, fires: false, error: unless.error };
+  const kept = unless.holds ? withUnless(keptBefore, match) : keptBefore;
+  if (wait === null && !effect.fires) return { kept, effect };
   if (unless.holds) {
     if (wait !== null && match.at <= wait.deadline) {
       return { kept, effect: { ...idle, wait: null }, decision: { kind: 'cancelled', by: 'unless' } };
@@ -139,6 +155,8 @@ function stepAtEvent(
     return { kept, effect: idle, ...(effect.fires && { decision: { kind: 'unless' } }) };
   }
   if (!effect.fires) return { kept, effect: idle };
+  const older = olderThan(kept, match);
+  if (older) return { kept, effect: idle, ...(older.decision && { decision: older.decision }) };
   const found = deadlineOf(parts, match);
   if (typeof found === 'string') return { kept, effect: { ...idle, error: found } };
   if (found === null) {
@@ -148,22 +166,45 @@ function stepAtEvent(
   const { deadline } = found;
   const isDecided = kept?.decided === deadline;
   if (parts.at === null || (deadline >= match.at && !isDecided)) {
-    return { kept, effect: { ...idle, wait: found }, decision: { kind: 'waits', deadline } };
+    return { kept, effect: { ...idle, wait: found }, decision: { kind: 'waits', deadline, ...lateness(match) } };
   }
   if (parts.notifiesIfPast && !isDecided) {
-    return { kept: { decided: deadline }, effect: { ...effect, wait: null, deadline } };
+    return { kept: { ...kept, decided: deadline }, effect: { ...effect, wait: null, deadline } };
   }
   return { kept, effect: { ...idle, wait: null }, decision: { kind: 'deadline_past', deadline } };
 }
 
+/** Keeps the newest event time at which `unless` was true, on a stream with a `time` path. */
+const withUnless = (kept: KeptWait | undefined, { at, grace }: Match): KeptWait | undefined =>
+  grace === null || (kept?.unless ?? -Infinity) >= at ? kept : { ...kept, unless: at };
+
+/** How late a match came, if more than the grace. */
+const lateness = ({ at, grace, watermark }: Match): { readonly late?: Duration } =>
+  grace !== null && watermark - at > grace ? { late: watermark - at } : {};
+
+/**
+ * Returns a match that comes out of order, on a stream with a `time` path: one that is no newer than an event for which `unless` was true,
+ * or older than the event of the wait. It changes no wait. Null: the match counts.
+ */
+function olderThan(
+  kept: KeptWait | undefined,
+  { at, grace, wait, waitsFrom }: Match,
+): { readonly decision: FormStep<KeptWait>['decision'] } | null {
+  if (grace === null) return null;
+  if (kept?.unless !== undefined && at <= kept.unless) {
+    return { decision: wait === null ? { kind: 'unless', at: kept.unless } : undefined };
+  }
+  return waitsFrom !== null && at < waitsFrom ? { decision: undefined } : null;
+}
+
 /** Returns the wait from this match on. Null: `at` is null or a field that it names is missing. Text: an error. */
 function deadlineOf(parts: WaitParts, match: Match): Deadline | null | string {
-  const { wait, watermark } = match;
+  const { wait, watermark, grace } = match;
   if (wait !== null && !parts.moves) return { ...wait };
   const deadline = parts.at === null ? match.at + parts.span : instantOf(parts.at, match);
   if (typeof deadline !== 'number') return deadline;
   if (deadline - match.at > LONGEST) return `at is more than ${WAIT_BOUNDS.longest} ahead`;
-  return { deadline, due: Math.max(deadline, watermark) };
+  return { deadline, due: Math.max(deadline + (grace ?? 0), watermark) };
 }
 
 function instantOf(at: Expression, match: Match): Instant | null | string {
