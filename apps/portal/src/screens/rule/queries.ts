@@ -77,6 +77,17 @@ export const sampleQuery = (workspace: string, title: string, saving: string | n
     placeholderData: (before) => before,
   });
 
+/** Reads a page of 50 events of a stream, newest first. Null: the first page. */
+export const readEvents = (workspace: string, stream: string, cursor: string | null) =>
+  bodyOf(
+    api.GET('/v1/workspaces/{workspace}/events', {
+      params: {
+        path: { workspace },
+        query: { stream, limit: 50, labels: 'true', ...(cursor !== null && { cursor }) },
+      },
+    }),
+  );
+
 /** Events that a stream got last. */
 export const newestEventsQuery = (workspace: string, stream: string) =>
   queryOptions({

@@ -15,10 +15,11 @@ import { momentWords } from '../../../ui/time-words.ts';
 import { useZone } from '../../../ui/zone.ts';
 import { useOrigin } from '../../streams/use-origin.ts';
 import { entityOf } from '../entity.ts';
-import { newestEventsQuery, sampleQuery, type Sample } from '../queries.ts';
+import { newestEventsQuery, readEvents, sampleQuery, type Sample } from '../queries.ts';
 import { isListening, savingOf, type RuleProps } from '../rule-props.ts';
 import rule from '../rule.module.css';
 import { AddToPlan } from './add-to-plan.tsx';
+import { newestOfEntity } from './newest-of-entity.ts';
 import { EMPTY_PLAN, letPass, testOf, withCame, withEvent, withoutEvent, withText, type Plan } from './plan.ts';
 import { StepAxis } from './step-axis.tsx';
 import { StepTable } from './step-table.tsx';
@@ -79,14 +80,15 @@ export function TimelineBench(props: RuleProps & { readonly onRunner: (run: () =
   const addCame = useMutation({
     mutationFn: async (id: string) => {
       if (!(await draft.saveNow())) throw new Error(NOT_SAVED);
-      const sorted = came.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
-      const { timeline } = await runTest(workspace, title, {
-        events: sorted.map((event) => ({ event_id: event.id })),
-        drafts: draft.latest().hasDraft,
+      const { hasDraft: drafts } = draft.latest();
+      return newestOfEntity(id, {
+        readPage: (cursor) => readEvents(workspace, stream ?? '', cursor),
+        entitiesOf: async (events) => {
+          const tested = { events: events.map((event) => ({ event_id: event.id })), drafts };
+          const { timeline } = await runTest(workspace, title, tested);
+          return new Map(timeline.map((step) => [step.event_id ?? '', step.entity]));
+        },
       });
-      const entity = timeline.find((step) => step.event_id === id)?.entity;
-      const own = new Set(timeline.filter((step) => step.entity === entity).map(({ event_id: own_ }) => own_));
-      return sorted.filter((event) => own.has(event.id));
     },
     onSuccess: (events) =>
       setPlan((before) =>
