@@ -131,6 +131,39 @@ describe('the streams of a configuration', () => {
     expect(placed && [placed.name, ruleIdOf(placed)]).toEqual(['settled', 'rul_1']);
   });
 
+  it('say by which configuration each rule came to its stream, through edits, renames and switches', () => {
+    const [own] = [{ ...rule, id: 'rul_1' }];
+    const published = (rules: NotificationBody['rules'] | null, name = 'order-paid') =>
+      [notification(name, rules && withRules(rules))] as const;
+    const since = (...records: readonly (readonly Wish[])[]) =>
+      [...streamTable(configurationOf(...records)).rules.values()].flat().map(({ since: number }) => number);
+    const first = published({ paid: own });
+    expect(since(first)).toEqual([0]);
+    expect(since(first, published({ paid: { ...own, when: 'true', enabled: false } }))).toEqual([0]);
+    expect(since(first, published({ settled: own }))).toEqual([0]);
+    expect(since(first, [...published(null), ...published({ paid: own }, 'order-settled')])).toEqual([0]);
+    expect(since(first, published(null), first)).toEqual([2]);
+    expect(since(first, published({}), first)).toEqual([2]);
+    expect(since(first, published({ paid: { ...own, stream: 'returns' } }), first)).toEqual([2]);
+    expect(since(published({ paid: rule }), published({ settled: rule }))).toEqual([1]);
+  });
+
+  it('give their rules a grace if they have a time of their own', () => {
+    const from = { integration: 'shop-db', tables: { 'public.orders': 'event.id' } };
+    const graceOf = (body: object) => {
+      const configuration = configurationOf([
+        stream('orders', body),
+        notification('order-paid', withRules({ paid: rule })),
+      ]);
+      return streamTable(configuration).rules.get('shop/orders')?.[0]?.grace;
+    };
+    expect(graceOf(ORDERS)).toBeNull();
+    expect(graceOf({ ...ORDERS, time: 'event.at' })).toBe(10_000);
+    expect(graceOf({ ...ORDERS, time: 'event.at', grace: '1m' })).toBe(60_000);
+    expect(graceOf({ from })).toBeNull();
+    expect(graceOf({ from, time: 'event.at' })).toBe(10_000);
+  });
+
   it('do not reach into another workspace', () => {
     const configuration = configurationOf(orderShop(), orderShop(ORDER_PAID, 'other'));
     const { rules } = streamTable(configuration);
