@@ -39,6 +39,8 @@ export type RememberedRule = {
   readonly decisions: readonly Decision[];
   /** Deadline until which the entity waits because of the event. Null if it does not wait. */
   readonly waitsUntil: Instant | null;
+  /** The rule was removed or moved since. So the wait has ended, which the state says once it is written again. */
+  readonly isWithdrawn: boolean;
   /**
    * Result of `when` and of the rule's switch if the rule does not fire, evaluated again. Null if it fires or cannot be
    * evaluated any more.
@@ -64,7 +66,7 @@ export async function rememberedStories(
   const memory = await loadMemory({ ...event, key }, ports);
   const stories: RememberedStory[] = [];
   for (const rule of rules) {
-    const remembered = rememberedOf(rule, event, memory);
+    const remembered = rememberedOf(rule, event, memory, ports.configuration.current());
     const story = await storyOf(remembered, event, configuration, row, ports);
     stories.push({ ...story, remembered });
     if (ports.slice.isExpired()) await ports.slice.yield();
@@ -72,17 +74,23 @@ export async function rememberedStories(
   return stories;
 }
 
-function rememberedOf(rule: CompiledRule, event: SourceEvent, memory: EntityMemory | null): RememberedRule {
+function rememberedOf(
+  rule: CompiledRule,
+  event: SourceEvent,
+  memory: EntityMemory | null,
+  current: Configuration,
+): RememberedRule {
   const { placed } = rule;
   const ruleId = ruleIdOf(placed);
   const decisions = memory === null ? [] : decisionsAbout(memory, event).filter((each) => each.ruleId === ruleId);
   const wait = memory === null ? undefined : ruleMemoryOf(memory, placed)?.wait;
   const waitsUntil = wait?.event === event.position.offset ? wait.deadline : null;
+  const isWithdrawn = waitsUntil !== null && findRuleById(current, placed.workspace, ruleId)?.since !== placed.since;
   const canEvaluate = readsEventOnly(rule, event);
   const bindings = bindingsOf(event);
   const evaluated = canEvaluate ? outcomeWithoutFiring(rule, bindings, new StepBudget()) : null;
   const lines = evaluated === NOT_FIRED ? conditionLines(rule, bindings) : [];
-  return { placed, decisions, waitsUntil, nothing: placed.enabled ? evaluated : DISABLED, lines };
+  return { placed, decisions, waitsUntil, isWithdrawn, nothing: placed.enabled ? evaluated : DISABLED, lines };
 }
 
 /**
@@ -93,7 +101,7 @@ const readsEventOnly = ({ memory }: CompiledRule, { change }: SourceEvent): bool
   change !== null || memory?.readsPrevious !== true;
 
 async function storyOf(
-  { placed, decisions, waitsUntil, nothing }: RememberedRule,
+  { placed, decisions, waitsUntil, isWithdrawn, nothing }: RememberedRule,
   event: SourceEvent,
   configuration: Configuration,
   row: EventRow,
@@ -106,7 +114,8 @@ async function storyOf(
     const story = await firingStory(firing, { placed, event, row }, ports);
     return { ...story, steps: [...steps, ...story.steps] };
   }
-  if (decisions.length > 0) return { steps, people: [], intents: [] };
+  if (isWithdrawn) steps.push(step('rule', decisions.at(-1)?.at ?? row.at, WITHDRAWN, more));
+  if (steps.length > 0) return { steps, people: [], intents: [] };
   if (waitsUntil !== null) {
     const waits = step('rule', row.at, `waits until ${formatInstant(waitsUntil)}`, more);
     return { steps: [waits], people: [], intents: [] };
@@ -120,6 +129,8 @@ async function storyOf(
   return { ...sent, steps: [step('rule', row.at, text, { ...more, reason: 'not_kept' })] };
 }
 
+export const WITHDRAWN =
+  'rule_withdrawn: the rule was removed or moved to another stream; the wait ends without a message';
 const DECISION_GONE = 'did not fire, or the decision is no longer kept';
 
 /** `at`: the watermark at which the rule decided. */

@@ -10,7 +10,7 @@ import {
 } from '@carillon/domain/rules';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import { gate, type Evidence, type Gate, type GateName, type GateResult } from './gates.ts';
-import type { RememberedRule } from './remembered.ts';
+import { WITHDRAWN, type RememberedRule } from './remembered.ts';
 
 /** Gates that a rule has because of its forms. */
 export const ownGatesOf = (remembered: Pick<RememberedRule, 'placed'> | undefined): readonly GateName[] =>
@@ -35,11 +35,12 @@ const UP_TO_DEADLINE: readonly GateName[] = ['condition', 'unless', 'deadline'];
  * searched name. The gate `rule` is only included if it stopped the event.
  */
 export function stateGates(remembered: RememberedRule, event: SourceEvent, at: Instant): readonly Gate[] {
-  const { decisions, nothing, waitsUntil } = remembered;
+  const { decisions, nothing, waitsUntil, isWithdrawn } = remembered;
   const last = decisions.at(-1);
   const isOfOther =
     last !== undefined && last.eventId === event.id && last.waited !== undefined && last.waited !== event.id;
   if (nothing !== null && (!last || isOfOther)) return [gateOfNothing(nothing, remembered, event, at)];
+  if (isWithdrawn) return [gate('rule', 'stopped', WITHDRAWN, { ...SOURCE, at })];
   if (waitsUntil !== null) {
     const waits = gate('deadline', 'waiting', `waits until ${formatInstant(waitsUntil)}`, { ...SOURCE, at });
     return [...passedBefore('deadline', remembered, at), waits];

@@ -68,6 +68,20 @@ describe('the trace of an event that a rule with state saw', () => {
     expect(await linesOf(placed)).toEqual([`waits until ${iso(deadline)}`]);
   });
 
+  it('says that the wait of a removed rule has ended, before and after its deadline', async () => {
+    await publish(WAITS);
+    const placed = await happens('placed');
+    await settle(topology);
+    const ref = { kind: 'notification', workspace: 'shop', name: 'order-paid' } as const;
+    await topology.publish({ ref, body: null });
+    await settle(topology);
+    const withdrawn = expect.stringMatching(/^rule_withdrawn: the rule was removed or moved/) as string;
+    expect(await linesOf(placed)).toEqual([expect.stringMatching(/^waits until /), withdrawn]);
+    await passes(HOUR + 1000);
+    await settle(topology);
+    expect(await linesOf(placed)).toEqual([expect.stringMatching(/^waits until /), withdrawn]);
+  });
+
   it('says which event cancelled the wait, and of that event whose wait it cancelled', async () => {
     await publish(WAITS);
     const placed = await happens('placed');
