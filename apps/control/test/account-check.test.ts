@@ -59,7 +59,7 @@ describe('a check of an account', () => {
     ['default:sms:main', 'twilio of the deployment'],
     // A workspace's own, though the sandbox of the deployment is called the same.
     ['sandbox', 'smtp of shop'],
-  ])('%s, as traces and alerts name it, opens %s', async (name, whose) => {
+  ])('names the account %s, as in traces and alerts, by opening %s', async (name, whose) => {
     for (const workspace of ['shop', '-']) {
       expect(await check(name, workspace)).toMatchObject({
         status: 200,
@@ -88,7 +88,7 @@ describe('a check of an account', () => {
       'default:telegram',
       'there is no account default:telegram; known: default, default:push, default:sms:main, sandbox, texts; accounts that begin with default are in carillon.yaml: accounts.email, accounts.sms, accounts.push',
     ],
-  ])('%s that there is not says what there is', async (name, words) => {
+  ])('lists the existing accounts if %s is unknown', async (name, words) => {
     const { status, body } = await check(name);
     expect([status, opened]).toEqual([404, []]);
     expect(body.detail).toContain(words);

@@ -93,8 +93,8 @@ async function logged() {
   });
 }
 
-describe('What somebody sets for a person', () => {
-  it('is in the store before the answer, on the log, and says who did it', async () => {
+describe('A choice set for a person', () => {
+  it('is stored and on the log before the response, with its author', async () => {
     const answer = await set({ person: ' Ada@EXAMPLE.com', target: 'category', name: 'orders', opted_out: true });
     expect(answer.status).toBe(200);
     expect(wordsOf(answer.body)).toEqual([['category', 'orders', null, 'out', 'ann']]);
@@ -112,7 +112,7 @@ describe('What somebody sets for a person', () => {
     expect(answer.body).toMatchObject(await show('ADA@example.com.'));
   });
 
-  it('of a notification is kept under its id, and shown by its name', async () => {
+  it('of a notification is stored by id and shown by name', async () => {
     const { body } = await set({
       person: 'user 42',
       target: 'notification',
@@ -124,7 +124,7 @@ describe('What somebody sets for a person', () => {
     expect((await held('user 42'))?.words).toMatchObject([{ target: { kind: 'notification', name: 'ntf_shop' } }]);
   });
 
-  it('to be allowed on all channels takes back what was stopped on one', async () => {
+  it('that allows all channels reverses the opt-outs of single channels', async () => {
     await set({ person: 'ada', target: 'all', channel: 'sms', opted_out: true });
     await set({ person: 'ada', target: 'all', opted_out: true });
     const { body } = await set({ person: 'ada', target: 'all', opted_out: false });
@@ -144,13 +144,13 @@ describe('What somebody sets for a person', () => {
     [{ target: 'all', channel: 'mail' }, 'channel: there is no channel mail; did you mean email?'],
     [{ target: 'all', person: ' ' }, 'person: '],
     [{ target: 'all', person: 'a\u0000b' }, 'person: has a control character'],
-  ])('is refused where it is %j', async (wrong, words) => {
+  ])('is refused if it is %j', async (wrong, words) => {
     const { status, body } = await set({ person: 'ada', opted_out: true, ...wrong });
     expect({ status, detail: body.detail }).toEqual({ status: 400, detail: expect.stringContaining(words) as unknown });
     expect(await held('ada')).toBeUndefined();
   });
 
-  it('holds where the topic of consents cannot take it now, and waits there for it', async () => {
+  it('is stored while the log is unavailable, and published later', async () => {
     await fixture.control.close(0);
     const log = createMemoryLog({
       logId: 'log_0000000000000000000000000A' as LogId,
@@ -172,14 +172,14 @@ describe('What somebody sets for a person', () => {
     expect((await held('ada'))?.unpublished).toHaveLength(1);
   });
 
-  it('is not done where the store cannot take it', async () => {
+  it('fails if the store is unavailable', async () => {
     await fixture.control.close(0);
     await open(ANN, { consents: { ...consents, replace: () => Promise.reject(new Error('away')) } });
     expect((await set({ person: 'ada', target: 'all', opted_out: true })).status).toBe(500);
     expect(await logged()).toEqual([]);
   });
 
-  it('is not for whoever may only read, and reading is not for whoever sees no addresses', async () => {
+  it('needs write permission, and reading needs permission to see addresses', async () => {
     await fixture.control.close(0);
     await open(personWith('eve', ['read']));
     for (const path of [SHOP, `${SHOP}/person?person=ada`, `${SHOP}/export`]) {
@@ -190,7 +190,7 @@ describe('What somebody sets for a person', () => {
   });
 });
 
-describe('What was said under a name that a category had before', () => {
+describe('A choice under a former name of a category', () => {
   const say = (person: string, name: string, optedOut: boolean, channel: 'sms' | null = null) =>
     saying(person, { target: { kind: 'category', name }, channel, optedOut });
   const isOut = async (person: string) => {
@@ -199,7 +199,7 @@ describe('What was said under a name that a category had before', () => {
     return document !== undefined && optOutFor([document], question) !== null;
   };
 
-  it('is taken back by the name of now, and by that of then, on each channel', async () => {
+  it('is reversed by the current and the former name, on each channel', async () => {
     for (const [person, name] of [
       ['ada', 'orders'],
       ['bob', 'purchases'],
@@ -212,14 +212,14 @@ describe('What was said under a name that a category had before', () => {
     }
   });
 
-  it('is taken back by a file, by either name', async () => {
+  it('is reversed by a file with either name', async () => {
     for (const person of ['ada', 'bob']) await say(person, 'purchases', true);
     const csv = 'person,target,name,opted_out\nada,category,orders,false\nbob,category,purchases,false\n';
     expect((await importing(csv)).body).toMatchObject({ taken: 2, refused: 0 });
     expect([await isOut('ada'), await isOut('bob')]).toEqual([false, false]);
   });
 
-  it('is said under the name of now where a file or an operator says it anew', async () => {
+  it('gets the current name if a file or an operator repeats it', async () => {
     await importing('person\nada\n', '?category=purchases');
     await set({ person: 'bob', target: 'category', name: 'purchases', opted_out: true });
     for (const person of ['ada', 'bob']) {
@@ -227,7 +227,7 @@ describe('What was said under a name that a category had before', () => {
     }
   });
 
-  it('counts after it was written to a file and brought elsewhere, whatever was said under the name of now', async () => {
+  it('still applies after export and import, whatever was chosen under the current name', async () => {
     // Out under the name of then counts, however late somebody wanted it again under the name of now.
     await say('ada', 'orders', true);
     await say('ada', 'purchases', true);
@@ -253,8 +253,8 @@ describe('What was said under a name that a category had before', () => {
   });
 });
 
-describe('What was said about a notification that is gone', () => {
-  it('is written under its id, which a file may name', async () => {
+describe('A choice about a removed notification', () => {
+  it('is exported by id, which an import accepts', async () => {
     const gone = 'ntf_0123456789ABCDEFGHJKMNPQRS';
     const target = { kind: 'notification', name: gone } as const;
     await saying('ada', { target });
@@ -268,8 +268,8 @@ describe('What was said about a notification that is gone', () => {
   });
 });
 
-describe('The list', () => {
-  it('is of a workspace or of all, page by page, and finds a person in any form', async () => {
+describe('The list of choices', () => {
+  it('has pages, covers one or all workspaces, and finds a person by any form of an address', async () => {
     for (const person of ['ada@example.com', 'bob', 'carl']) await set({ person, target: 'all', opted_out: true });
     await saying('ada@example.com', {}, 'club');
     const persons = async (path: string) => (await call('GET', path)).body.items.map(({ person }) => person).toSorted();
@@ -284,8 +284,8 @@ describe('The list', () => {
   });
 });
 
-describe('A file of opt-outs', () => {
-  it('of addresses alone stops everything for each, once, however often it is brought', async () => {
+describe('An import of opt-outs', () => {
+  it('with only addresses opts each person out of everything, once even if repeated', async () => {
     const csv = "\ufeffAddress\r\nAda@Example.com\r\n'+49 30 123456\r\n\r\n0171 123\r\nada@example.com\r\n";
     const first = await importing(csv);
     expect(first).toMatchObject({ status: 200, body: { rows: 4, taken: 3, added: 2, refused: 1 } });
@@ -299,7 +299,7 @@ describe('A file of opt-outs', () => {
     expect((await logged()).every(({ way, by }) => way === 'import' && by === 'ann')).toBe(true);
   });
 
-  it('of a category and a channel stops these', async () => {
+  it('with category and channel opts out of these only', async () => {
     await importing('person\nuser 42\n', '?category=orders&channel=email');
     expect(wordsOf(await show('user 42'))).toEqual([['category', 'orders', 'email', 'out', 'ann']]);
     const wrong = await importing('person\nuser 42\n', '?category=order');
@@ -309,7 +309,7 @@ describe('A file of opt-outs', () => {
     });
   });
 
-  it('names each row that is wrong', async () => {
+  it('reports each wrong row', async () => {
     const csv = [
       'person,target,name,channel,opted_out,at,workspace',
       'ada,category,order,,,,',
@@ -336,7 +336,7 @@ describe('A file of opt-outs', () => {
     expect(await held('ada')).toBeUndefined();
   });
 
-  it('that says when does not stand against what was said since', async () => {
+  it('with times does not override newer choices', async () => {
     const old = new Date(fixture.clock.now() - 3_600_000).toISOString();
     const csv = `person,at\nada,${old}\nbob,${old}\n`;
     await importing(csv);
@@ -349,7 +349,7 @@ describe('A file of opt-outs', () => {
     expect((await show('ada')).words).toMatchObject([{ opted_out: true }]);
   });
 
-  it('is written for others as it was read, formulas guarded, and brought again gives the same', async () => {
+  it('exports equal rows with escaped formulas, and importing them again changes nothing', async () => {
     await set({ person: '=cmd', target: 'notification', name: 'order-paid', opted_out: true });
     await set({ person: '+4930123456', target: 'category', name: 'orders', channel: 'sms', opted_out: true });
     await set({ person: '+4930123456', target: 'category', name: 'orders', channel: 'sms', opted_out: false });
@@ -368,7 +368,7 @@ describe('A file of opt-outs', () => {
     expect(await Promise.all(['=cmd', '+4930123456'].map(show))).toEqual(before);
   });
 
-  it('is written once for a person whom somebody else writes at the same moment', async () => {
+  it('writes a person once even if another writer changes them concurrently', async () => {
     await fixture.control.close(0);
     let raced = false;
     const racing: ConsentStore = {

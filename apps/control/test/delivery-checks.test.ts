@@ -50,8 +50,8 @@ async function judged(): Promise<void> {
 }
 const dropsOf = () => findDrops({ isMeant: (one) => one === 'shop', since: 0 }, 500, topology.ports);
 
-describe('Whom a rule dropped', () => {
-  it('is listed with rule, reason, cause and event, newest first, and without those that `where` leaves out', async () => {
+describe('the list of dropped recipients', () => {
+  it('shows rule, reason, cause and event, newest first, without drops by `where`', async () => {
     await topology.publish(...orderShop(watched('string(1 / (item.id == "bob" ? 0 : 1))')));
     const first = await topology.event({ status: 'paid', watchers: watchers('ada', 'bob', 'left') });
     await topology.event({ status: 'open', watchers: watchers('bob') });
@@ -69,7 +69,7 @@ describe('Whom a rule dropped', () => {
     expect((await findDrops({ since: topology.clock.now() + 1 }, 500, topology.ports)).rows).toEqual([]);
   });
 
-  it('is told page by page, each row once, while events come in', async () => {
+  it('has each row once over all pages while new events arrive', async () => {
     await topology.publish(...orderShop(watched('string(1 / (item.id.startsWith("bob") ? 0 : 1))')));
     await topology.event({ status: 'paid', watchers: watchers('bob1', 'bob2', 'bob3') });
     await topology.event({ status: 'paid', watchers: watchers('bob4') });
@@ -94,7 +94,7 @@ describe('Whom a rule dropped', () => {
     expect(paged).toEqual(whole);
   });
 
-  it('beyond the limit of recipients is one line with how many', async () => {
+  it('shows one line with the count for recipients over the limit', async () => {
     await topology.publish(...orderShop(watched('item.id')));
     await topology.event({ status: 'paid', watchers: watchers(...Array.from({ length: 612 }, (_, at) => `p${at}`)) });
     await judged();
@@ -103,7 +103,7 @@ describe('Whom a rule dropped', () => {
     ]);
   });
 
-  it('by an item of a partner that cannot be used is listed as well', async () => {
+  it('includes unusable items of a partner', async () => {
     const recipients = {
       from: 'lookup',
       integration: 'crm',
@@ -135,7 +135,7 @@ describe('Whom a rule dropped', () => {
   });
 });
 
-describe('The doctor', () => {
+describe('doctor', () => {
   let kept: number | null = null;
   afterEach(() => (kept = null));
   const checks = () =>
@@ -147,7 +147,7 @@ describe('The doctor', () => {
     });
   const failed = async () => (await checks()).filter(({ ok }) => !ok);
 
-  it('names open dead letters seven days before retention removes them', async () => {
+  it('warns of open dead letters seven days before retention deletes them', async () => {
     const at = topology.clock.now();
     const row = { workspace: 'shop', topic: 'carillon.events', partition: 0, offset: 0, reason: 'unreadable' };
     const open = { redrivenAt: null, redrivenBy: null, dismissedAt: null, dismissedBy: null, receipt: null };
@@ -163,7 +163,7 @@ describe('The doctor', () => {
     expect(await said()).not.toContain('leaves the log');
   });
 
-  it('is content where nothing waits for a person', async () => {
+  it('succeeds if nothing waits for a person', async () => {
     expect(await checks()).toEqual(
       [
         'dropped recipients',
@@ -178,7 +178,7 @@ describe('The doctor', () => {
     );
   });
 
-  it('says of how many events a rule drops recipients, though others were told, since when, why, and how to see whom', async () => {
+  it('reports for a rule how many events had drops, since when and why, with the command that lists them', async () => {
     await topology.publish(...orderShop(watched('string(1 / (item.id == "bob" ? 0 : 1))')));
     await topology.event({ status: 'paid', watchers: watchers('ada') });
     for (const names of [['bob'], ['bob', 'bob']])
@@ -193,7 +193,7 @@ describe('The doctor', () => {
     expect(step?.detail).toMatch(/Who: npx carillon deliveries --dropped --workspace shop$/);
   });
 
-  it('says what the intake refused for the sake of others, where that repeats, in any gateway, and for an hour', async () => {
+  it('reports repeated overload refusals of any gateway for an hour', async () => {
     const MINUTE = 60_000;
     const start = topology.clock.now();
     const refusedAt = (minute: number, why: IntakeCutOff = 'others_need') => {
@@ -220,7 +220,7 @@ describe('The doctor', () => {
     expect(await failed()).toEqual([]);
   });
 
-  it('says which account takes nothing, since when, and what waits for it', async () => {
+  it('reports an account that accepts nothing, since when, and its waiting messages', async () => {
     const { ledger, clock } = topology.ports;
     const waits = { state: 'WAITING', reason: 'account_unavailable', detail: 'the breaker is open' } as const;
     await ledger.insert([deliveryOf({ ...waits, createdAt: clock.now() })]);
@@ -232,7 +232,7 @@ describe('The doctor', () => {
     );
   });
 
-  it('says which account refuses us while another one sends, until it takes a message again', async () => {
+  it('reports an account that rejects us while another one sends, until it accepts a message again', async () => {
     const { ledger, clock } = topology.ports;
     const now = clock.now();
     const call = (account: string, verdict: ProviderVerdict, startedAt: number) => ({
@@ -262,7 +262,7 @@ describe('The doctor', () => {
     expect(await failed()).toEqual([]);
   });
 
-  it('says which account refuses many messages of which notification, with the share and the command that lists them', async () => {
+  it('reports an account that rejects many messages of a notification, with the share and the command that lists them', async () => {
     const { ledger, clock } = topology.ports;
     const now = clock.now();
     const sent = (verdict: ProviderVerdict, startedAt: number) =>
@@ -299,7 +299,7 @@ describe('The doctor', () => {
     ]);
   });
 
-  it('finds an account that refuses us behind however many newer messages that wait for their time, or were sent', async () => {
+  it('finds a rejecting account however many newer messages wait or were sent', async () => {
     const { ledger, clock } = topology.ports;
     const now = clock.now();
     const refused = (account: string) => ({
@@ -324,7 +324,7 @@ describe('The doctor', () => {
     expect(said[0]?.detail).toContain('1 delivery waits for it');
   });
 
-  it('says how many dead letters are open, since when', async () => {
+  it('reports the number of open dead letters and the age of the oldest', async () => {
     const { readModels, clock } = topology.ports;
     await readModels.put({ deadLetters: [letterAt(clock.now()), letterAt(clock.now(), { id: 'dl_2' })] });
     await readModels.markRedriven('dl_2', clock.now(), 'ann');
@@ -334,7 +334,7 @@ describe('The doctor', () => {
     expect(step?.detail).toMatch(/^1 is open, the oldest since .*Z: npx carillon dead-letters$/);
   });
 
-  it('says how many reports nobody could place, until somebody dismisses them, and that STOP is among them', async () => {
+  it('reports unmatched receipts until they are dismissed, and how many of them are STOP', async () => {
     const { readModels, clock } = topology.ports;
     const inbound = { address: '+4915112345678', wish: 'stop' } as const;
     const receipt = parkedReceipt({

@@ -64,8 +64,8 @@ const step = fc.record({
   at_once: fc.boolean(),
 });
 
-describe('Three writers over the same resources', () => {
-  it('lose no change that was acknowledged, in whatever order they look, type, publish and put', async () => {
+describe('three writers of the same resources', () => {
+  it('lose no acknowledged change in any order of reading, saving, publishing and writing', async () => {
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 40 }), async (steps) => {
@@ -120,7 +120,7 @@ describe('Three writers over the same resources', () => {
   });
 });
 
-describe('A publisher that dies', () => {
+describe('a publisher that crashes', () => {
   const STEPS = [
     'before the record',
     'after the record',
@@ -128,7 +128,7 @@ describe('A publisher that dies', () => {
     'before a draft goes',
     'after a draft went',
   ];
-  it.each(STEPS)('%s leaves all or nothing, and is made good by publishing again', async (place) => {
+  it.each(STEPS)('%s publishes all or nothing, and a repeat completes it', async (place) => {
     const { ports } = fixture;
     for (const name of NAMES) {
       const number = (await now(name))?.number ?? -1;

@@ -36,8 +36,8 @@ async function auditOf(what: string) {
   });
 }
 
-describe('An action on many deliveries', () => {
-  it('is counted first: what the action fits alone, with the people, and the names that nothing has are said', async () => {
+describe('a bulk action on deliveries', () => {
+  it('counts matching deliveries and people before it starts, and reports unknown names', async () => {
     await fixture.deliver(3);
     await fixture.deliver(2, { state: 'IN_DOUBT', intent: { person: 'grace' } });
     await fixture.deliver(4, { state: 'SENT' });
@@ -58,7 +58,7 @@ describe('An action on many deliveries', () => {
     expect(String(unknown.body['detail'])).toContain('order-paid');
   });
 
-  it('is counted among those that are named: what it fits and is of the workspace, each once', async () => {
+  it('counts selected deliveries once, only fitting ones of the workspace', async () => {
     const [first, second] = await fixture.deliver(2);
     const [other] = await fixture.deliver(1, { state: 'FAILED', intent: { person: 'grace' } });
     const [sent] = await fixture.deliver(1, { state: 'SENT' });
@@ -78,7 +78,7 @@ describe('An action on many deliveries', () => {
     expect((await owner.ask('POST', 'deliveries/count', { action: 'resend', ids: [] })).status).toBe(400);
   });
 
-  it('is counted with a turn for everybody else between any two pages', async () => {
+  it('yields to other requests between two pages while it counts', async () => {
     await fixture.deliver(1_201);
     const slice = alwaysYield();
     const patient = await fixture.as(deploymentOwner('session'), { ...owner, slice });
@@ -86,7 +86,7 @@ describe('An action on many deliveries', () => {
     expect(slice.ended).toBe(2);
   });
 
-  it('is a job over all that match, as they were counted, and each of them is sent again once', async () => {
+  it('starts a job over all counted deliveries and resends each once', async () => {
     const failed = await fixture.deliver(100);
     await fixture.deliver(3, { state: 'SENT' });
     const begun = await owner.ask('POST', 'deliveries/resend', { filter: { state: ['FAILED'] }, expected: 100 });
@@ -102,7 +102,7 @@ describe('An action on many deliveries', () => {
     expect((await fixture.ledger.get(failed[0]?.id as DeliveryId))?.detail).toBe(`by owner in ${idOf(begun)}`);
   });
 
-  it('begins nothing where more match than were expected, where nothing does, and where it is said both ways or neither', async () => {
+  it('does not start if more match than expected, if none match, or if the selection is ambiguous', async () => {
     await fixture.deliver(3);
     const filter = { state: ['FAILED'] };
     const refusals: readonly [object, number, string][] = [
@@ -123,7 +123,7 @@ describe('An action on many deliveries', () => {
     expect((await owner.ask('GET', 'jobs')).body['items']).toEqual([]);
   });
 
-  it('tells of each that it could not do by its id, those of other workspaces as if they were not there', async () => {
+  it('reports failed items by id, and items of other workspaces as unknown', async () => {
     const [failed] = await fixture.deliver(1);
     const [sent] = await fixture.deliver(1, { state: 'SENT' });
     const [foreign] = await fixture.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
@@ -141,7 +141,7 @@ describe('An action on many deliveries', () => {
     expect((await fixture.ledger.get(foreign?.id as DeliveryId))?.state).toBe('FAILED');
   });
 
-  it('dismisses receipts that nobody could place, those of the workspace alone, each on the audit', async () => {
+  it('dismisses unmatched receipts of the workspace only, and audits each', async () => {
     const receipt = (id: string, workspace: string, stage = 'receipts') => ({
       id,
       workspace,
@@ -188,7 +188,7 @@ describe('An action on many deliveries', () => {
     expect((await auditOf('dead_letter.dismiss')).map(({ target }) => target)).toEqual(['ddl_4']);
   });
 
-  it('cancels, and dismisses with what somebody knows', async () => {
+  it('cancels deliveries, and settles them with an operator’s knowledge', async () => {
     const waiting = await fixture.deliver(2, { state: 'WAITING', nextAt: 5_000 });
     const doubtful = await fixture.deliver(2, { state: 'IN_DOUBT' });
     await owner.ask('POST', 'deliveries/cancel', { ids: waiting.map(({ id }) => id) });
@@ -207,7 +207,7 @@ describe('An action on many deliveries', () => {
 });
 
 describe('A job', () => {
-  it('is done once and whole wherever its runner is killed, before a write or after it', async () => {
+  it('processes each item once, wherever its runner is killed', async () => {
     for (const reached of [false, true]) {
       for (let at = 1; ; at += 1) {
         const failed = await fixture.deliver(45);
@@ -230,7 +230,7 @@ describe('A job', () => {
     }
   });
 
-  it('is worked on by one runner; two that both hold it for a moment do each item once', async () => {
+  it('is run by one runner; two concurrent runners process each item once', async () => {
     const failed = await fixture.deliver(120);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
     const [first, second] = [fixture.runner(owner), fixture.runner(owner)];
@@ -244,7 +244,7 @@ describe('A job', () => {
     for (const { id } of failed) expect(await storyOf(id, 'operator_resend')).toHaveLength(1);
   });
 
-  it('goes on from where a runner that stopped has left it, without waiting for its lease', async () => {
+  it('continues where a stopped runner left it, without waiting for the lease', async () => {
     const failed = await fixture.deliver(200);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
     const first = fixture.runner(owner);
@@ -256,7 +256,7 @@ describe('A job', () => {
     expect(await jobAt(idOf(begun))).toMatchObject({ state: 'done', done: 200 });
   });
 
-  it('finds a place however many jobs another workspace has begun before it', async () => {
+  it('starts even if another workspace started many jobs before', async () => {
     const own = await fixture.deliver(5);
     for (const { id } of own) await owner.ask('POST', 'deliveries/resend', { ids: [id] });
     const [other] = await fixture.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
@@ -272,7 +272,7 @@ describe('A job', () => {
     expect(await states()).toEqual(own.map(() => 'WAITING'));
   });
 
-  it('waits while a store is away, and no item fails for it', async () => {
+  it('waits during an outage of a store without failing items', async () => {
     const failed = await fixture.deliver(10);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
     await run(fixture.runner(owner, mortalWire({ at: 2, reached: false })));
@@ -283,7 +283,7 @@ describe('A job', () => {
     expect(await jobAt(idOf(begun))).toMatchObject({ state: 'done', done: 10, failed: 0 });
   });
 
-  it('ends early where somebody cancels it: at once before it begins, after the items under way later', async () => {
+  it('stops on cancel: immediately before its start, later after the running items', async () => {
     const failed = await fixture.deliver(200);
     const ids = failed.map(({ id }) => id);
     const waiting = await owner.ask('POST', 'deliveries/resend', { ids });
@@ -308,7 +308,7 @@ describe('A job', () => {
       'loses the role',
       (person: Person): Person => ({ ...person, memberships: [{ workspace: 'shop', role: 'viewer' }] }),
     ],
-  ])('ends before the next batch once whoever began it %s, and the audit says so', async (_what, change) => {
+  ])('ends before the next batch if the person who started it %s, and audits that', async (_what, change) => {
     const directory = createDirectory({ ...owner, people: fixture.people, ids: givenIds });
     const memberships = [{ workspace: 'shop', role: 'operator' }] as const;
     const { id: adaId } = await directory.addPerson({ name: 'Ada', email: null, memberships, passwordHash: null });
@@ -340,7 +340,7 @@ describe('A job', () => {
     });
   });
 
-  it('that somebody wished to end, and whose runner died, ends with the next one', async () => {
+  it('that was cancelled before its runner crashed is ended by the next runner', async () => {
     const failed = await fixture.deliver(200);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
     await run(fixture.runner(owner, mortalWire({ at: 60, reached: true })));
@@ -351,7 +351,7 @@ describe('A job', () => {
     expect(await jobAt(idOf(begun))).toMatchObject({ state: 'cancelled', done: before });
   });
 
-  it('is read by whoever reads its workspace, and ended by whoever may begin it', async () => {
+  it('is visible to readers of its workspace, and cancelled by those who may start it', async () => {
     const [failed] = await fixture.deliver(1);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: [failed?.id] });
     const viewer = await fixture.as(personWith('vera', ['read'], 'shop'), owner);
@@ -369,7 +369,7 @@ describe('A job', () => {
     expect((await stranger.ask('GET', '/v1/workspaces/-/jobs')).body['items']).toEqual([]);
   });
 
-  it('writes a backup for the deployment, which nobody of a workspace sees, and once', async () => {
+  it('writes a backup of the deployment once, invisible to members of a workspace', async () => {
     expect((await owner.ask('POST', '/v1/backups', { file: 'relative' })).status).toBe(400);
     const begun = await owner.ask('POST', '/v1/backups', { file: '/nowhere/b.carillon' });
     expect(begun.headers['location']).toBe(`/v1/workspaces/-/jobs/${idOf(begun)}`);
@@ -380,7 +380,7 @@ describe('A job', () => {
     expect((await owner.ask('GET', 'jobs')).body['items']).toEqual([]);
   });
 
-  it('is forgotten thirty days after it ended', async () => {
+  it('is deleted thirty days after its end', async () => {
     const [failed] = await fixture.deliver(1);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: [failed?.id] });
     await run();

@@ -62,8 +62,8 @@ async function deliver(
 }
 const placesOf = ({ items }: Answered): readonly string[] => items.map((one) => one.unique_id.split('-')[1] ?? '');
 
-describe('Deliveries', () => {
-  it('are filtered by several states, reasons and channels, said with commas or one by one', async () => {
+describe('the list of deliveries', () => {
+  it('filters by several states, reasons and channels, as a comma list or repeated', async () => {
     const person = await deliver(
       { state: 'SENT', reason: 'accepted' },
       { state: 'FAILED', reason: 'refused_content' },
@@ -87,13 +87,13 @@ describe('Deliveries', () => {
     ['to=ada@example.com', '/to', 'to: expected 2h, today'],
     ['from=1h&to=2h', '/to', 'to: is not after `from`'],
     ['since=2h', undefined, 'since'],
-  ])('are not filtered by %s: what is wrong is named', async (query, pointer, detail) => {
+  ])('refuses the filter %s with its pointer', async (query, pointer, detail) => {
     const answer = await ask(`/v1/workspaces/shop/deliveries?${query}`);
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request', ...(pointer !== undefined && { pointer }) });
     expect(answer.detail).toContain(detail);
   });
 
-  it('are those of a span of time: its beginning is in it, its end is not', async () => {
+  it('covers a time range with inclusive start and exclusive end', async () => {
     const person = await deliver({}, {}, {}, {});
     const at = (minutes: number) => new Date(fixture.clock.now() - MINUTE * minutes).toISOString();
     const list = async (query: string) =>
@@ -103,7 +103,7 @@ describe('Deliveries', () => {
     expect(await list(`to=${at(2)}`)).toEqual(['1', '0']);
   });
 
-  it('of a rule that nothing has are no empty list, and those of one that was taken away are found', async () => {
+  it('refuses an unknown rule, and finds deliveries of a removed one', async () => {
     const person = await deliver({ rule: 'gone.paid' });
     expect(placesOf(await ask(`/v1/workspaces/shop/deliveries?rule=gone.paid&person=${person}`))).toEqual(['0']);
     const unknown = await ask('/v1/workspaces/shop/deliveries?rule=gone.payed');
@@ -112,7 +112,7 @@ describe('Deliveries', () => {
   });
 });
 
-describe('Duplicates', () => {
+describe('the list of duplicates', () => {
   const duplicate = (id: string, holder: Delivery, eventId: string, minutes: number): DuplicateRow => ({
     id,
     workspace: 'shop',
@@ -134,7 +134,7 @@ describe('Duplicates', () => {
     return seen;
   }
 
-  it('join every page of an event, each once, in the span of time that they fall into', async () => {
+  it('joins every page of an event, each once, within its time range', async () => {
     const eventId = 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD' as EventId;
     const [holder] = (await holders({ event: 'other' })) as [Delivery];
     const made = await holders({ event: eventId }, { event: eventId }, { event: eventId }, { event: eventId });
@@ -155,7 +155,7 @@ describe('Duplicates', () => {
     expect((await pages(`${url}&limit=1&state=SENT`)).flat()).not.toContain('out_0');
   });
 
-  it('of others are not gone through for the list of one person, which has those of its own deliveries', async () => {
+  it('reads only duplicates of a person’s own deliveries', async () => {
     const [, stranger] = await holders({ event: 'strange' }, { event: 'strange too' });
     const person = await deliver({ duplicates: 3 }, {}, { duplicates: 1 });
     const [newest, , oldest] = (await ledger.list({ person }, 3)).items;
@@ -198,8 +198,8 @@ describe('Duplicates', () => {
   }
 });
 
-describe('A cursor', () => {
-  it('goes on where the page ended while rows come in, and says nothing of what it holds', async () => {
+describe('a cursor', () => {
+  it('continues at the end of its page while rows are added, and is opaque', async () => {
     const person = await deliver({}, {}, {}, {}, {});
     const url = `/v1/workspaces/shop/deliveries?person=${person}&limit=2`;
     const first = await ask(url);
@@ -217,7 +217,7 @@ describe('A cursor', () => {
     expect(third.next).toBeNull();
   });
 
-  it('is good for its list, its workspace and its filters alone, and is refused by name elsewhere', async () => {
+  it('works only for its list, workspace and filters', async () => {
     const person = await deliver({}, {}, {});
     const { next } = await ask(`/v1/workspaces/shop/deliveries?person=${person}&limit=1`);
     const forged = Buffer.from(JSON.stringify([1, 'dlv_1'])).toString('base64url');
@@ -236,7 +236,7 @@ describe('A cursor', () => {
     }
   });
 
-  it('of one deployment is opened by all of its processes, and by no other deployment', () => {
+  it('works in all processes of a deployment, and in no other deployment', () => {
     const [one, same, other] = ['own_1', 'own_1', 'own_2'].map((ownerToken) =>
       createCursors({ ownerToken }, { ids: givenIds }),
     );

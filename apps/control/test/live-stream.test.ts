@@ -34,7 +34,7 @@ const eventsOf = (batches: readonly Batch[]): readonly string[] =>
   batches.flatMap(({ text }) => [...text.matchAll(/^event: (.+)$/gm)].map(([, event = '']) => event));
 
 describe('A live stream', () => {
-  it('says every 15 seconds that it is there, while nothing else is told', async () => {
+  it('sends a heartbeat every 15 seconds without other events', async () => {
     const stream = open();
     stream.begin('deliveries', 0, null);
     const batches = readAll(stream);
@@ -50,7 +50,7 @@ describe('A live stream', () => {
     stream.end();
   });
 
-  it('tells at most four batches a second, and in the last one each row as it is then', async () => {
+  it('sends at most four batches a second, each row in its latest state', async () => {
     const stream = open();
     stream.begin('deliveries', 0, null);
     const batches = readAll(stream);
@@ -70,7 +70,7 @@ describe('A live stream', () => {
     stream.end();
   });
 
-  it('keeps no more than so many rows for a reader that takes nothing, and tells it then to read the list again', async () => {
+  it('keeps a bounded number of rows for a slow reader, then sends `reset`', async () => {
     const stream = open();
     stream.begin('deliveries', 0, null);
     const text = stream.text();
@@ -90,7 +90,7 @@ describe('A live stream', () => {
     stream.end();
   });
 
-  it('ends at once when it is ended, though it waits for a heartbeat', async () => {
+  it('ends at once although a heartbeat is pending', async () => {
     const stream = open();
     stream.begin('deliveries', 0, null);
     const text = stream.text();

@@ -76,8 +76,8 @@ async function park(): Promise<void> {
   });
 }
 
-describe('receipts that nobody could place', () => {
-  it('are listed newest first, each with what it says, and no other dead letter among them', async () => {
+describe('unmatched receipts', () => {
+  it('are listed newest first with their content, without other dead letters', async () => {
     await park();
     const { ask } = await openFor(owner);
     expect(await ask('-/receipts')).toMatchObject({
@@ -92,7 +92,7 @@ describe('receipts that nobody could place', () => {
     expect(await ask('shop/receipts/ddl_rule')).toMatchObject({ status: 404, body: { code: 'not_found' } });
   });
 
-  it('are found by source, account, time and by whether somebody dismissed them, page after page', async () => {
+  it('are found by source, account, time and dismissal, over all pages', async () => {
     await park();
     await readModels.markDismissed('ddl_acme', 5, 'bob');
     const { idsOf, ask } = await openFor(owner);
@@ -106,7 +106,7 @@ describe('receipts that nobody could place', () => {
     expect(await ask('-/receipts?source=twillio')).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
   });
 
-  it('are seen and dismissed in one’s own workspace alone', async () => {
+  it('are visible and dismissible only in one’s own workspace', async () => {
     await park();
     const { idsOf, ask } = await openFor(personIn('shop', 'read', 'bodies', 'operate'));
     expect(await idsOf('-/receipts')).toEqual(['ddl_shop']);
@@ -119,7 +119,7 @@ describe('receipts that nobody could place', () => {
     expect(dismissed).toMatchObject({ status: 200, body: { id: 'ddl_shop', dismissed_by: 'ann' } });
   });
 
-  it('stay dismissed by whoever was first, also where the call comes again', async () => {
+  it('keep their first dismissal if the call is repeated', async () => {
     await park();
     await readModels.markDismissed('ddl_shop', 5, 'bob');
     const { ask } = await openFor(owner);
@@ -129,7 +129,7 @@ describe('receipts that nobody could place', () => {
     });
   });
 
-  it('have their dismissal in common with changes above a limit, which are not redriven', async () => {
+  it('share dismissal with changes above a limit, which cannot be redriven', async () => {
     const more = { ownOffset: 0, receipt: null, workspace: 'shop', at: 0 };
     await readModels.put({
       deadLetters: [
@@ -162,7 +162,7 @@ describe('receipts that nobody could place', () => {
     ]);
   });
 
-  it('are not shown to whoever may only read, who sees no addresses and no words of providers elsewhere either', async () => {
+  it('are hidden from readers without access to addresses and provider text', async () => {
     await park();
     const { ask } = await openFor(personIn('shop', 'read'));
     for (const url of ['shop/receipts', '-/receipts', 'shop/receipts/ddl_shop', '-/receipts/ddl_shop']) {
@@ -170,7 +170,7 @@ describe('receipts that nobody could place', () => {
     }
   });
 
-  it('are dismissed without sight of address and words by whoever operates and does not read messages', async () => {
+  it('can be dismissed by operators who see neither address nor text', async () => {
     await park();
     const blind = await (await openFor(personIn('shop', 'operate'))).ask('shop/receipts/ddl_shop/dismiss', 'POST');
     expect(blind).toMatchObject({
@@ -186,7 +186,7 @@ describe('receipts that nobody could place', () => {
     });
   });
 
-  it('are not dismissed by whoever may only read', async () => {
+  it('cannot be dismissed by readers', async () => {
     await park();
     const { ask } = await openFor(personIn('shop', 'read'));
     expect(await ask('shop/receipts/ddl_shop/dismiss', 'POST')).toMatchObject({
@@ -195,7 +195,7 @@ describe('receipts that nobody could place', () => {
     });
   });
 
-  it('wait again once a dismissal is taken back, in one’s own workspace alone', async () => {
+  it('are open again after the dismissal is removed, only in one’s own workspace', async () => {
     await park();
     for (const id of ['ddl_acme', 'ddl_shop']) await readModels.markDismissed(id, 5, 'bob');
     const { ask, idsOf } = await openFor(personIn('shop', 'read', 'bodies', 'operate'));

@@ -42,7 +42,7 @@ function routesOf(name: string): readonly Route[] {
 const enoughOf = (permission: RoutePermission): readonly string[] =>
   typeof permission === 'string' ? [permission] : permission;
 
-describe('Each operation about a workspace', () => {
+describe('every operation of a workspace', () => {
   test.each(ROLES)(
     'is open to the role %s as its permissions say, and shut in another workspace',
     async (role: Role) => {
@@ -58,7 +58,7 @@ describe('Each operation about a workspace', () => {
     },
   );
 
-  test.each(TOKEN_SCOPES)('is open to a token with the scope %s as its permissions say', async (scope: TokenScope) => {
+  test.each(TOKEN_SCOPES)('follows the permissions of a token with the scope %s', async (scope: TokenScope) => {
     const made = await owner.call<{ readonly token: string }>('POST', '/v1/tokens', {
       name: 'job',
       scopes: [scope],
@@ -84,7 +84,7 @@ describe('A service token', () => {
   const me = (token: string) =>
     fixture.browser().call('GET', '/v1/me', undefined, { authorization: `Bearer ${token}` });
 
-  test('is shown once, kept as a digest, says when it was used, and ends when it is revoked', async () => {
+  test('is shown once, stored as a digest, records its last use, and ends when revoked', async () => {
     const { id, token } = await make({ scopes: ['read'] });
     const [kept] = await fixture.directory.all('token');
     expect(kept?.key).toBe(digestOf(token));
@@ -98,7 +98,7 @@ describe('A service token', () => {
     expect((await owner.call('DELETE', `/v1/tokens/${id}`)).status).toBe(404);
   });
 
-  test('expires, and one of which a letter is changed opens nothing', async () => {
+  test('expires, and does not work with a changed letter', async () => {
     const { token } = await make({ scopes: ['read'], expires_in: '1h' });
     expect((await me(token)).status).toBe(200);
     expect((await me(`${token}x`)).status).toBe(401);
@@ -106,7 +106,7 @@ describe('A service token', () => {
     expect((await me(token)).status).toBe(401);
   });
 
-  test('may do no more than whoever makes it, nor in more places', async () => {
+  test('has at most the permissions and workspaces of its creator', async () => {
     await fixture.addPerson(ADA, { shop: 'owner' });
     const ada = await fixture.signedIn(ADA);
     const status = async (more: object) => (await ada.call('POST', '/v1/tokens', { name: 'job', ...more })).status;
@@ -125,8 +125,8 @@ describe('A service token', () => {
   });
 });
 
-describe('People', () => {
-  test('get roles in a workspace from its owner, who has no say about others, nor about the deployment', async () => {
+describe('people', () => {
+  test('get workspace roles from its owner, who has no rights over others or the deployment', async () => {
     await fixture.addPerson(ADA, { shop: 'owner' });
     const bob = await fixture.addPerson('bob@example.com', { club: 'viewer' });
     const ada = await fixture.signedIn(ADA);
@@ -147,7 +147,7 @@ describe('People', () => {
     });
   });
 
-  test('are disabled, robbed of lost credentials and removed, each at once, but never the last owner', async () => {
+  test('are disabled, reset and removed with immediate effect, except the last owner', async () => {
     const id = await fixture.addPerson(ADA);
     const ada = await fixture.signedIn(ADA);
     const status = async () => (await ada.call('GET', '/v1/me')).status;

@@ -62,7 +62,7 @@ const routesWithCredential = (): readonly Route[] => routes.filter(({ enough }) 
 const closedRoutes = (): readonly Route[] => routesWithCredential().filter(({ self }) => !self);
 
 describe('A route of the management API', () => {
-  it('is described with the permission that it needs; only signing in needs none', () => {
+  it('is described with its permission, and only sign-in needs none', () => {
     const known = new Set<string>(PERMISSIONS);
     for (const { url, enough } of routes)
       expect(
@@ -84,7 +84,7 @@ describe('A route of the management API', () => {
     expect(routes.length).toBeGreaterThan(30);
   });
 
-  it('is refused without a credential, with a wrong one, and with one of another scheme', async () => {
+  it('refuses a missing credential, a wrong one, and one of another scheme', async () => {
     const wrong: readonly Readonly<Record<string, string>>[] = [
       {},
       { authorization: 'Bearer own_wrong' },
@@ -103,23 +103,26 @@ describe('A route of the management API', () => {
     }
   });
 
-  it.each(PERMISSIONS)('is refused to whoever lacks %s where it needs it, and says who has it', async (missing) => {
-    const others = PERMISSIONS.filter((one) => one !== missing);
-    const { control: limited } = await openControl(accessOf(personWith('ann', others)));
-    const needing = closedRoutes().filter(({ enough }) => enough.every((one) => one === missing));
-    for (const route of needing) {
-      const { answer, ...seen } = await ask(limited, route);
-      expect(seen).toEqual({ route: seen.route, status: 403, code: 'forbidden_role' });
-      expect(answer.json<{ detail: string }>().detail).toContain(`the permission ${missing}, which have: owner`);
-    }
-    for (const route of closedRoutes().filter((one) => !needing.includes(one))) {
-      expect([401, 403]).not.toContain((await ask(limited, route)).status);
-    }
-    expect(needing.length).toBeGreaterThan(0);
-    await limited.app.close();
-  });
+  it.each(PERMISSIONS)(
+    'is refused without the permission %s if required, naming the roles that have it',
+    async (missing) => {
+      const others = PERMISSIONS.filter((one) => one !== missing);
+      const { control: limited } = await openControl(accessOf(personWith('ann', others)));
+      const needing = closedRoutes().filter(({ enough }) => enough.every((one) => one === missing));
+      for (const route of needing) {
+        const { answer, ...seen } = await ask(limited, route);
+        expect(seen).toEqual({ route: seen.route, status: 403, code: 'forbidden_role' });
+        expect(answer.json<{ detail: string }>().detail).toContain(`the permission ${missing}, which have: owner`);
+      }
+      for (const route of closedRoutes().filter((one) => !needing.includes(one))) {
+        expect([401, 403]).not.toContain((await ask(limited, route)).status);
+      }
+      expect(needing.length).toBeGreaterThan(0);
+      await limited.app.close();
+    },
+  );
 
-  it('is refused to whoever has no permission at all, and open to whoever has any that is enough', async () => {
+  it('is refused without any permission, and open with any sufficient one', async () => {
     const { control: nobody } = await openControl(accessOf(personWith('ann', [])));
     for (const route of closedRoutes())
       expect(await ask(nobody, route)).toMatchObject({ status: 403, code: 'forbidden_role' });
@@ -134,7 +137,7 @@ describe('A route of the management API', () => {
     }
   });
 
-  it('of one workspace is no way into another one, nor into what belongs to the deployment', async () => {
+  it('of one workspace gives no access to another or to the deployment', async () => {
     const { control: limited } = await openControl(accessOf(personWith('ann', PERMISSIONS, 'club')));
     for (const route of closedRoutes()) expect(await ask(limited, route)).toMatchObject({ status: 403 });
     for (const { method, url } of closedRoutes().filter((one) => one.url.startsWith('/v1/workspaces/'))) {
@@ -144,7 +147,7 @@ describe('A route of the management API', () => {
     await limited.app.close();
   });
 
-  it('that declares no permission stops the start', async () => {
+  it('without a declared permission prevents the start', async () => {
     const app = fastify();
     guard(app, accessOf(personWith('ann', PERMISSIONS)), NOWHERE, NO_LIMITS);
     app.get('/v1/declared', { config: { permission: 'read' } }, async () => 'for readers');
@@ -154,7 +157,7 @@ describe('A route of the management API', () => {
     await app.close();
   });
 
-  it('that writes and does not say what the audit calls it stops the start', async () => {
+  it('that writes without an audit action prevents the start', async () => {
     const app = fastify();
     guard(app, accessOf(personWith('ann', PERMISSIONS)), NOWHERE, NO_LIMITS);
     app.post('/v1/resend', { config: { permission: 'operate', audit: 'delivery.resend' } }, async () => 'sent');

@@ -13,12 +13,12 @@ afterEach(() => fixture.close());
 const get = (query: string) => fixture.get(query);
 const post = (path: string, body: object) => fixture.post(path, body);
 
-describe('Taking back', () => {
+describe('removing a suppression', () => {
   beforeEach(() =>
     suppressions.addAll([entry('ada@example.com'), entry('ada@example.com', { source: 'stop', at: 2 })]),
   );
 
-  it('what one source says leaves the others, and tells which', async () => {
+  it('of one source keeps the others and names them', async () => {
     const one = await post('/remove', { channel: 'email', address: 'ADA@example.com', source: 'hard_bounce' });
     expect(one).toMatchObject({
       status: 200,
@@ -29,7 +29,7 @@ describe('Taking back', () => {
     expect(again.body.detail).toBe('there is no such suppressed address; still suppressed by: stop');
   });
 
-  it('what all say leaves nothing', async () => {
+  it('of all sources leaves none', async () => {
     const all = await post('/remove', { channel: 'email', address: 'ada@example.com' });
     expect(all.body).toMatchObject({ removed: true, still: [] });
     expect((await post('/remove', { channel: 'email', address: 'ada@example.com' })).body.detail).toBe(
@@ -37,7 +37,7 @@ describe('Taking back', () => {
     );
   });
 
-  it('is undone as it was, so that a START that comes in afterwards takes a STOP away', async () => {
+  it('can be undone exactly, so that a later START still removes a STOP', async () => {
     const before = await suppressions.sources('shop', 'email', 'ada@example.com');
     const { body } = await post('/remove', { channel: 'email', address: 'ada@example.com' });
     expect((await post('/restore', { undo: body.undo })).body).toMatchObject({ restored: 2 });
@@ -46,7 +46,7 @@ describe('Taking back', () => {
     expect(await suppressions.remove('shop', 'email', 'ada@example.com', 'stop', 3)).toBe(true);
   });
 
-  it('cannot be undone with words that nobody took back', async () => {
+  it('cannot be undone with a forged text', async () => {
     const { body } = await post('/remove', { channel: 'email', address: 'ada@example.com', source: 'hard_bounce' });
     const refusal = { status: 400, body: { pointer: '/undo' } };
     const made = JSON.stringify([entry('eve@example.com')]);

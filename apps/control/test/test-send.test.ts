@@ -145,8 +145,8 @@ async function attempt(id: unknown) {
   );
 }
 
-describe('A test message', () => {
-  it('is on the log when it is answered, and goes the way of all others though it is quiet', async () => {
+describe('a test message', () => {
+  it('is on the log before the response, and is sent despite quiet hours', async () => {
     const { status, body } = await testSend();
     expect(status).toBe(202);
     expect(body).toMatchObject({
@@ -163,7 +163,7 @@ describe('A test message', () => {
     expect(sent).toMatchObject([{ channel: 'email', to: 'me@example.com', subject: 'Order A-1, Ada' }]);
   });
 
-  it('is shown as a test in lists, in JSON and in its story, with who asked for it', async () => {
+  it('is marked as a test with its requester in lists, JSON and trace', async () => {
     const { body } = await testSend();
     await custody();
     const shown = { test: true, test_by: 'ann', event_id: null, trigger_id: null, rule: null, rule_version: null };
@@ -178,7 +178,7 @@ describe('A test message', () => {
     ]);
   });
 
-  it('tries a template on a channel that the notification does not have yet', async () => {
+  it('uses a template on a channel that the notification does not have yet', async () => {
     await topology.publish(
       notification('mail-only', {
         ...ORDER_PAID,
@@ -203,7 +203,7 @@ describe('A test message', () => {
     expect(sent).toMatchObject([{ channel: 'sms', to: '+4930123456' }]);
   });
 
-  it('is one however often it is asked for under one Idempotency-Key; another under that key is refused', async () => {
+  it('is sent once per Idempotency-Key, and another request under that key is refused', async () => {
     const key = { 'idempotency-key': 'try-1' };
     const first = await testSend({}, key);
     expect((await testSend({}, key)).body['delivery_id']).toBe(first.body['delivery_id']);
@@ -217,7 +217,7 @@ describe('A test message', () => {
     expect((await testSend()).body['delivery_id']).not.toBe(first.body['delivery_id']);
   });
 
-  it('is the same request however its template changed since, and another with what the template does not show', async () => {
+  it('counts as the same request after its template changed, and as another with a different variable', async () => {
     const key = { 'idempotency-key': 'try-3' };
     const written = (text: string) => template('changing', { sms: { text } });
     const channels = { sms: { template: 'changing' } };
@@ -234,7 +234,7 @@ describe('A test message', () => {
     expect(await ask({ ...EVENT, at: 'never' })).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } });
   });
 
-  it('whose first answer was forgotten, and which is asked for once more under its key, is sent once: the other is told as a duplicate', async () => {
+  it('that is requested again after its first response expired is sent once, and the repeat is a duplicate', async () => {
     const key = { 'idempotency-key': 'try-2' };
     const { body } = await testSend({}, key);
     const forgetful = await controlOf(['read', 'configure', 'bodies'], {
@@ -247,7 +247,7 @@ describe('A test message', () => {
     expect(await deliveryOf(body['delivery_id'])).toMatchObject({ duplicates: 1, intent: { to: 'me@example.com' } });
   });
 
-  it('counts nobody as told', async () => {
+  it('does not count as notified', async () => {
     const told = () => topology.data.ledger.countAddresses({ workspace: 'shop' }, ['SENT']);
     const before = await told();
     const { body } = await testSend({ to: 'nobody-else@example.com' });
@@ -273,7 +273,7 @@ describe('A test message', () => {
       'time_zone: Mars/Base is not a known time zone',
     ],
     ['a channel that is none', 'order-paid', { channel: 'mail' }, 400, 'there is no channel mail; did you mean email?'],
-  ])('of %s is refused, with what to do, and nothing is on the log', async (_what, name, more, status, words) => {
+  ])('of %s is refused with a fix, and the log stays empty', async (_what, name, more, status, words) => {
     const before = (await topology.records('carillon.intents')).length;
     const asked = { channel: 'email', to: TO.email, event, ...more };
     const refused = await post(`notifications/${name}/test-send`, asked);
@@ -283,7 +283,7 @@ describe('A test message', () => {
     expect((await topology.records('carillon.intents')).length).toBe(before);
   });
 
-  it('is one of at most twenty in a minute of whoever asks, and what is known already is none of them', async () => {
+  it('is limited to twenty per minute and caller; replays do not count', async () => {
     const fresh = await controlOf(['read', 'configure']);
     const ask = (key: string) => {
       const asked = { channel: 'email', to: TO.email, event };
@@ -306,7 +306,7 @@ describe('A test message', () => {
     await fresh.app.close();
   });
 
-  it('takes the permission to configure', async () => {
+  it('needs the permission to configure', async () => {
     const reader = await controlOf(['read', 'operate', 'people', 'bodies']);
     const asked = { channel: 'email', to: TO.email, event };
     expect(await post('notifications/order-paid/test-send', asked, {}, reader)).toMatchObject({ status: 403 });
@@ -314,7 +314,7 @@ describe('A test message', () => {
   });
 });
 
-describe('A preview', () => {
+describe('a preview', () => {
   type Previewed = {
     readonly channel: Channel;
     readonly ok: boolean;
@@ -350,7 +350,7 @@ describe('A preview', () => {
     },
   );
 
-  it('goes by the locale and the zone that it is asked in, whatever the event says', async () => {
+  it('uses the requested locale and zone instead of the event’s', async () => {
     const said = JSON.stringify({ ...EVENT, locale: 'en', time_zone: 'UTC' });
     const [mail] = await previewed({ event: said, locale: 'de', time_zone: 'Europe/Berlin' });
     expect(JSON.stringify(mail)).toMatch(/1\.234,50.€ at 22\.11\.2026, 11:00/);

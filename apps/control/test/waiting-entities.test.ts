@@ -56,7 +56,7 @@ function notesOf(rules: Record<string, RuleBody> | null, enabled = true): Promis
 }
 
 describe('entities that wait', () => {
-  it('are counted for a rule, with the next deadline', async () => {
+  it('are counted per rule, with the next deadline', async () => {
     const access = accessOf(personWith('ann', ['read']));
     const { control } = await openControl(access, topology.ports as unknown as Partial<ControlPorts>);
     const ask = async (rule: string) => {
@@ -74,13 +74,13 @@ describe('entities that wait', () => {
     await control.app.close();
   });
 
-  it('are named by the doctor, by rule', async () => {
+  it('are reported by doctor per rule', async () => {
     const steps = await waitChecks(topology.ports);
     const detail = `2 entities wait, the next until ${deadline}`;
     expect(steps).toEqual([{ step: 'waits of shop/order-paid.unpaid', ok: true, detail }]);
   });
 
-  it('are named where a change ends or passes over their waits', async () => {
+  it('are reported if a change ends or skips their waits', async () => {
     const counted = `2 entities wait, the next until ${deadline} by rule unpaid, which`;
     expect(await notesOf(null)).toEqual([`${counted} is removed: their waits end without a message`]);
     expect(await notesOf({ plain: PLAIN })).toEqual([`${counted} is removed: their waits end without a message`]);
@@ -104,7 +104,7 @@ describe('entities that wait', () => {
       { ...UNPAID, after: '2h', recipients: { ...PLAIN.recipients, where: 'true' } },
       'existing waits keep their deadline; their messages go to the new recipients',
     ],
-  ] as const)('are named with what an edit of the rule means for them: %s', async (_key, unpaid, words) => {
+  ] as const)('are reported with the effect of an edit of %s', async (_key, unpaid, words) => {
     const counted = `2 entities wait, the next until ${deadline} by rule unpaid`;
     expect(await notesOf({ plain: PLAIN, unpaid })).toEqual([`${counted}: ${words}`]);
   });
@@ -114,13 +114,13 @@ describe('entities that wait', () => {
     ['1h', '2h', 'the new cooldown counts from the last firing'],
     ['1h', 'until_false', 'the cooldown begins at the next match, which fires'],
     ['1h', undefined, 'the cooldown ends'],
-  ] as const)('need not be there for the words of a cooldown: %s to %s', (before, after, words) => {
+  ] as const)('do not matter for a changed cooldown from %s to %s', (before, after, words) => {
     const withCooldown = (cooldown: string | undefined) => ({ ...PLAIN, ...(cooldown && { cooldown }) }) as RuleBody;
     expect(editWordsOf(withCooldown(before), withCooldown(after))).toEqual({ waits: [], kept: [words] });
     expect(editWordsOf(withCooldown(after), withCooldown(after))).toEqual({ waits: [], kept: [] });
   });
 
-  it('are named by an edit of a cooldown, a channel and a template', async () => {
+  it('are reported for an edit of a cooldown, a channel and a template', async () => {
     expect(await notesOf({ plain: PLAIN, unpaid: { ...UNPAID, cooldown: '1h' } })).toEqual([
       'rule unpaid: the cooldown begins at the next firing',
     ]);
@@ -139,12 +139,12 @@ describe('entities that wait', () => {
     ]);
   });
 
-  it('are not named by a change that leaves their waits as they are', async () => {
+  it('are not reported for a change without effect on their waits', async () => {
     expect(await notesOf({ unpaid: UNPAID })).toEqual([]);
     expect(await notesOf({ plain: { ...PLAIN, when: 'true' }, unpaid: UNPAID })).toEqual([]);
   });
 
-  it('are described up to the number that is counted', () => {
+  it('are counted up to a limit', () => {
     expect(describeWaiting({ count: 1, nextDue: 0 })).toBe('1 entity waits, until 1970-01-01T00:00:00.000Z');
     expect(describeWaiting({ count: MAX_WAITING, nextDue: null })).toBe('10,000 or more entities wait');
   });

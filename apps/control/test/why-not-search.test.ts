@@ -93,7 +93,7 @@ async function started(text = WHO): Promise<RunBody> {
 const whyNot = { who: WHO, notification: 'order-paid' };
 
 describe('A search for a person over the whole log', () => {
-  it('finds the events about which why not is then asked', async () => {
+  it('finds the events that why-not then explains', async () => {
     const run = await started();
     const orders: RunOrder<'find'>[] = [];
     await work((order) => {
@@ -116,7 +116,7 @@ describe('A search for a person over the whole log', () => {
     });
   });
 
-  it('says that older events hold the text which the search did not keep', async () => {
+  it('reports older matching events that were not stored', async () => {
     const run = await started();
     await work(async () => ({ ...(await result()), counts: { events: 9_000, found: 1_345 } }));
     const { ask } = await owner();
@@ -143,7 +143,7 @@ describe('A search for a person over the whole log', () => {
       fix: 'Search a span that ends at 20',
     },
     { name: 'a shorter span, if the search kept no event', kept: false, fix: 'Search a shorter span to see them' },
-  ])('tells the user to search $name', async ({ kept, fix }) => {
+  ])('suggests to search $name', async ({ kept, fix }) => {
     const who = 'bob@example.com';
     const run = await started(who);
     const events = kept ? [await foundEvent()] : [];
@@ -162,7 +162,7 @@ describe('A search for a person over the whole log', () => {
     expect(body.sentence).not.toContain(`ends at ${body.to}`);
   });
 
-  it('keeps its text sealed, out of the audit and every answer, and only until it ends', async () => {
+  it('stores its text encrypted, never in audit or responses, and only until it ends', async () => {
     const secret = 'very-secret@example.com';
     const run = await started(secret);
     const { ask, log, codecs } = await owner();

@@ -31,7 +31,7 @@ async function ask(payload: object, { app }: Control = fixture.control) {
 }
 const wanted = { who: 'ada@example.com', notification: 'order-paid' };
 
-it('says that nothing came about somebody, how far it looked, and when the last event came', async () => {
+it('says that no event named the person, how many were read, and when the last one arrived', async () => {
   expect((await ask(wanted)).body).toMatchObject({
     verdict: 'no_event',
     gate: 'event',
@@ -78,7 +78,7 @@ it.each([
   expect(body.detail).toContain(detail);
 });
 
-it('shows the values of a condition to people who may read bodies, and leaves them out for a viewer', async () => {
+it('shows values of a condition only to callers who may read bodies', async () => {
   const topology = await openTopology({ partitions: 1 });
   onTestFinished(() => topology.close());
   const when = 'event.status == "paid" && event.total > 100';

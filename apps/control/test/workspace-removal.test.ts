@@ -9,7 +9,7 @@ import { MAIL, openResourceFixture, ORDERS, PAID, SHOP, type ResourceFixture } f
 
 const NEW = { 'if-none-match': '*' };
 
-describe('a workspace that is removed whole', () => {
+describe('removing a workspace', () => {
   let fixture: ResourceFixture;
   let control: Control;
   let secrets: readonly string[];
@@ -63,7 +63,7 @@ describe('a workspace that is removed whole', () => {
 
   const counted = async () => (await ask('GET', 'shop/removal')).body;
 
-  it('is counted first: what it holds, who is told no more, and nothing of it changes', async () => {
+  it('first counts its contents and affected people without a change', async () => {
     expect(await counted()).toMatchObject({
       workspace: 'shop',
       removed: false,
@@ -97,7 +97,7 @@ describe('a workspace that is removed whole', () => {
     ]);
   });
 
-  it('goes with its keys in one record, and nothing of another workspace with it', async () => {
+  it('deletes its keys in one record, and nothing of other workspaces', async () => {
     const { number } = await counted();
     const gone = await ask('POST', 'shop/remove', { number });
     expect(gone).toMatchObject({ status: 200, body: { removed: true, new_number: Number(number) + 1 } });
@@ -108,7 +108,7 @@ describe('a workspace that is removed whole', () => {
     expect((await ask('GET', 'shop/removal')).status).toBe(404);
   });
 
-  it('takes its secrets and its drafts along, so that the next of its name begins without them', async () => {
+  it('deletes its secrets and drafts, so that a new workspace of that name starts empty', async () => {
     const drafted = { body: { text: 'of before' }, based_on: null };
     for (const at of ['shop', 'club']) {
       expect(await ask('PUT', `${at}/partials/foot/draft`, drafted)).toMatchObject({ status: 200 });
@@ -122,7 +122,7 @@ describe('a workspace that is removed whole', () => {
     expect(await ask('GET', 'club/drafts')).toMatchObject({ body: { items: [{ name: 'foot' }] } });
   });
 
-  it('stays where it was changed since it was counted, or where nobody says by what', async () => {
+  it('is refused if the workspace changed since the count, or without a count', async () => {
     const { number } = await counted();
     await ask('PUT', 'shop/partials/foot', { text: 'Bye' });
     expect(await ask('POST', 'shop/remove', { number })).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -132,7 +132,7 @@ describe('a workspace that is removed whole', () => {
     expect(await ask('GET', 'shop/notifications/order-paid')).toMatchObject({ status: 200 });
   });
 
-  it('stays as long as a test environment of it is there, which the count says before', async () => {
+  it('is refused while it has a test environment, which the count reports', async () => {
     await ask('PUT', 'shop-test', { environment: 'test', of: 'shop' });
     const { number, faults } = await counted();
     expect(faults).toMatchObject([{ kind: 'workspace', workspace: 'shop-test' }]);
@@ -141,7 +141,7 @@ describe('a workspace that is removed whole', () => {
     expect(await ask('GET', 'shop')).toMatchObject({ status: 200 });
   });
 
-  it('is neither counted nor removed by whoever may not decide about people', async () => {
+  it('can neither be counted nor done without the permission over people', async () => {
     const editor = await openAs('read', 'configure');
     expect(await ask('GET', 'shop/removal', undefined, editor)).toMatchObject({ status: 403 });
     expect(await ask('POST', 'shop/remove', { number: 0 }, editor)).toMatchObject({ status: 403 });

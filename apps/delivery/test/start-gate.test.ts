@@ -29,8 +29,8 @@ async function given() {
   return { place, troubles, ...startGate };
 }
 
-describe('A delivery role that waits for what was said before it started', () => {
-  it('is ready meanwhile, looks often, and then sends', async () => {
+describe('the start gate of delivery', () => {
+  it('is ready while it waits, checks often, and then opens', async () => {
     const { place, troubles, look, check, hasBegun } = await given();
     expect(await look()).toBe(100);
     expect(check()).toMatchObject({ ok: false, decides: false });
@@ -39,7 +39,7 @@ describe('A delivery role that waits for what was said before it started', () =>
     expect([hasBegun(), check().ok, troubles]).toEqual([true, true, []]);
   });
 
-  it('tells once where it has stood still for a minute, is not ready from then on, and looks once a second', async () => {
+  it('reports a stall after a minute once, becomes unready, and checks once a second', async () => {
     const { place, troubles, look, check, hasBegun } = await given();
     place.now = 59_999;
     await look();
@@ -51,7 +51,7 @@ describe('A delivery role that waits for what was said before it started', () =>
     expect(hasBegun()).toBe(false);
   });
 
-  it('is ready again as soon as a record is read, and tells of the next place where it stands', async () => {
+  it('is ready again after the next record, and reports the next stall', async () => {
     const { place, troubles, look, check } = await given();
     place.now = 60_000;
     await look();

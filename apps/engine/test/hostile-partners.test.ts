@@ -224,7 +224,7 @@ describe('a partner that answers', () => {
   });
 });
 
-describe('a partner whose answers can never be used', () => {
+describe('a partner whose answers are never usable', () => {
   it.each(casesOf(PARKED))('$what', async ({ script, outcome: { parked, calls, trace } }) => {
     fixture.partner().follow(script);
     await fixture.configure();
@@ -241,7 +241,7 @@ describe('a partner whose answers can never be used', () => {
   });
 });
 
-describe('a partner that may do better', () => {
+describe('a partner whose failure may be temporary', () => {
   it.each(
     WAITING.map(([what, script, outcome, trace, pause = 0, settings = {}]) => ({
       what,
@@ -280,8 +280,8 @@ describe('a partner that may do better', () => {
   });
 });
 
-describe('an address that may not be called', () => {
-  it('is refused without a call, twice, then parked; the words tell nothing about what is there', async () => {
+describe('a forbidden address', () => {
+  it('is refused without a call, twice, then parked, with a text that reveals nothing about it', async () => {
     await fixture.configure({ url: `http://10.0.0.1:${fixture.partner().port}/recipients` });
     await fixture.start();
     const id = await fixture.topology().event({ watchers: ['a'] });
@@ -291,7 +291,7 @@ describe('an address that may not be called', () => {
     expect(words(await traceOf(id))).toContain('this address is not one that Carillon may connect to');
   });
 
-  it('because its name leads nowhere or to a private address is asked again, and nobody is told which it was', async () => {
+  it('whose name resolves to nothing or to a private address is retried, with the same text for both', async () => {
     const told = [];
     for (const host of ['database.internal', 'nobody.internal']) {
       await fixture.configure({ url: `https://${host}/recipients` });
@@ -310,7 +310,7 @@ describe('an address that may not be called', () => {
     expect(await fixture.allLetters()).toEqual([]);
   });
 
-  it('by the time of the connection, though it was one at the check, is not connected to; the next call is checked anew', async () => {
+  it('that was allowed at the check but is not at the connection is not connected to, and the next call checks again', async () => {
     fixture.partner().follow((request, response) => {
       // So that the next call needs a connection of its own.
       response.setHeader('connection', 'close');

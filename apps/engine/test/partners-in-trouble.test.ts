@@ -14,8 +14,8 @@ const events = async (count: number, stem = 'w'): Promise<void> => {
   await Promise.all(Array.from({ length: count }, (_, at) => fixture.topology().event({ watchers: [`${stem}${at}`] })));
 };
 
-describe('the calls to one partner', () => {
-  it('are sixty-four at a time while there is work, one for each trigger that cannot share', async () => {
+describe('calls to one partner', () => {
+  it('run sixty-four at a time, one per trigger that cannot share', async () => {
     const waiting: (() => void)[] = [];
     let answered = 0;
     // Answers only while sixty-four wait, or at the end: had the engine ever fewer open, this would stand still for ever.
@@ -36,7 +36,7 @@ describe('the calls to one partner', () => {
     expect(fixture.partner().mostOpen()).toBe(64);
   }, 600_000);
 
-  it('are shared where every item can be attributed: identical ids once, and no trigger joins a call that was sent', async () => {
+  it('are shared if items can be attributed: equal ids once, and no trigger joins a call that was sent', async () => {
     const held: (() => void)[] = [];
     fixture.partner().follow(async (request, response) => {
       await new Promise<void>((resolve) => held.push(resolve));
@@ -63,7 +63,7 @@ describe('the calls to one partner', () => {
     expect(engine.troubles).toEqual([]);
   });
 
-  it('are repeated one by one where a shared answer cannot be attributed, or is refused', async () => {
+  it('are repeated one by one if a shared answer cannot be attributed or is refused', async () => {
     fixture.partner().follow(({ userIds }, response) => {
       if (userIds.includes('poison')) return void response.writeHead(400).end();
       if (userIds.length > 1) return userIds.map((id) => ({ to: { email: `${id}@example.com` }, variables: {} }));
@@ -79,11 +79,11 @@ describe('the calls to one partner', () => {
   });
 });
 
-describe('a partner that refuses everybody', () => {
+describe('a partner that refuses everything', () => {
   it.each([
     ['404', 'partner_refused', (_: unknown, response: ServerResponse) => void response.writeHead(404).end()],
     ['an answer that is none', 'partner_answer_invalid', () => ({ message: 'no such route' })],
-  ])('by %s is asked a few times about many, not about each of them', async (_what, reason, script) => {
+  ])('with %s gets a few calls for many triggers, not one per trigger', async (_what, reason, script) => {
     fixture.partner().follow(script);
     await fixture.configure();
     await events(200);
@@ -132,7 +132,7 @@ describe('a partner in trouble', () => {
     await slow.stop();
   });
 
-  it('that was down for two hours is asked again until it answers; its triggers wait in the store', async () => {
+  it('that was down for two hours is retried until it answers, while its triggers wait in the store', async () => {
     fixture.partner().follow((_request, response) => void response.destroy());
     await fixture.configure({ match: undefined });
     const engine = await fixture.start();
@@ -147,7 +147,7 @@ describe('a partner in trouble', () => {
     expect(await fixture.allLetters()).toEqual([]);
   });
 
-  it('that never comes back: its triggers end as dead letters at their deadline, breaker or not, and a redrive asks again', async () => {
+  it('that never recovers: its triggers become dead letters at their deadline, and a redrive calls again', async () => {
     fixture.partner().follow((_request, response) => void response.writeHead(401).end());
     await fixture.configure({}, {}, { expires: '1h' });
     await fixture.start();
@@ -174,7 +174,7 @@ describe('a partner in trouble', () => {
 });
 
 describe('keys', () => {
-  it('a refused key suspends the integration: one probe a minute, and an operator is told once; then all goes on', async () => {
+  it('a refused key suspends the integration with one probe a minute and one alert, until it is accepted again', async () => {
     fixture.partner().follow((_request, response) => void response.writeHead(403).end());
     await fixture.configure({ match: undefined });
     const engine = await fixture.start();
@@ -196,7 +196,7 @@ describe('keys', () => {
     expect(engine.states).toEqual(['shop/crm suspended', 'shop/crm called']);
   });
 
-  it('the second of two is used where the first is refused, and stays in use', async () => {
+  it('the second key is used if the first is refused, and stays in use', async () => {
     fixture
       .partner()
       .follow((request, response) =>
@@ -219,7 +219,7 @@ describe('keys', () => {
     expect(engine.alerts).toEqual(['shop/crm key CRM_KEY is refused and key CRM_NEXT works: finish the rotation']);
   });
 
-  it('of which the other one is taken some day are told apart by their names, each turn once', async () => {
+  it('which of two keys is refused is reported by name, once per change', async () => {
     let taken = 'key-2';
     fixture
       .partner()
@@ -244,7 +244,7 @@ describe('keys', () => {
     ]);
   });
 
-  it('one that is nowhere suspends too, and its name is in the evidence', async () => {
+  it('a missing key suspends the integration too, and the evidence names it', async () => {
     await fixture.configure({ authorization: { key: { secret: 'NOWHERE' } } });
     const engine = await fixture.start();
     await fixture.topology().event({ watchers: ['ada'] });
@@ -260,7 +260,7 @@ describe('keys', () => {
   });
 });
 
-it('a list of 1,200 ids is three triggers, three calls and three answers', async () => {
+it('a list of 1,200 ids becomes three triggers, three calls and three answers', async () => {
   await fixture.configure();
   await fixture.start();
   await fixture.topology().event({ watchers: Array.from({ length: 1200 }, (_, at) => `u${at}`) });

@@ -34,7 +34,7 @@ const sweep = (partitions: readonly number[] = [0]): Promise<void> =>
   })();
 
 describe('the state sweeper', () => {
-  it('removes the states of entities that are forgotten, and keeps those that wait', async () => {
+  it('deletes the state of forgotten entities, and keeps that of waiting ones', async () => {
     await happens('A-1');
     await happens('A-2', true);
     await evaluateAll(topology);
@@ -47,7 +47,7 @@ describe('the state sweeper', () => {
     expect(await remembered('A-1', 'A-2', 'A-3')).toEqual(['A-2', 'A-3']);
   });
 
-  it('counts by the watermark, so that an unread event still finds its entity', async () => {
+  it('uses the watermark, so that an unread event still finds its entity', async () => {
     await happens('A-1');
     await evaluateAll(topology);
     await topology.restart();
@@ -58,7 +58,7 @@ describe('the state sweeper', () => {
     expect(await topology.records('carillon.intents')).toHaveLength(1);
   });
 
-  it('lets a forgotten entity begin anew', async () => {
+  it('lets a forgotten entity start again', async () => {
     await happens('A-1');
     await evaluateAll(topology);
     topology.clock.pass(4 * DAY);

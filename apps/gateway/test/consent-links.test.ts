@@ -56,8 +56,8 @@ const form = (fields: readonly (readonly [string, string])[]): RequestInit => ({
 });
 const ONE_CLICK = form([['List-Unsubscribe', 'One-Click']]);
 
-describe('the link that stops', () => {
-  it('shows a page to whoever follows it, and changes nothing by that', async () => {
+describe('the unsubscribe link', () => {
+  it('shows a page on GET and changes nothing', async () => {
     for (const method of ['GET', 'HEAD']) {
       const { status, body } = await call(`/unsubscribe/${tokenOf()}`, { method });
       expect(status).toBe(200);
@@ -67,7 +67,7 @@ describe('the link that stops', () => {
     expect(await stored()).toBeUndefined();
   });
 
-  it('stops the category on the channel with one POST, without cookie or redirect, and it is in the store by then', async () => {
+  it('opts out of the category on the channel with one POST, without cookie or redirect, stored before the response', async () => {
     const { status, headers } = await call(`/unsubscribe/${tokenOf()}`, ONE_CLICK);
     expect(status).toBe(200);
     expect(headers.get('set-cookie')).toBeNull();
@@ -80,7 +80,7 @@ describe('the link that stops', () => {
     expect(told).toContainEqual(expect.objectContaining({ ok: true }));
   });
 
-  it('takes the POST of a mail program in whatever form, and twice is once', async () => {
+  it('accepts the POST of a mail program in any form, and a repeat changes nothing', async () => {
     const body = new FormData();
     body.set('List-Unsubscribe', 'One-Click');
     for (const init of [{ method: 'POST', body }, { method: 'POST' }, { method: 'POST', body: '{}' }]) {
@@ -90,19 +90,19 @@ describe('the link that stops', () => {
     expect(await outs()).toHaveLength(1);
   });
 
-  it('of a notification without a category stops the notification', async () => {
+  it('opts out of the notification if it has no category', async () => {
     await call(`/unsubscribe/${tokenOf({ notificationId: 'ntf_single', category: null })}`, ONE_CLICK);
     expect(await outs()).toEqual(['notification ntf_single email']);
   });
 
-  it('of a test message shows what it would do, and does nothing', async () => {
+  it('of a test message shows its effect without doing it', async () => {
     const { body } = await call(`/unsubscribe/${tokenOf({ test: true })}`, ONE_CLICK);
     expect(body).toContain('Nothing was changed');
     await call(`/preferences/${tokenOf({ test: true })}`, form([['do', 'stop']]));
     expect(await stored()).toBeUndefined();
   });
 
-  it('of a test message shows nobody what the person wants: whoever may send one may read it', async () => {
+  it('of a test message hides the person’s choices, because its sender could read them', async () => {
     await call(`/preferences/${tokenOf()}`, form([['do', 'stop']]));
     expect((await call(`/preferences/${tokenOf()}`)).body).toContain('You stopped everything');
     const { body } = await call(`/preferences/${tokenOf({ test: true })}`);
@@ -110,7 +110,7 @@ describe('the link that stops', () => {
     expect(body).not.toContain('You stopped everything');
   });
 
-  it('says that nothing was saved where the store cannot take it', async () => {
+  it('says that nothing was saved if the store is unavailable', async () => {
     await gateway.close();
     const away: ConsentStore = { ...fixture.backend.consents, replace: () => Promise.reject(new Error('away')) };
     gateway = await fixture.start({}, { consents: away });
@@ -133,7 +133,7 @@ describe('the link that stops', () => {
   });
 });
 
-describe('the page of preferences', () => {
+describe('the preference page', () => {
   const boxes = ['category:news:email', 'category:orders:email'];
   const save = (...wanted: readonly string[]) =>
     call(
@@ -145,7 +145,7 @@ describe('the page of preferences', () => {
       ]),
     );
 
-  it('offers every category, not what is transactional, as text and without script', async () => {
+  it('offers every category except transactional ones, as text without scripts', async () => {
     const { body, headers } = await call(`/preferences/${tokenOf({ notificationId: 'ntf_single', category: null })}`);
     expect(body).toContain('<legend>Orders</legend>');
     expect(body).toContain('<legend>News</legend>');
@@ -157,7 +157,7 @@ describe('the page of preferences', () => {
     expect(body).not.toContain(person());
   });
 
-  it('saves what was chosen of what was shown, and shows it', async () => {
+  it('saves the choices among the offered ones and shows them', async () => {
     const { body } = await save('category:orders:email');
     expect(body).toContain('Saved.');
     expect(body).toMatch(/value="category:orders:email" checked/);
@@ -167,7 +167,7 @@ describe('the page of preferences', () => {
     expect(await outs()).toEqual([]);
   });
 
-  it('stops everything, and takes it back', async () => {
+  it('opts out of everything, and reverses it', async () => {
     const stopped = await call(`/preferences/${tokenOf()}`, form([['do', 'stop']]));
     expect(stopped.body).toContain('You stopped everything');
     expect(await outs()).toEqual(['all null']);
@@ -175,7 +175,7 @@ describe('the page of preferences', () => {
     expect(await outs()).toEqual([]);
   });
 
-  describe('with a category that was renamed', () => {
+  describe('a renamed category', () => {
     const before = () => fixture.configuration.current;
     let held: ReturnType<typeof before>;
     beforeEach(() => {
@@ -198,7 +198,7 @@ describe('the page of preferences', () => {
       fixture.configuration.current = held;
     });
 
-    it('shows it by its words, as stopped by a click on an older message, and takes that back', async () => {
+    it('shows its title as opted out after a click in an older message, and reverses that', async () => {
       const clicked = await call(`/unsubscribe/${tokenOf()}`, ONE_CLICK);
       expect(clicked.body).toContain('“Your orders”');
       expect(await outs()).toEqual(['category orders email']);
@@ -217,7 +217,7 @@ describe('the page of preferences', () => {
     });
   });
 
-  it('takes nothing that it did not offer', async () => {
+  it('ignores choices it did not offer', async () => {
     const foreign = ['category:security:email', 'notification:ntf_news:email', 'category:orders:fax', '<script>'];
     await call(`/preferences/${tokenOf()}`, form([['do', 'save'], ...foreign.map((box) => ['shown', box] as const)]));
     await call(`/preferences/${tokenOf()}`, form([['do', 'everything']]));
@@ -225,8 +225,8 @@ describe('the page of preferences', () => {
   });
 });
 
-describe('a link that does not open', () => {
-  it('gets one page whatever is wrong with it, and nothing of it is told or logged', async () => {
+describe('an invalid link', () => {
+  it('shows the same page for every mistake, and logs nothing', async () => {
     const token = tokenOf();
     const bodies = new Set<string>();
     for (const bad of [token.slice(0, -3), `${token.slice(0, 20)}AAAA${token.slice(24)}`, 'x', '%3Cscript%3E']) {
@@ -239,7 +239,7 @@ describe('a link that does not open', () => {
     expect(await stored()).toBeUndefined();
   });
 
-  it('is refused after many, while good ones go on', async () => {
+  it('is rate-limited after many tries, while valid links work', async () => {
     const statuses: number[] = [];
     for (let tries = 0; tries < 40; tries += 1) statuses.push((await call(`/unsubscribe/nothing${tries}`)).status);
     expect(statuses.slice(0, 25).every((status) => status === 404)).toBe(true);

@@ -23,13 +23,13 @@ const fault = (path: string, code: string, facts: Record<string, string>) => ({
 });
 
 describe('a new workspace', () => {
-  it('is refused by words of the page only where the server could not be asked for it', () => {
+  it('shows a mistake found by the page only if the server could not be asked', () => {
     expect(nameFault('shop', ['shop'])).toContain('There is a workspace shop already');
     expect(nameFault('..', [])).toContain('cannot be used');
     expect(nameFault('Shop', ['shop'])).toBeNull();
   });
 
-  it('has the words of the server at the field that they are about', () => {
+  it('shows the server’s message at its field', () => {
     const faults = [
       fault('', 'name_invalid', { name: 'Shop', expected: 'a name of a-z' }),
       fault('locale', 'value_invalid', { found: '"deutsch"', expected: 'a language', meant: 'de' }),
@@ -40,7 +40,7 @@ describe('a new workspace', () => {
     expect([refused.fields.time_zone, refused.rest]).toEqual([null, null]);
   });
 
-  it('says of a name that somebody else took meanwhile that it is taken', () => {
+  it('reports that the name was taken meanwhile', () => {
     const lost = new Refusal('read it again, and send If-Match', 412);
     expect(refusedFields(lost, 'shop')).toMatchObject({
       fields: { '': 'There is a workspace shop already. Give another name.' },
@@ -48,7 +48,7 @@ describe('a new workspace', () => {
     });
   });
 
-  it('leaves what is about no field to the page as a whole', () => {
+  it('shows messages without a field above the form', () => {
     const away = new Refusal('Carillon does not answer. Is it running?', 0);
     expect(refusedFields(away, 'shop').rest).toBe(away);
     const elsewhere = new Refusal('of: there is no workspace shop', 422, {
@@ -59,13 +59,13 @@ describe('a new workspace', () => {
 });
 
 describe('a test environment', () => {
-  it('is called after its workspace, by a name that is free and no longer than names may be', () => {
+  it('is named after its workspace, with a free name of allowed length', () => {
     expect(testNameOf('shop', ['shop'])).toBe('shop-test');
     expect(testNameOf('shop', ['shop', 'shop-test', 'shop-test-2'])).toBe('shop-test-3');
     expect(testNameOf('a'.repeat(63), [])).toBe(`${'a'.repeat(58)}-test`);
   });
 
-  it('begins with the settings of its workspace, and reaches nobody', () => {
+  it('starts with the settings of its workspace, and reaches no real people', () => {
     const body = { name: 'Shop', locale: 'de', categories: { orders: {} } };
     expect(testBodyOf({ workspace: 'shop', body })).toEqual({
       ...body,
@@ -79,17 +79,17 @@ describe('a test environment', () => {
   });
 });
 
-describe('what goes with a workspace', () => {
+describe('the contents of a workspace', () => {
   const held = { workspace: 'shop', removed: false, number: 4, new_number: null, faults: [], waiting: 0, waits: [] };
 
-  it('is told by kind, with secrets, drafts, members and whoever was told', () => {
+  it('are listed by kind, with secrets, drafts, members and notified people', () => {
     const resources = { stream: 1, notification: 2, api_key: 1 };
     expect(removalWords({ ...held, resources, members: 1, secrets: 3, drafts: 2, told: 1_204 })).toBe(
       'It also removes 2 notifications, 1 shared stream, 1 API key, 3 secrets, 2 drafts. 1 member loses a role in it. 1,204 people were notified by it.',
     );
   });
 
-  it('is nothing of one that holds nothing', () => {
+  it('are empty for an empty workspace', () => {
     expect(removalWords({ ...held, resources: {}, members: 0, secrets: 0, drafts: 0, told: 1 })).toBe(
       'It is empty. 1 person was notified by it.',
     );

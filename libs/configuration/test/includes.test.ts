@@ -53,7 +53,7 @@ const applied = (changes: Files = {}): Configuration => {
 };
 
 describe('a template with a layout, partials and languages', () => {
-  test('warns of a body that is a whole page inside a layout', () => {
+  test('warns of a complete page inside a layout', () => {
     const warnings = (changes: Files): string[] =>
       read(changes)
         .warnings.filter(({ file }) => file.startsWith(MAIL))
@@ -67,7 +67,7 @@ describe('a template with a layout, partials and languages', () => {
     expect(warnings({ ...page, ...alone })).toEqual([]);
   });
 
-  test('is read from its files, and written to the same ones', () => {
+  test('is read from its files and written to the same files', () => {
     expect(told({})).toEqual([]);
     const current = applied();
     const written = writeConfigurationFolder(current);
@@ -85,7 +85,7 @@ describe('a template with a layout, partials and languages', () => {
     expect(again.record).toEqual([]);
   });
 
-  test('is named by what changes in its layout or partial, and by nothing else', () => {
+  test('changes with its layout or partial, and with nothing else', () => {
     const current = applied();
     const notes = (changes: Files) =>
       plan(current, changes).changes.flatMap(({ ref, notes: said }) =>
@@ -103,7 +103,7 @@ describe('a template with a layout, partials and languages', () => {
     ).toEqual(['no template uses it']);
   });
 
-  test('keeps its layout and its partial from being taken away', () => {
+  test('prevents the removal of its layout and partial', () => {
     const current = applied();
     const without = (gone: string) => {
       // Of the folder all but one file; the template stays in the configuration.
@@ -120,7 +120,7 @@ describe('a template with a layout, partials and languages', () => {
     ).toEqual(['the layout basic would be removed and is needed here']);
   });
 
-  test('that stays beside the folder is looked at with a layout or partial of the folder', () => {
+  test('outside the folder is checked with a layout or partial of the folder', () => {
     const current = applied();
     const alone = (changes: Readonly<Record<string, string>>): string[] => {
       const files = { [`${W}/workspace.yaml`]: 'name: Shop\n', ...changes };
@@ -144,7 +144,7 @@ describe('a template with a layout, partials and languages', () => {
   });
 });
 
-describe('a mistake in what is put in is told with file, line and what to do', () => {
+describe('a mistake in a layout or partial is reported with file, line and fix', () => {
   test.each<[string, Files, readonly (string | RegExp)[]]>([
     [
       'a partial that holds itself',

@@ -41,7 +41,7 @@ describe('a folder without mistakes', () => {
     ]);
   });
 
-  test('is told which API key is missing, with the command that makes it', () => {
+  test('is reported with a missing API key and the command that creates it', () => {
     expect(read({}).warnings).toMatchObject([
       {
         file: 'workspaces/shop/streams/orders.yaml',
@@ -51,7 +51,7 @@ describe('a folder without mistakes', () => {
     ]);
   });
 
-  test('is told nothing about an API key that is there', () => {
+  test('is accepted without a warning if the API key exists', () => {
     const { configuration } = foldConfiguration(
       EMPTY_CONFIGURATION,
       {
@@ -69,35 +69,35 @@ describe('a folder without mistakes', () => {
     expect(readConfigurationFolder(new Map(Object.entries(goodFolder)), context).warnings).toEqual([]);
   });
 
-  test('may hold notes and hidden files', () => {
+  test('may contain notes and hidden files', () => {
     expect(faultsOf({ 'README.md': '# x', '.gitignore': 'x', 'workspaces/shop/.keep': '' })).toEqual([]);
     expect(faultsOf({ 'workspaces/shop/tests/order-paid.yaml': 'no case: [' })).toEqual([]);
   });
 });
 
-describe('what YAML does silently is said', () => {
-  test('an expression that begins with ! is read as a tag and would be empty', () => {
+describe('silent surprises of YAML are reported', () => {
+  test('an expression that begins with ! would be an empty tag', () => {
     const fault = onlyFault(notificationWith(WHEN, '    when: !event.deleted'));
     expect(fault).toMatchObject({ line: 6, column: 11, path: 'rules.paid.when' });
     expect(fault.message).toContain('!event.deleted, which YAML reads as a tag');
     expect(fault.fix).toContain('after |');
   });
 
-  test('a comma inside braces makes a second key', () => {
+  test('a comma inside braces would start a second key', () => {
     const faults = faultsOf(
       notificationWith('    recipients:', '    x: { when: xs.exists(t, t == "a") }\n    recipients:'),
     );
     expect(faults.some(({ fix }) => fix.includes('a comma inside { } begins a new key'))).toBe(true);
   });
 
-  test('a key without a value is no value', () => {
+  test('a key without a value', () => {
     expect(onlyFault(notificationWith(UNIQUE, '      unique_id:'))).toMatchObject({
       line: 10,
       path: 'rules.paid.recipients.unique_id',
     });
   });
 
-  test('a key that is there twice', () => {
+  test('a duplicate key', () => {
     expect(onlyFault(notificationWith(UNIQUE, `${UNIQUE}\n      unique_id: event.id`))).toMatchObject({
       line: 11,
       column: 7,
@@ -105,11 +105,11 @@ describe('what YAML does silently is said', () => {
     });
   });
 
-  test('an alias is not followed', () => {
+  test('an alias is refused', () => {
     expect(onlyFault({ 'workspaces/shop/workspace.yaml': 'name: &x Shop\nlocale: *x\n' }).message).toContain('alias');
   });
 
-  test('an expression that YAML takes for a number or a boolean stays the text that it was', () => {
+  test('an expression that YAML parses as number or boolean keeps its text', () => {
     const { resources } = read(notificationWith(WHEN, '    when: true'));
     expect(JSON.stringify(resources)).toContain('"when":"true"');
     const other = read(notificationWith(UNIQUE, '      unique_id: 1.50'));
@@ -120,14 +120,14 @@ describe('what YAML does silently is said', () => {
     expect(onlyFault({ 'carillon.yaml': text }).message).toBe('the file is nested too deeply');
   });
 
-  test('a file of many keys is refused as quickly as it can be read, and a larger one is not read', () => {
+  test('a file with many keys is refused quickly, and a larger one is not parsed', () => {
     const keys = (count: number): string => Array.from({ length: count }, (_, at) => `k${at}: ${at}\n`).join('');
     const first = read({ 'workspaces/shop/workspace.yaml': keys(4_600) });
     expect(first.faults.filter(({ message }) => message.startsWith('there is no setting'))).toHaveLength(4_600);
     expect(onlyFault({ 'carillon.yaml': keys(6_000) }).message).toBe('the file is too large');
   });
 
-  test('many groups beside each other are not too deep', () => {
+  test('many sibling groups are not too deep', () => {
     const rules = Array.from(
       { length: 300 },
       (_item, index) =>
@@ -137,7 +137,7 @@ describe('what YAML does silently is said', () => {
     expect(faultsOf({ [file]: text })).toEqual([]);
   });
 
-  test('broken YAML is shown with its place', () => {
+  test('invalid YAML is reported with its position', () => {
     const fault = onlyFault({ 'workspaces/shop/streams/orders.yaml': 'key: a ? "x" : "y"\n' });
     expect(fault).toMatchObject({ file: 'workspaces/shop/streams/orders.yaml', line: 1 });
     expect(fault.fix).toContain('after |');
@@ -145,7 +145,7 @@ describe('what YAML does silently is said', () => {
 });
 
 describe('a mistake in keys and values', () => {
-  test('an unknown key is shown with the one that was probably meant', () => {
+  test('suggests the most similar key for an unknown one', () => {
     expect(onlyFault(notificationWith(UNIQUE, '      uniqe_id: event_id'))).toMatchObject({
       line: 10,
       column: 7,
@@ -164,7 +164,7 @@ describe('a mistake in keys and values', () => {
     ['a language in words', { 'workspaces/shop/workspace.yaml': 'locale: english\n' }, '"english" does not fit'],
     ['a language of a system', { 'workspaces/shop/workspace.yaml': 'locale: de_DE\n' }, '"de_DE" does not fit'],
     ['the name of a rule', notificationWith('  paid:', '  Paid Order:'), 'the name "Paid Order" cannot be used'],
-  ] as const)('is said in words: %s', (_name, changes, message) => {
+  ] as const)('is described: %s', (_name, changes, message) => {
     const fault = onlyFault(changes);
     expect(fault.message).toBe(message);
     expect(fault.expected).not.toMatch(/invalid|expected/i);
@@ -180,18 +180,18 @@ describe('a mistake in keys and values', () => {
     ['locale: de_AT.UTF-8', 'did you mean de-AT?'],
     ['locale: German', 'did you mean de?'],
     ['locale: klingon', 'change it'],
-  ])('the place and the language that were meant are named: %s', (line, fix) => {
+  ])('suggests place and language: %s', (line, fix) => {
     expect(onlyFault({ 'workspaces/shop/workspace.yaml': `${line}\n` }).fix).toBe(fix);
   });
 
-  test('a password in clear is refused with the way to keep a secret', () => {
+  test('refuses a plain password and explains secrets', () => {
     const account = 'kind: smtp\nhost: mail\nport: 25\nfrom: a@b.example\npassword: hunter2\n';
     const fault = onlyFault({ 'workspaces/shop/accounts/mail.yaml': account });
     expect(fault).toMatchObject({ line: 5, message: 'a secret does not stand in a file' });
     expect(formatFault(fault)).not.toContain('hunter2');
   });
 
-  test('all of them come at once, in reading order', () => {
+  test('reports all mistakes at once, in reading order', () => {
     const faults = faultsOf({
       'workspaces/shop/workspace.yaml': 'nmae: Shop\n',
       'workspaces/shop/streams/orders.yaml': 'kye: event.id\n',
@@ -210,7 +210,7 @@ describe('a mistake in keys and values', () => {
   });
 });
 
-describe('what comes in a later version is refused by its name', () => {
+describe('planned keys are refused by name', () => {
   test.each([
     ['totals', notificationWith(WHEN, `${WHEN}\n    totals: {}`)],
     ['limits', { 'carillon.yaml': 'limits: { body: 1MiB }\n' }],
@@ -220,42 +220,42 @@ describe('what comes in a later version is refused by its name', () => {
 });
 
 describe('a reference', () => {
-  test('to a template that is not there names the one that was probably meant', () => {
+  test('to an unknown template suggests the most similar one', () => {
     expect(onlyFault(notificationWith('template: order-paid', 'template: order-piad'))).toMatchObject({
       message: 'there is no template order-piad',
       fix: 'did you mean order-paid?',
     });
   });
 
-  test('to a stream that is not there names the file to write', () => {
+  test('to an unknown stream names the file to write', () => {
     expect(onlyFault(notificationWith('stream: orders', 'stream: invoices')).fix).toBe(
       'write workspaces/shop/streams/invoices.yaml',
     );
   });
 
-  test('to a file with a mistake in it is not one more mistake', () => {
+  test('to a file with a mistake is not a second mistake', () => {
     expect(onlyFault({ 'workspaces/shop/streams/orders.yaml': 'security: { api_keys: [a] }\nkye: x\n' }).path).toBe(
       'kye',
     );
   });
 
-  test('security is refused where every rule uses a shared stream, and the file of that stream is named', () => {
+  test('refuses security if every rule uses a shared stream, and names the stream’s file', () => {
     const fault = onlyFault(notificationWith('channels:', 'security: { api_keys: [backend] }\nchannels:'));
     expect(fault.fix).toContain('workspaces/shop/streams/orders.yaml');
   });
 
-  test('security is demanded where a rule has a stream of its own', () => {
+  test('requires security if a rule has its own stream', () => {
     expect(onlyFault(notificationWith('    stream: orders\n', '')).message).toContain('nobody may send its events yet');
   });
 
-  test('an id that two files carry is refused: mostly a copy', () => {
+  test('refuses an id used by two files, which is usually a copy', () => {
     const text = `id: ntf_00000000000000000000000000\n${goodFolder[file]}`;
     const fault = onlyFault({ [file]: text, 'workspaces/shop/notifications/order-paid2.yaml': text });
     expect(fault.message).toContain('already has this id');
   });
 });
 
-describe('what surprises people is said in words', () => {
+describe('surprising settings cause warnings', () => {
   const wordsOf = (changes: Readonly<Record<string, string>>) => read(changes).warnings.map(({ message }) => message);
 
   test('without unique_id each address gets the notification once, ever', () => {
@@ -264,7 +264,7 @@ describe('what surprises people is said in words', () => {
     );
   });
 
-  test('with for_each, a unique_id that does not mention item tells only the first', () => {
+  test('with for_each, a unique_id without item notifies only the first recipient', () => {
     const changes = notificationWith(UNIQUE, '      for_each: event.watchers\n      unique_id: event.id');
     expect(wordsOf(changes).some((message) => message.includes('does not mention item'))).toBe(true);
     const fine = notificationWith(UNIQUE, '      for_each: event.watchers\n      unique_id: item.id');
@@ -272,7 +272,7 @@ describe('what surprises people is said in words', () => {
   });
 });
 
-describe('a fault in an expression or a template stands where the character stands in the file', () => {
+describe('faults in expressions and templates have the position of the character in the file', () => {
   const placeOf = (text: string) => {
     const before = text.slice(0, text.indexOf('§')).split('\n');
     return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
@@ -306,7 +306,7 @@ describe('a fault in an expression or a template stands where the character stan
     });
   });
 
-  test('for any text, in any of the ways to write it', () => {
+  test('for any text in any YAML style', () => {
     const word = fc.constantFrom('a', '"b"', "it's", '\\', '==', '  ', 'é', '🔔', '§');
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 8 }), fc.nat(4), (words, style) => {
@@ -325,7 +325,7 @@ describe('a fault in an expression or a template stands where the character stan
   });
 });
 
-test('reading never throws, whatever the files hold', () => {
+test('reading never throws for any files', () => {
   const names = fc.constantFrom(...Object.keys(goodFolder), 'x', 'workspaces/a/b/c/d', 'workspaces//x.yaml');
   const yaml = fc.oneof(
     fc.string(),
@@ -351,14 +351,14 @@ test('reading never throws, whatever the files hold', () => {
   );
 });
 
-describe('a rule that could spend all its steps', () => {
+describe('a rule that could use all its steps', () => {
   const warningsOf = (by: string): readonly string[] =>
     read(notificationWith('      unique_id: event_id', by))
       .warnings.filter(({ message }) => message.includes('steps'))
       .map(({ message, line, fix }) => `${line}: ${message}; ${fix}`);
   const where = '      unique_id: event_id\n      where: matches(event.text)';
 
-  test('is warned of, at its name', () => {
+  test('causes a warning at its name', () => {
     const [warning, ...others] = warningsOf(`${where}\n      for_each: event.watchers`);
     expect(others).toEqual([]);
     expect(warning).toMatch(
@@ -366,7 +366,7 @@ describe('a rule that could spend all its steps', () => {
     );
   });
 
-  test('is not where there is one recipient, or little to do for each', () => {
+  test('causes none with one recipient or little work for each', () => {
     expect(warningsOf(where)).toEqual([]);
     expect(warningsOf('      unique_id: event_id\n      for_each: event.watchers')).toEqual([]);
   });

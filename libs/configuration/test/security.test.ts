@@ -15,7 +15,7 @@ const secured = (security: string, provider: string | null = WHOLE) =>
 const sentences = (reading: ReturnType<typeof read>): readonly string[] => reading.faults.map(formatFault);
 
 describe('security: { jwt_provider: … }', () => {
-  test('with a bound claim is taken without a word', () => {
+  test('with a bound claim is accepted without warning', () => {
     const { resources, faults, warnings } = secured('{ jwt_provider: auth, claims: { sub: event.user_id } }');
     expect([faults, warnings]).toEqual([[], []]);
     expect(resources.find(({ ref }) => ref.kind === 'jwt_provider')?.body).toEqual({
@@ -27,7 +27,7 @@ describe('security: { jwt_provider: … }', () => {
     });
   });
 
-  test('without one is taken, and said to let everybody send about everybody', () => {
+  test('without a bound claim is accepted with the warning that any holder may send about anyone', () => {
     const { faults, warnings } = secured('{ jwt_provider: auth }');
     expect(faults).toEqual([]);
     expect(warnings).toMatchObject([
@@ -63,7 +63,7 @@ describe('security: { jwt_provider: … }', () => {
     expect(first).toContain(fix);
   });
 
-  test('names the file to write where the workspace has no provider at all', () => {
+  test('names the file to write if the workspace has no provider', () => {
     expect(sentences(secured('{ jwt_provider: auth }', null))).toMatchObject([
       expect.stringContaining(`write ${PROVIDER}`),
     ]);
@@ -71,7 +71,7 @@ describe('security: { jwt_provider: … }', () => {
 });
 
 describe('a JWT provider', () => {
-  test('without audience, or with an address in clear text, is taken and warned of', () => {
+  test('without audience, or with an http address, is accepted with a warning', () => {
     const { faults, warnings } = secured(
       '{ jwt_provider: auth, claims: { sub: event.a } }',
       'jwks_url: http://auth.example.com/jwks\n',

@@ -29,7 +29,7 @@ describe('portal_url', () => {
 });
 
 describe('sign_in', () => {
-  it('takes a provider with all that may be said of it', () => {
+  it('accepts a provider with all keys', () => {
     const text = `${PORTAL}${provider(
       `      title: Company account
       client_secret: { secret: OIDC_SECRET }
@@ -46,11 +46,11 @@ describe('sign_in', () => {
     expect([faultsOf(text), warningsOf(text)]).toEqual([[], []]);
   });
 
-  it('needs the address of the portal for the way back', () => {
+  it('needs portal_url for the redirect', () => {
     expect(faultsOf(provider(DOMAINS))).toEqual([expect.stringContaining('portal_url')]);
   });
 
-  it('refuses two providers of one name or one issuer', () => {
+  it('refuses two providers with the same name or issuer', () => {
     const twice = provider(DOMAINS) + provider(DOMAINS).split('\n').slice(2).join('\n');
     expect(faultsOf(PORTAL + twice)).toEqual([
       expect.stringContaining('two providers are called company'),
@@ -68,12 +68,12 @@ describe('sign_in', () => {
     ['      roles: [{ group: a, workspace: shop }]\n', 'roles'],
     ['      roles: [{ group: a, deployment_owner: true, role: editor, workspace: shop }]\n', 'roles'],
     ['      roles: [{ group: a, workspace: shop, role: king }]\n', 'role'],
-  ])('refuses %j by name', (line, key) => {
+  ])('refuses %j and names the key', (line, key) => {
     const text = line.includes('issuer') ? provider().replace(/ +issuer.*\n/, line) : provider(line);
     expect(faultsOf(PORTAL + text)[0]).toMatch(new RegExp(`^carillon.yaml:[0-9:]+ {2}sign_in.providers[^ ]*${key}`));
   });
 
-  it('warns where nobody could come in, or anybody could listen', () => {
+  it('warns if nobody could sign in, or if traffic could be intercepted', () => {
     expect(warningsOf('sign_in: { passwords: false }\n')).toEqual([expect.stringContaining('only owner links')]);
     expect(warningsOf(PORTAL + provider())).toEqual([expect.stringContaining('admits no new people')]);
     const http = provider(DOMAINS).replace('https://login', 'http://login');

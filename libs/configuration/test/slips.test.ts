@@ -4,7 +4,7 @@ import { faultsOf, notificationWith } from './support/folder.ts';
 const MAIL = 'workspaces/shop/templates/order-paid/email.yaml';
 
 /** What people write, what the mistake is called, and what it says to write instead. */
-describe('A text that YAML reads as something else', () => {
+describe('a text that YAML parses as something else', () => {
   test.each([
     ['{{ order_id }} is paid', 'begins with {{', `write subject: '{{ order_id }} is paid'`],
     ['{{ order_id }}', 'begins with {{', `write subject: '{{ order_id }}'`],
@@ -27,7 +27,7 @@ describe('A text that YAML reads as something else', () => {
     expect(faultsOf({ [MAIL]: `${fix.replace('write ', '')}\n` })).toEqual([]);
   });
 
-  test('is an expression that joins a text: it is written in quotation marks as a whole', () => {
+  test('must be quoted as a whole if an expression joins texts', () => {
     expect(faultsOf(notificationWith('unique_id: event_id', 'unique_id: "order-" + event_id'))).toMatchObject([
       {
         message: expect.stringContaining('follows the closing') as string,
@@ -36,7 +36,7 @@ describe('A text that YAML reads as something else', () => {
     ]);
   });
 
-  test('is a template where an expression stands: its braces go', () => {
+  test('must lose its braces if it is a template in place of an expression', () => {
     const line = 'when: event.status == "paid" && event.total > 100';
     expect(faultsOf(notificationWith(line, 'when: {{ event.total }} > 5'))[0]).toMatchObject({
       message: 'an expression is no template: {{ }} stands in templates alone',
@@ -44,7 +44,7 @@ describe('A text that YAML reads as something else', () => {
     });
   });
 
-  test('is never repeated where it may be a secret', () => {
+  test('is never quoted if it may be a secret', () => {
     const file = 'workspaces/shop/accounts/mail.yaml';
     const text = 'kind: smtp\nhost: mail.example.com\nfrom: a@example.com\nuser: a\npassword: @canary: 1\n';
     const faults = faultsOf({ [file]: text });
@@ -52,7 +52,7 @@ describe('A text that YAML reads as something else', () => {
     expect(JSON.stringify(faults)).not.toContain('canary');
   });
 
-  test('says nothing of lists and keys that are broken in another way', () => {
+  test('causes no advice for lists and keys broken in another way', () => {
     const faults = faultsOf(notificationWith('email: { template: order-paid }', 'email: { template: order-paid'));
     expect(faults.length).toBeGreaterThan(0);
     expect(faults.filter(({ expected }) => expected === 'text in quotation marks')).toEqual([]);

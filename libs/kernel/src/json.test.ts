@@ -7,7 +7,7 @@ const misleading = (name: string): void => {
   JSON.parse(JSON.stringify({ before: 1, [name]: 2 }));
 };
 
-describe('JSON that we wrote ourselves', () => {
+describe('JSON that we wrote', () => {
   it.each([
     ['\\', '\0'],
     ['\\', '"'],
@@ -15,12 +15,12 @@ describe('JSON that we wrote ourselves', () => {
     ['a\\', 'a\n'],
     ['\\u', '\u0001\u0002'],
     ['\\\\', '\\n'],
-  ])('has, behind one with the name %j, the name %j', (seen, name) => {
+  ])('reads the name %j before the name %j', (seen, name) => {
     misleading(seen);
     expect(Object.keys(parseJson(JSON.stringify({ before: 1, [name]: 2 })) as object)).toEqual(['before', name]);
   });
 
-  it('may be laid out with spaces', () => {
+  it('may be indented', () => {
     misleading('\\');
     expect(parseJson('{ "before" : 1 ,\n\t"\\u0000" : 9007199254740993 }')).toEqual({
       before: 1,
@@ -28,7 +28,7 @@ describe('JSON that we wrote ourselves', () => {
     });
   });
 
-  it('is read at once, however many strings in it look like what stands in for a name', () => {
+  it('is parsed in one pass, however many strings resemble a stand-in', () => {
     const strings = Array.from({ length: 800 }, (_, at) => '@'.repeat(at));
     const text = JSON.stringify({ '\n': strings, '@': 1 });
     // Processor time of this thread, at its best of three: how busy the machine is does not count.
@@ -42,12 +42,12 @@ describe('JSON that we wrote ourselves', () => {
     expect(Math.min(...spent)).toBeLessThan(500);
   });
 
-  it('that is none is refused', () => {
+  it('is refused if it is invalid', () => {
     for (const text of ['{"\\n":1', '{"\\n":1,}', '{"\\x":1}', '{"a":"\\', '["\\n":1]', '{"\\n" 1}'])
       expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 
-  it('comes back as it was, whatever names its fields have', () => {
+  it('round-trips any field names', () => {
     const name = fc.oneof(
       fc.string({ unit: fc.constantFrom('\\', '"', '\n', '\0', 'a', 'u', '0', 'n', '@', ':', '{', ','), maxLength: 4 }),
       fc.string({ unit: 'binary', maxLength: 4 }),

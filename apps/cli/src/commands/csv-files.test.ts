@@ -50,8 +50,8 @@ const problem = (status: number) => ({
   request_id: 'req_1',
 });
 
-describe('A file of many rows', () => {
-  it('goes in parts that are files in themselves, with every row once and the line on which it stands', async () => {
+describe('An import of a large file', () => {
+  it('sends parts that are complete CSV files, with every row once and its line number', async () => {
     const cell = fc.constantFrom('a', '"x\r\ny"', '"say ""hi"""', 'br"oken', '');
     await fc.assert(
       fc.asyncProperty(fc.array(cell, { maxLength: 5 }), fc.integer({ min: 0, max: 2500 }), async (odd, many) => {
@@ -71,14 +71,14 @@ describe('A file of many rows', () => {
     );
   });
 
-  it('goes in parts that a request can carry, however long its rows are', async () => {
+  it('keeps each part within the size of a request, however long the rows are', async () => {
     const row = `"${'ü'.repeat(60_000)}"\n`;
     const parts = await partsIn(`address\n${row.repeat(20)}`);
     for (const { csv } of parts) expect(Buffer.byteLength(csv)).toBeLessThan(1024 * 1024);
     expect(parts.flatMap(({ csv }) => recordsOf(csv).slice(1))).toHaveLength(20);
   });
 
-  it('is summed up, with each refused row told of as it comes', async () => {
+  it('returns totals and reports each refused row immediately', async () => {
     const faults: string[] = [];
     const seen: number[] = [];
     const rows = Array.from({ length: 2500 }, (_, at) => (at % 1000 === 7 ? 'bad' : `a${at}`)).join('\n');
@@ -97,7 +97,7 @@ describe('A file of many rows', () => {
     expect(process.exitCode).toBe(1);
   });
 
-  it('that breaks off says what was taken, what may have been, and that it may be run again', async () => {
+  it('reports imported and possibly imported rows after a failure, and that it can be repeated', async () => {
     let calls = 0;
     const send = async (csv: string): Promise<ImportedBody> => {
       calls += 1;
@@ -113,13 +113,13 @@ describe('A file of many rows', () => {
     await expect(failed).rejects.toMatchObject({ problem: { code: 'overloaded' } });
   });
 
-  it('that is refused as a whole says why, and nothing else', async () => {
+  it('reports only the reason if the server refuses the whole file', async () => {
     const refusing = () => Promise.reject(new CommandError('line 1: none is called address', problem(400)));
     await expect(importFile(fileOf('adress\na\n'), refusing, deaf)).rejects.toThrow(/^line 1: none is called address$/);
     await expect(importFile(fileOf(''), async (csv) => taking(csv), deaf)).resolves.toMatchObject({ rows: 0 });
   });
 
-  it('that is not there, or is not UTF-8, is wrong usage; in its midst with what was taken before', async () => {
+  it('is wrong usage for a missing file or one that is not UTF-8, and reports the rows imported so far', async () => {
     const send = async (csv: string) => taking(csv);
     await expect(importFile(join(folder, 'none.csv'), send, deaf)).rejects.toThrow(UsageError);
     const latin = Buffer.from('address\nm\xfcller@example.com\n', 'latin1');
@@ -131,12 +131,12 @@ describe('A file of many rows', () => {
   });
 });
 
-describe('A list that is written to a file', () => {
+describe('An export to a file', () => {
   const pieces = async function* (...texts: readonly string[]): AsyncGenerator<Uint8Array> {
     for (const text of texts) yield Buffer.from(text);
   };
 
-  it('is there once it is whole, for its owner alone, and over no other file', async () => {
+  it('creates the file when it is complete, readable only by its owner, and overwrites nothing', async () => {
     const file = join(folder, 'out.csv');
     await exportFile(file, async () => pieces('a\r\n', 'b\r\n'));
     expect(readFileSync(file, 'utf8')).toBe('a\r\nb\r\n');
@@ -145,7 +145,7 @@ describe('A list that is written to a file', () => {
     expect(readFileSync(file, 'utf8')).toBe('a\r\nb\r\n');
   });
 
-  it('is not there where it broke off', async () => {
+  it('creates no file after a failure', async () => {
     const file = join(folder, 'out.csv');
     const breaking = async function* (): AsyncGenerator<Uint8Array> {
       yield Buffer.from('a\r\n');

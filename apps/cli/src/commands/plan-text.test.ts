@@ -15,8 +15,8 @@ const applied = (more: Partial<PlanBody>, number: number | null) => ({
   draft_conflicts: [],
 });
 
-describe('what apply and diff say of a folder', () => {
-  it('warnings look different from mistakes without colours, and are counted apart', () => {
+describe('the text of apply and diff', () => {
+  it('distinguishes warnings from mistakes without colors, and counts both', () => {
     expect(showApplied(applied({ faults: [mistake], warnings: [warning, warning] }, null), 'shop')).toBe(
       [
         'shop/workspaces/shop/notifications/paid.yaml:4:3 unknown function `lenght`',
@@ -34,7 +34,7 @@ describe('what apply and diff say of a folder', () => {
     );
   });
 
-  it('warnings keep nothing from being applied', () => {
+  it('does not block applying because of warnings', () => {
     expect(showApplied(applied({ warnings: [warning] }, 8), 'shop')).toMatch(
       /warning: unique_id .*\n.*\n\napplied as configuration 8; .*; 1 warning$/,
     );
@@ -43,7 +43,7 @@ describe('what apply and diff say of a folder', () => {
     );
   });
 
-  it('what goes says who was told under it, and for whom something still waits', () => {
+  it('says how many people a removed notification notified, and how many still wait', () => {
     const gone = {
       action: 'delete',
       resource: 'notification shop/paid',
@@ -62,7 +62,7 @@ describe('what apply and diff say of a folder', () => {
     expect(words({ told: null, waiting: null })).not.toContain('(');
   });
 
-  it('one line where there is nothing else to say', () => {
+  it('is one line without changes and mistakes', () => {
     expect(showDiff(plan, 'shop')).toBe('nothing would change (configuration 7)');
     expect(showApplied(applied({}, null), 'shop')).toBe('nothing to change (configuration 7)');
   });
@@ -80,7 +80,7 @@ describe('a note of a change', () => {
     fields: [],
   };
 
-  it('is in diff and in the review of drafts, also beside the people under a deletion', () => {
+  it('is shown in diff and in the review of drafts, also next to the people of a deletion', () => {
     const head = '- notification shop/order-paid';
     expect(showDiff({ ...plan, changes: [change] }, 'shop')).toBe(`${head}  (3 people were notified by it)  ${note}`);
     expect(changeLines([change])).toEqual([`${head} (3 people were notified by it)`, `    ${note}`]);

@@ -19,7 +19,7 @@ const LOOK: RunMissingBody = {
 };
 
 describe('the text of missing messages', () => {
-  it('has messages, people, the age of their events, older events and counts by rule', () => {
+  it('shows messages, people, the age of their events, older events and counts by rule', () => {
     const lines = missingText(LOOK).split('\n');
     expect(lines.slice(0, 3)).toEqual([
       '33 messages to 31 people are missing.',
@@ -30,7 +30,7 @@ describe('the text of missing messages', () => {
     expect(lines[5]).toMatch(/^order.paid +33 +31$/);
   });
 
-  it('has events that need a lookup, alone and beside messages', () => {
+  it('shows events that need a lookup, with and without messages', () => {
     const asked = { needs_lookup: { events: 2, user_ids: 5 } };
     const first = (body: RunMissingBody) => missingText(body).split('\n')[0];
     expect(first({ ...LOOK, ...asked, count: 35 })).toBe(
@@ -56,7 +56,7 @@ describe('the command that sends missing messages', () => {
     return parser.parse(text.split(' ').slice(4), { from: 'user' }).opts();
   };
 
-  it('selects what was seen, by time instead of age', () => {
+  it('selects the shown messages by time instead of age', () => {
     const options = { difference: ['added', 'changed'], slot: ['none', 'stopped'], rule: ['order.paid'], maxAge: '7d' };
     const text = sendCommandOf(LOOK, options);
     expect(text).toBe(
@@ -66,7 +66,7 @@ describe('the command that sends missing messages', () => {
     expect(selectionOf(parsed(text))).toEqual({ ...rest, since: LOOK.since });
   });
 
-  it('has nothing but number, checksum and time for the defaults', () => {
+  it('sends only number, checksum and time by default', () => {
     expect(sendCommandOf(LOOK, {})).toBe(
       'npx carillon replay send run_1 --since 2026-11-22T09:00:00.000Z --count 33 --checksum ab12',
     );

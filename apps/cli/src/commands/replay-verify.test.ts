@@ -200,7 +200,7 @@ describe('carillon why-not --search', () => {
   const ask = (...options: readonly string[]) => call('why-not', question.who, question.notification, ...options);
   const find: RunBody = { ...RUN, kind: 'find', verified: null };
 
-  it('searches a span, and then asks about what the search found', async () => {
+  it('searches a time range, then explains the found events', async () => {
     [started, ended] = [{ ...find, state: 'waiting', ended_at: null }, find];
     expect(await ask('--search', '--last', '30d', '--drafts')).toBe('');
     expect(calls).toEqual([
@@ -210,7 +210,7 @@ describe('carillon why-not --search', () => {
     ]);
   });
 
-  it('asks about a search that is done, and says how many events it did not keep', async () => {
+  it('explains the events of a finished search, and says how many were not stored', async () => {
     const since = '2026-11-20T08:00:00.001Z';
     answered = { ...ANSWER, looked: { ...LOOKED, complete: false, not_kept: 345, since } };
     expect(await ask('--search', 'run_1')).toBe('');
@@ -220,7 +220,7 @@ describe('carillon why-not --search', () => {
     );
   });
 
-  it('asks nothing if the search did not end with a result', async () => {
+  it('explains nothing if the search failed', async () => {
     const reason = { code: 'cancelled', detail: 'somebody cancelled the search' };
     [started, ended] = [find, find].map((run) => ({ ...run, state: 'cancelled' as const, sentence: null, reason })) as [
       RunBody,

@@ -14,7 +14,7 @@ const entity: EntityBody = {
 };
 
 describe('state show', () => {
-  it('prints what is kept of each rule, the newest decisions and the kept events', () => {
+  it('prints the state of each rule, the newest decisions and the stored events', () => {
     const text = showEntity(entity);
     expect(text).toContain('A-1 of shop/orders');
     expect(text).toContain(
@@ -29,7 +29,7 @@ describe('state show', () => {
     expect(showEntity(masked)).toContain('evt_1  not shown: this needs the permission bodies');
   });
 
-  it('says that nothing is kept, and names a rule that is gone by its id', () => {
+  it('says that there is no state, and shows a removed rule by its id', () => {
     const nothing = { ...entity, rules: [], decisions: [], events: [] };
     expect(showEntity(nothing)).toBe('no rule has state for A-1 of shop/orders');
     const gone = { ...entity, rules: entity.rules.map((each) => ({ ...each, rule: null })), decisions: [] };

@@ -46,8 +46,8 @@ const LAG = [
   'sending',
 ];
 
-describe('The doctor', () => {
-  it('finds all well where it is', async () => {
+describe('doctor', () => {
+  it('reports success if everything works', async () => {
     const steps = await diagnose(backend, keys, systemClock);
     expect(names(steps, false)).toEqual([]);
     expect(names(steps, true)).toEqual([
@@ -63,7 +63,7 @@ describe('The doctor', () => {
     ]);
   });
 
-  it('asks nobody who is known to be away, and all others', async () => {
+  it('skips dependencies known to be unavailable, and checks all others', async () => {
     const noLog = { ...backend, checks: away('Kafka'), log: { ...backend.log, bounds: never } };
     const noStores = {
       ...backend,
@@ -77,7 +77,7 @@ describe('The doctor', () => {
     expect([names(stores, false), names(stores, true)]).toEqual([['database'], ['clock']]);
   });
 
-  it('answers where something never does, or throws', async () => {
+  it('returns even if a check hangs or throws', async () => {
     const silent = {
       ...backend,
       log: { ...backend.log, bounds: never },
@@ -88,7 +88,7 @@ describe('The doctor', () => {
     expect(steps.find(({ step }) => step === 'in doubt')?.detail).toBe('the store is away');
   });
 
-  it('counts windows of digests that should have been sent a minute ago, and says since when', async () => {
+  it('counts overdue digest windows, with the time of the oldest', async () => {
     const due = async (name: string, closesAt: number): Promise<void> => {
       const slot = { workspace: 'shop', notificationId: 'ntf', channel: 'email', uniqueId: '' } as const;
       const item = { deliveryId: 'dlv_1', token: 't', intentId: 'int_1', size: 1 } as never;
@@ -107,7 +107,7 @@ describe('The doctor', () => {
     expect(steps?.detail).toContain(formatInstant(now - 7_200_000));
   });
 
-  it('finds sending well where reports come as quickly as they are read, and not where they stand unread', async () => {
+  it('succeeds while receipts are read as fast as they arrive, and fails if reading has stopped', async () => {
     const isReported = (topic: string, partition: number): boolean => topic === 'carillon.receipts' && partition === 0;
     const { log, checkpoints } = backend;
     let next = 0;

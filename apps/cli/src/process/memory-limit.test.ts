@@ -3,7 +3,7 @@ import { memoryChecks } from './memory-limit.ts';
 
 const MIB = 1024 * 1024;
 
-it('a limit below what a role may need is shown, and keeps nobody from work', () => {
+it('warns about a limit below the recommendation without failing readiness', () => {
   expect(memoryChecks(256 * MIB)).toEqual([
     {
       name: 'memory',
@@ -15,6 +15,6 @@ it('a limit below what a role may need is shown, and keeps nobody from work', ()
 });
 
 // Without a limit, Node returns 0 or a huge number, depending on the system.
-it.each([0, 512 * MIB, 2 ** 63])('nothing is said of a limit of %d bytes', (limit) => {
+it.each([0, 512 * MIB, 2 ** 63])('shows nothing for a limit of %d bytes', (limit) => {
   expect(memoryChecks(limit)).toEqual([]);
 });

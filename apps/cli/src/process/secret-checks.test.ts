@@ -17,7 +17,7 @@ const checked = async (more: Partial<RotationState>) => {
   return step;
 };
 
-it('The doctor says of the master key that it counts, or that two do and what comes next', async () => {
+it('doctor shows whether one or two master keys are active, and the next step', async () => {
   expect(await checked({})).toEqual({
     step: 'master key',
     ok: true,
@@ -42,11 +42,11 @@ it.each([
   [{ unreadable: [{ workspace: 'shop', name: 'A' }] }, 'npx carillon secret set A --workspace shop'],
   [{ unreadable: [{ workspace: '', name: 'A' }] }, 'npx carillon secret set A --deployment'],
   [{ valuesBehind: 4 }, '4 values were not encrypted again: continue with npx carillon secret rotate --values'],
-] as const)('The doctor finds %j', async (state, words) => {
+] as const)('doctor reports %j', async (state, words) => {
   expect(await checked(state)).toMatchObject({ ok: false, detail: expect.stringContaining(words) as unknown });
 });
 
-it('The doctor says that it could not look', async () => {
+it('doctor reports if the check itself failed', async () => {
   const [step] = await secretChecks({ state: () => Promise.reject(new Error('the store is away')) });
   expect(step).toMatchObject({ ok: false, detail: 'the store is away' });
 });

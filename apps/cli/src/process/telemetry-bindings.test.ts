@@ -15,8 +15,8 @@ afterEach(() => watches.close());
 const series = async (name: string): Promise<readonly string[]> =>
   (await watches.telemetry.metricsText()).split('\n').filter((line) => line.startsWith(name));
 
-describe('What is counted', () => {
-  it('stands at 0 before it first happens, so that the first one is seen as growth', async () => {
+describe('counters', () => {
+  it('start at 0, so that the first event is an increase', async () => {
     watches.engine.consumes({ group: 'engine', topic: 'carillon.events', stage: 'evaluate' });
     watches.delivery();
     watches.gateway();
@@ -32,7 +32,7 @@ describe('What is counted', () => {
     );
   });
 
-  it('names account, notification and verdict of each call, and nothing of a message without a call', async () => {
+  it('have account, notification and verdict of each call, and no message without a call', async () => {
     const delivering = watches.delivery();
     const delivery = deliveryOf({ slot: { workspace: 'shop' }, intent: { notification: 'order-paid' } });
     const uncalled = { attemptId: null, account: null, code: '', seconds: 0, missing: 0, wrongLocality: [] };
@@ -43,7 +43,7 @@ describe('What is counted', () => {
     ]);
   });
 
-  it('is the result of each run, and what it read', async () => {
+  it('count each run by result, with the records it read', async () => {
     const runs = watches.runs();
     const run = runs.begin({ workspace: 'shop' });
     run.read(500);
@@ -61,14 +61,14 @@ describe('What is counted', () => {
     ]);
   });
 
-  it('is nothing of other roles', async () => {
+  it('exclude other roles', async () => {
     expect(await series('carillon_attempts_total')).toEqual([]);
     expect(await series('carillon_events_refused_total')).toEqual([]);
   });
 });
 
-describe('A partition that stands still', () => {
-  it('is shown until it is no longer of this process', async () => {
+describe('the gauge of blocked partitions', () => {
+  it('shows a partition until this process gives it up', async () => {
     const consumer = { group: 'engine', topic: 'carillon.events', stage: 'evaluate' } as const;
     watches.engine.consumes(consumer);
     const gauge = 'carillon_partitions_stopped{group="engine:carillon.events"}';
@@ -87,7 +87,7 @@ describe('A span', () => {
   const other = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const derive: DeriveId = (kind) => `${kind}_1` as never;
 
-  it('holds the ids of what it is about, so that a trace leads to the story', async () => {
+  it('has the ids of event and delivery, so that a trace leads to the story', async () => {
     const otlp = await startOtlpReceiver();
     try {
       const env = { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint };

@@ -154,8 +154,8 @@ function askThem(source: string, body: Json): string | null {
   }
 }
 
-describe('beside another implementation of CEL', () => {
-  it('the same expression on the same event gives the same value, or an error in both', () => {
+describe('another CEL implementation', () => {
+  it('gives the same value for the same expression and event, or an error in both', () => {
     let compared = 0;
     fc.assert(
       fc.property(bool, event, ({ ours, theirs }, body) => {

@@ -37,7 +37,7 @@ const NAMES = new Map([['event', 'map<string, dyn>']]);
 const EVENT = `{"text": "paid", "empty": "", "n": 2.5, "zero": 0, "big": 9007199254740993, "flag": true, "none": null,
   "list": [1, 2, 3], "texts": ["a", "paid", ""], "object": {"text": "x", "none": null}}`;
 
-describe('where generated code takes a short cut, closures come to the same', () => {
+describe('a short cut in generated code gives the same result as closures', () => {
   it.each([
     'startsWith(A, B)',
     'endsWith(A, B)',
@@ -94,7 +94,7 @@ describe('where generated code takes a short cut, closures come to the same', ()
     'event.texts.all(x, x.endsWith("d"))',
     'event.object.exists(x, x.contains("e"))',
     'event.list.all(x, event.texts.exists(y, y.startsWith("pa")))',
-  ])('%s takes as many steps', (source) => {
+  ])('%s costs the same steps', (source) => {
     const prepared = prepare(createParser(NAMES), source);
     if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
     const steps = [runGenerated, runByClosures].map((make) => {

@@ -44,27 +44,27 @@ describe('Mixpanel’s custom webhook', () => {
   it.each([
     ['add_members', 'add', { number: 1, of: 1 }],
     ['remove_members', 'remove', null],
-  ] as const)('sends the difference as %s, also an empty one', (action, meant, page) => {
+  ] as const)('sends differences as %s, also empty ones', (action, meant, page) => {
     const [change] = read('mixpanel', mixpanel(action, ['u1']));
     expect(change).toMatchObject({ action: meant, page, userIds: ['u1'] });
     expect(read('mixpanel', mixpanel(action, []))).toMatchObject([{ action: meant, userIds: [] }]);
   });
 
-  it('may send ids as numbers, of 64 bits too, and an empty cohort without pages', () => {
+  it('may send ids as numbers of up to 64 bits, and an empty cohort without pages', () => {
     const body = mixpanel('members', [], { of: 0 });
     const text = JSON.stringify(body).replace('"1478097"', '9007199254740993');
     const read64 = readCohortWebhook('mixpanel', parseJson(text));
     expect(read64.ok && read64.value).toMatchObject([{ cohort: '9007199254740993', page: { number: 1, of: 1 } }]);
   });
 
-  it('names each user once, and counts those without an id', () => {
+  it('names each user once, and counts members without an id', () => {
     const body = mixpanel('add_members', ['u1', 'u1', 'u2']);
     const members = [...body.parameters.members, { email: 'nobody@example.com' }];
     const [change] = read('mixpanel', { ...body, parameters: { ...body.parameters, members } });
     expect(change).toMatchObject({ userIds: ['u1', 'u2'], skipped: 1 });
   });
 
-  it('may know users by another field', () => {
+  it('may identify users by another field', () => {
     expect(read('mixpanel', mixpanel('add_members', ['u1']), 'email')).toMatchObject([{ userIds: ['u1@example.com'] }]);
   });
 
@@ -86,7 +86,7 @@ describe('Mixpanel’s custom webhook', () => {
     expect(refusal('mixpanel', body)).toMatchObject({ code: 'invalid_request', pointer });
   });
 
-  it('is refused where it names more users than one request may', () => {
+  it('is refused if it names more users than one request may', () => {
     const many = Array.from({ length: 10_001 }, (_, at) => `u${at}`);
     expect(refusal('mixpanel', mixpanel('members', many)).code).toBe('body_too_large');
   });
@@ -96,7 +96,7 @@ describe('Amplitude’s cohort webhook', () => {
   it.each([
     [true, 'add'],
     [false, 'remove'],
-  ] as const)('with in_cohort %s: %s, as old as its computation', (inside, action) => {
+  ] as const)('with in_cohort %s means %s, as old as its computation', (inside, action) => {
     expect(read('amplitude', amplitude(inside, ['u1']))).toEqual([
       {
         cohort: '7khm89cz',
@@ -111,18 +111,18 @@ describe('Amplitude’s cohort webhook', () => {
     ]);
   });
 
-  it('may be empty, and may know users by a property', () => {
+  it('may be empty, and may identify users by a property', () => {
     expect(read('amplitude', amplitude(true, []))).toMatchObject([{ userIds: [] }]);
     expect(read('amplitude', amplitude(true, ['u1']), 'user_properties.plan')).toMatchObject([{ userIds: ['pro'] }]);
   });
 
-  it('is refused where its time is no time', () => {
+  it('is refused with an invalid time', () => {
     expect(refusal('amplitude', amplitude(true, ['u1'], 'yesterday')).pointer).toBe('/computed_time');
   });
 });
 
 describe('Segment’s audiences', () => {
-  it('come as track calls and as identify calls', () => {
+  it('arrive as track calls and as identify calls', () => {
     const wanted = { cohort: 'first_time_shopper', name: null, session: null, page: null, userIds: ['u1'], skipped: 0 };
     for (const call of [segmentTrack, segmentIdentify]) {
       expect(read('segment', call(true, 'u1'))).toEqual([{ ...wanted, action: 'add', time: null }]);
@@ -130,7 +130,7 @@ describe('Segment’s audiences', () => {
     }
   });
 
-  it('come as a batch: who is in and who is out, each as old as their own call', () => {
+  it('arrive as a batch of entering and leaving users, each as old as its own call', () => {
     const at = (second: number) => ({ timestamp: `2026-01-31T12:00:0${second}.000Z` });
     const batch = [segmentTrack(true, 'u1', at(1)), segmentTrack(false, 'u2', at(2)), segmentTrack(true, 'u3', at(3))];
     const start = Date.parse('2026-01-31T12:00:00Z');
@@ -140,22 +140,22 @@ describe('Segment’s audiences', () => {
     ]);
   });
 
-  it('keep the order of what a batch says of one user, and say once what it repeats', () => {
+  it('keep the order of calls about one user, and drop repeats', () => {
     const batch = [true, true, false, true].map((inside) => segmentTrack(inside, 'u1'));
     expect(read('segment', batch).map(({ action }) => action)).toEqual(['add', 'remove', 'add']);
   });
 
-  it('are told apart in one batch', () => {
+  it('are kept apart in one batch', () => {
     const other = { properties: { audience_key: 'j_o_welcome', j_o_welcome: true } };
     const found = read('segment', [segmentTrack(true, 'u1'), segmentTrack(true, 'u1', other)]);
     expect(found.map(({ cohort }) => cohort)).toEqual(['first_time_shopper', 'j_o_welcome']);
   });
 
-  it('may have events of any name, since the property decides', () => {
+  it('may have events of any name, because the property decides', () => {
     expect(read('segment', segmentTrack(false, 'u1', { event: 'Left it' }))).toMatchObject([{ action: 'remove' }]);
   });
 
-  it('pass over what is about something else: other calls, and computed traits', () => {
+  it('ignore other calls and computed traits', () => {
     const trait = {
       type: 'track',
       event: 'Trait Computed',
@@ -171,7 +171,7 @@ describe('Segment’s audiences', () => {
     expect(read('segment', nobody)).toMatchObject([{ userIds: [], skipped: 1 }]);
   });
 
-  it('are refused where a batch is no list of calls', () => {
+  it('are refused if a batch is not a list of calls', () => {
     expect(refusal('segment', [1, 2]).code).toBe('invalid_request');
     expect(refusal('segment', 'text').code).toBe('invalid_request');
   });
@@ -180,7 +180,7 @@ describe('Segment’s audiences', () => {
 describe('the generic form', () => {
   const replace = { cohort: 'vip', action: 'replace', user_ids: ['u1'], page: 1, pages: 3, session: 'night-1' };
 
-  it('says everything that the others say', () => {
+  it('supports everything the other forms do', () => {
     expect(read('generic', { ...replace, name: 'VIP', time: '2026-01-31T12:00:00Z' })).toEqual([
       {
         cohort: 'vip',
@@ -215,7 +215,7 @@ describe('the generic form', () => {
 });
 
 describe('a page of PostHog’s persons', () => {
-  it('gives ids and the query of the next page, and nothing of its address', () => {
+  it('gives ids and the query of the next page without its host', () => {
     const page = postHogPage([['u1', 'anon-1'], ['u2']], 'http://10.0.0.1/api/projects/1/cohorts/5/persons?offset=100');
     expect(readPostHogPage(sent(page))).toEqual({
       ok: true,
@@ -227,12 +227,12 @@ describe('a page of PostHog’s persons', () => {
     });
   });
 
-  it('may know users by a property', () => {
+  it('may identify users by a property', () => {
     const page = readPostHogPage(sent(postHogPage([['u1']], null)), 'properties.user_id');
     expect(page.ok && page.value.userIds).toEqual(['100']);
   });
 
-  it('is refused where it is something else', () => {
+  it('is refused if it is something else', () => {
     expect(readPostHogPage({ detail: 'Not found.' }).ok).toBe(false);
   });
 });
@@ -245,7 +245,7 @@ describe('the proof in a request', () => {
     return proof?.kind === 'secret' ? proof.candidates : null;
   };
 
-  it('is the token after Bearer, or what Basic carries', () => {
+  it('is the token after Bearer, or the credentials of Basic', () => {
     expect(candidates('Bearer abc')).toEqual(['abc']);
     expect(candidates(basic('carillon:pass:word'))).toEqual(['carillon:pass:word', 'pass:word']);
     expect(candidates(basic('key:'))).toEqual(['key:', 'key']);
@@ -262,7 +262,7 @@ describe('the proof in a request', () => {
     ['[]', ''],
     ['[{"a":1', '{"a":1'],
     ['', ''],
-  ])('of Segment is a signature over the body, or over the first element of a batch: %s', (body, signed) => {
+  ])('of Segment is a signature over the body or the first element of a batch: %s', (body, signed) => {
     const proof = proofOf('segment', { authorization: undefined, signature: ' ABC ' }, bytes(body));
     expect(proof?.kind === 'hmac_sha1' && [proof.signature, new TextDecoder().decode(proof.over)]).toEqual([
       'abc',

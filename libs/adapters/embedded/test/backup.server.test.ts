@@ -25,7 +25,7 @@ const refusal = (restored: Promise<unknown>): Promise<string> =>
   );
 
 describe('a backup', () => {
-  it('made while writes go on holds one moment, with the keys, for its owner alone', async () => {
+  it('made during writes is consistent, includes the keys, and is readable only by its owner', async () => {
     const embedded = await openEmbedded({ dataDir: at('data'), clock: wallClock });
     mkdirSync(at('data/keys'));
     writeFileSync(at('data/keys/ledger.key'), 'ab'.repeat(32));
@@ -64,7 +64,7 @@ describe('a backup', () => {
     }
   });
 
-  it('is not restored over anything, nor from what is no whole backup', async () => {
+  it('is not restored over existing data, nor if it is incomplete', async () => {
     const embedded = await openEmbedded({ dataDir: at('data'), clock: wallClock });
     await embedded.log.append([logRecord('x'.repeat(100_000))]);
     await embedded.backup(at('copy.backup'));
@@ -83,7 +83,7 @@ describe('a backup', () => {
     expect(readdirSync(folder.path).filter((name) => name.includes('unfinished'))).toEqual([]);
   });
 
-  it('that cannot be written leaves nothing behind', async () => {
+  it('leaves nothing behind if writing fails', async () => {
     const embedded = await openEmbedded({ dataDir: at('data'), clock: wallClock });
     await expect(embedded.backup(at('no/such/folder/copy.backup'))).rejects.toThrow();
     mkdirSync(at('taken'));

@@ -55,8 +55,8 @@ async function holdsAll(embedded: Embedded, acknowledged: readonly string[]): Pr
   }
 }
 
-describe('a process that is killed while it appends', () => {
-  it('leaves everything that was acknowledged, at the offset that was answered', async () => {
+describe('a process killed while it appends', () => {
+  it('keeps every acknowledged record at its offset', async () => {
     for (const enough of [20, 200]) {
       const lines = startAppending();
       await lines.until('it has acknowledged some', (seen) => seen.length > enough);
@@ -70,8 +70,8 @@ describe('a process that is killed while it appends', () => {
   }, 300_000);
 });
 
-describe('a process that is killed while it moves deliveries', () => {
-  it('leaves the record of each move on the log that it made, once, and of no other', async () => {
+describe('a process killed while it moves deliveries', () => {
+  it('has exactly one log record per move it made', async () => {
     const acknowledged = new Set<string>();
     for (const enough of [5, 60, 150]) {
       const lines = start('move-forever.ts');
@@ -109,7 +109,7 @@ describe('the lock of a data folder', () => {
     return isCarillonError(error) && error.code === 'data_locked' ? error.detail : 'not refused';
   };
 
-  it('refuses a second process and names the first, and dies with it', async () => {
+  it('refuses a second process, names the first, and ends with it', async () => {
     const lines = startAppending();
     await lines.until('it is open', (seen) => seen.length > 0);
     const detail = await refusal();
@@ -120,7 +120,7 @@ describe('the lock of a data folder', () => {
     expect(await refusal()).toBe('not refused');
   });
 
-  it('refuses the same process twice, until it has closed', async () => {
+  it('refuses a second lock in the same process until it is released', async () => {
     const first = await openEmbedded({ dataDir: folder.path, clock: wallClock });
     expect(await refusal()).toContain(`this process (pid ${process.pid})`);
     // Being refused must not have let go of the lock of the one that has it.
@@ -147,7 +147,7 @@ describe('a copy of a data folder', () => {
       (error: unknown) => (isCarillonError(error) ? `${error.code}: ${error.detail}` : String(error)),
     );
 
-  it('is refused where a process wrote meanwhile, however often it is tried, and says what to do instead', async () => {
+  it('is refused if a process wrote during the copy, with instructions', async () => {
     const lines = startAppending();
     await lines.until('it writes', (seen) => seen.length > 20);
     for (const name of ['one', 'two', 'three']) {
@@ -164,7 +164,7 @@ describe('a copy of a data folder', () => {
     expect(await opening(folder.path)).toBe('opened');
   }, 120_000);
 
-  it('starts where nobody had the folder, and after a crash once a person has said that nobody did', async () => {
+  it('starts if the folder was not in use, and after a crash once a person confirms that', async () => {
     const lines = startAppending();
     await lines.until('it writes', (seen) => seen.length > 20);
     await kill();
@@ -179,7 +179,7 @@ describe('a copy of a data folder', () => {
     expect(await opening(await copyTo('stopped'))).toBe('opened');
   }, 120_000);
 
-  it('is refused in the place of the one that it was made of, too', async () => {
+  it('is refused at the path of its original', async () => {
     const lines = startAppending();
     await lines.until('it writes', (seen) => seen.length > 20);
     const copy = await copyTo('in-its-place');
@@ -189,7 +189,7 @@ describe('a copy of a data folder', () => {
     expect(await opening(folder.path)).toMatch(/^data_copied/);
   }, 120_000);
 
-  it('is refused where it has the number of the one that it was made of, and was made in no time', async () => {
+  it('is refused if it has the inode of its original and was made within the same moment', async () => {
     const dataFile = join(folder.path, 'carillon.db');
     const holder = join(folder.path, 'carillon.lock.json');
     const lines = startAppending();
@@ -213,7 +213,7 @@ describe('a copy of a data folder', () => {
     for (const name of names) await copyFile(join(from, name), join(folder.path, name));
   }
 
-  it('is refused over the files that it was made of, too, once another process had them', async () => {
+  it('is refused over its original files after another process had them', async () => {
     const lines = startAppending();
     await lines.until('it writes', (seen) => seen.length > 20);
     const copy = await copyTo('over-them');
@@ -235,7 +235,7 @@ describe('a copy of a data folder', () => {
     }
   }, 120_000);
 
-  it('is none where the data were put aside to begin anew after a crash', async () => {
+  it('is not suspected if the data was moved aside after a crash', async () => {
     const lines = startAppending();
     await lines.until('it writes', (seen) => seen.length > 20);
     await kill();

@@ -124,7 +124,7 @@ describe('a restore', () => {
     }),
   );
 
-  it('says which records are still to be read, what waits, and what was under way', async () => {
+  it('reports unread records, waiting deliveries and running calls', async () => {
     const restored = await restoreBackup(at('copy.backup'), at('new'), options);
     expect(restored).toMatchObject({
       waiting: 1,
@@ -144,7 +144,7 @@ describe('a restore', () => {
     );
   });
 
-  it('that cancels what is unsent leaves a doubt of what was under way, and calls off what its events will cause', async () => {
+  it('with cancelling leaves running calls in doubt, and cancels future messages of its events', async () => {
     const restored = await restoreBackup(at('copy.backup'), at('new'), { ...options, cancelUnsent: true });
     expect(restored).toMatchObject({ cancelled: 1, waiting: 0, sending: 0, doubts: 1 });
     await within('new', async ({ ledger, calledOffBelow, calledOffCohortsBelow, calledOffJobs }) => {
@@ -162,7 +162,7 @@ describe('a restore', () => {
     });
   });
 
-  it('takes over what the newer ledger knows, but for what waits there, and counts what is gone', async () => {
+  it('adopts the newer ledger except its waiting deliveries, and counts lost records', async () => {
     const bounced = { workspace: 'shop', channel: 'email', source: 'hard_bounce', detail: '550', at: MORNING } as const;
     const target = { kind: 'all' } as const;
     const word = { id: 'cns_1', workspace: 'shop', person: 'ada', target, channel: null, optedOut: true } as const;
@@ -235,7 +235,7 @@ describe('a restore', () => {
     });
   });
 
-  it('carries over from a folder, and reads a backup, of before intents stood apart', async () => {
+  it('reads folders and backups from before intents were stored separately', async () => {
     await within('data', async ({ ledger }) => {
       await ledger.replace(sending(delivery('waits')));
       await ledger.insert([sending(delivery('late'))]);
@@ -257,7 +257,7 @@ describe('a restore', () => {
     );
   });
 
-  it('carries over documents of a collection that the backup does not know yet', async () => {
+  it('carries over documents of a collection the backup does not have', async () => {
     const notes: Collection<{ readonly id: string }> = {
       name: 'notes',
       key: ['id'],
@@ -274,7 +274,7 @@ describe('a restore', () => {
     await restored.close();
   });
 
-  it('refuses a newer folder that is none: empty, in use, of another deployment, or older', async () => {
+  it('refuses a newer folder that is empty, in use, of another deployment, or older', async () => {
     const over = (newer: string) => refusal(restoreBackup(at('copy.backup'), at('new'), { ...options, newer }));
     expect(await over(at('nowhere'))).toMatch(/^wrong_usage: there is no carillon.db/);
     await within('data', async () => expect(await over(at('data'))).toMatch(/^data_locked: /));

@@ -42,8 +42,8 @@ const resolverWith = (more: { hostsFile?: string; deadline?: number } = {}): Res
 const addressesOf = async (host: string, resolve = resolverWith()): Promise<readonly string[]> =>
   (await resolve(host)).map(({ address }) => address);
 
-describe('a name', () => {
-  it('of the hosts file is that address, whatever DNS says, however it is written', async () => {
+describe('resolving a name', () => {
+  it('uses the hosts file before DNS, in any spelling', async () => {
     for (const host of ['pinned.example', 'PINNED.example', 'pinned.example.']) {
       expect(await addressesOf(host)).toEqual(['10.0.0.5', 'fd00::5']);
     }
@@ -51,7 +51,7 @@ describe('a name', () => {
     expect(server.questions).toEqual([]);
   });
 
-  it('localhost is this machine also where no file says so, and never a question to others', async () => {
+  it('resolves localhost without a file and without a query', async () => {
     const bare = resolverWith({ hostsFile: join(folder, 'nowhere') });
     for (const host of ['localhost', 'localhost.', 'app.localhost']) {
       expect(await addressesOf(host, bare)).toEqual(['127.0.0.1', '::1']);
@@ -59,12 +59,12 @@ describe('a name', () => {
     expect(server.questions).toEqual([]);
   });
 
-  it('is asked for in DNS, both families at once, and has all the addresses that are there', async () => {
+  it('queries DNS for both families at once and returns all addresses', async () => {
     expect(await addressesOf('partner.example')).toEqual(['93.184.215.14', '93.184.215.15']);
     expect(server.questions.toSorted()).toEqual(['A partner.example', 'AAAA partner.example']);
   });
 
-  it('that is short is looked for in the search domains first, a longer one as it stands first, one with a dot at its end nowhere else', async () => {
+  it('tries search domains first for short names, last for longer ones, and never for names with a final dot', async () => {
     expect(await addressesOf('crm')).toEqual(['10.1.2.3']);
     expect(await addressesOf('crm.')).toEqual(['10.9.9.9']);
     expect(await addressesOf('crm.shop.svc')).toEqual(['10.1.2.3']);
@@ -75,13 +75,13 @@ describe('a name', () => {
     ]);
   });
 
-  it('that nobody has has no address', async () => {
+  it('returns no address for an unknown name', async () => {
     expect(await addressesOf('nobody.example')).toEqual([]);
   });
 });
 
-describe('a name server that keeps silent', () => {
-  it('holds up neither other names nor the threads of the process, and is waited for no longer than the deadline', async () => {
+describe('a silent name server', () => {
+  it('delays no other names and no threads, and is abandoned at the deadline', async () => {
     const resolve = resolverWith({ deadline: 4_000 });
     const begun = performance.now();
     const ended: string[] = [];
@@ -103,7 +103,7 @@ describe('a name server that keeps silent', () => {
   });
 });
 
-it('The guard judges what these names lead to, and connects to nothing else', async () => {
+it('the guard checks the resolved addresses and connects only to allowed ones', async () => {
   const guard = createAddressGuard({ allowed: ['10.0.0.0/8', 'fd00::/8'], resolveName: resolverWith() });
   expect(await guard.resolve('pinned.example')).toMatchObject({
     ok: true,

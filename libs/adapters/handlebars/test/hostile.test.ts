@@ -22,7 +22,7 @@ const text = (source: string, context: JsonObject): Promise<Rendered> => {
   return renderer.render(`hostile/${keys}`, email({ subject: 's', text: source }), context, DEFAULT_LOCALITY);
 };
 
-describe('a hostile source is refused at once', () => {
+describe('refuses a hostile source before parsing', () => {
   test.each([
     ['100 KB', 'x'.repeat(100 * 1024), 'characters'],
     ['501 tags', '{{a}}'.repeat(501), 'more than 500 tags'],
@@ -48,7 +48,7 @@ describe('a hostile source is refused at once', () => {
     expect(await text(source, {})).toMatchObject({ ok: false, part: 'text' });
   });
 
-  test('a syntax tree in the place of text', async () => {
+  test('refuses a syntax tree in place of text', async () => {
     const tree = { type: 'Program', body: [{ type: 'NumberLiteral', value: 'process.exit()' }] };
     const template = email({ subject: tree, text: 'x' } as unknown as EmailTemplate);
     expect(renderer.check(template)).toMatchObject([{ part: 'subject', message: 'A template is text' }]);
@@ -71,26 +71,26 @@ test.each([
   '{{#each l}}{{constructor}}{{/each}}',
   '{{#with o as |p|}}{{p.valueOf}}{{p.hasOwnProperty}}{{/with}}',
   '{{@root.constructor}}',
-])('prototypes cannot be reached by %s', async (source) => {
+])('reaches no prototype through %s', async (source) => {
   expect(await text(source, { o: {}, l: [1], s: 'x', n: 1 })).toMatchObject({ ok: true, parts: { text: '' } });
 });
 
-test('fields that are named like parts of a prototype are only fields', async () => {
+test('treats fields with names of prototype members as plain fields', async () => {
   const context = JSON.parse('{"__proto__":{"a":"mine"},"constructor":"c","toString":"t"}') as JsonObject;
   expect(await text('{{__proto__.a}} {{a}}|{{constructor}} {{toString}}', context)).toMatchObject({
     parts: { text: 'mine |c t' },
   });
 });
 
-describe('a hostile render ends', () => {
+describe('stops a hostile rendering', () => {
   const list = (length: number): number[] => Array.from({ length }, (_, i) => i);
 
-  test('after 10,000 rounds of one loop', async () => {
+  test('after 10,000 iterations of one loop', async () => {
     expect(await text('{{#each a}}{{/each}}', { a: list(10_000) })).toMatchObject({ ok: true });
     expect(await text('{{#each a}}{{/each}}', { a: list(10_001) })).toMatchObject({ ok: false, part: 'text' });
   });
 
-  test('after 10,000 rounds of all loops together', async () => {
+  test('after 10,000 iterations of all loops together', async () => {
     const nested = '{{#each @root.a}}'.repeat(8) + 'x' + '{{/each}}'.repeat(8);
     expect(await text(nested, { a: list(10) })).toMatchObject({
       ok: false,
@@ -98,14 +98,14 @@ describe('a hostile render ends', () => {
     });
   });
 
-  test('after 256 KB', async () => {
+  test('after 256 KB of output', async () => {
     const tooLong = { ok: false, message: 'It came out longer than 256 KB' };
     expect(await text('{{#each a}}{{../b}}{{/each}}', { a: list(9000), b: 'x'.repeat(1000) })).toMatchObject(tooLong);
     expect(await text('{{b}}'.repeat(400), { b: { c: 'x'.repeat(100_000) } })).toMatchObject(tooLong);
     expect(await text(`{{#each a}}${'y'.repeat(1000)}{{/each}}`, { a: list(9000) })).toMatchObject(tooLong);
   });
 
-  test('after its time, by itself between rounds', async () => {
+  test('after its time limit, between iterations', async () => {
     const slow = `{{#each a}}${'{{#if (eq (number this minimum=this) 1)}}{{/if}}'.repeat(240)}{{/each}}`;
     expect(await text(slow, { a: list(9000) })).toMatchObject({
       ok: false,
@@ -113,7 +113,7 @@ describe('a hostile render ends', () => {
     });
   });
 
-  test('by the end of its worker, while the renders that wait behind it are not lost', async () => {
+  test('by killing its worker, without losing queued renderings', async () => {
     const before = stopped.length;
     const slow = `{{#each a}}${'{{#if (lt @root.b @root.c)}}{{/if}}'.repeat(240)}{{/each}}`;
     const b = 'x'.repeat(6_000_000);
@@ -129,7 +129,7 @@ describe('a hostile render ends', () => {
     expect(stopped.length - before).toBe(1);
   });
 
-  test('where the data is too deep, too much, or no data', async () => {
+  test('for data that is too deep, too large, or not data', async () => {
     const deep = JSON.parse(`{"a":${'['.repeat(3000)}${']'.repeat(3000)}}`) as JsonObject;
     expect(await text('{{a}}', deep)).toMatchObject({ ok: false, part: 'context' });
     expect(await text('{{a}}', { a: list(250_000) })).toMatchObject({ ok: false, part: 'context' });
@@ -144,11 +144,11 @@ test.each([
   ['had not the processor for so long', 60_000, 249, false],
   ['does not say what it had', 10_200, undefined, false],
   ['does not say, and cannot be waited for any longer', 10_250, undefined, true],
-])('a worker that is over its time by the clock and %s', (_what, passed, worked, blamed) => {
+])('a worker over its clock limit that %s', (_what, passed, worked, blamed) => {
   expect(isToBlame(250, passed, worked)).toBe(blamed);
 });
 
-test('the dearest template that is allowed compiles within its own bound, and is not blamed for it', async () => {
+test('compiles the most expensive allowed template within its limit', async () => {
   const dearest = list500((i) => `<td>{{date a${i}.b.c zone=z}}</td>`);
   expect(await renderer.render('dear', email({ subject: 's', html: dearest }), {}, DEFAULT_LOCALITY)).toMatchObject({
     ok: true,
@@ -164,7 +164,7 @@ test.each([
   ['<a href="https://a.example">b'.repeat(9000)],
   ['&amp'.repeat(60_000)],
   ['<'.repeat(250_000)],
-])('text is made from hostile html in linear time', (html) => {
+])('converts hostile HTML to text in linear time', (html) => {
   const before = threadMs();
   textOfHtml(html);
   expect(threadMs() - before).toBeLessThan(2000);

@@ -25,7 +25,7 @@ const times = async <T>(count: number, make: (at: number) => Promise<T>): Promis
   Promise.all(Array.from({ length: count }, (_, at) => make(at)));
 
 describe('the network', () => {
-  test('is asked once for any number of tokens, also when they all come at once at the beginning', async () => {
+  test('is used once for any number of concurrent tokens at the start', async () => {
     const tokens = await times(50, () => token());
     expect(new Set(await times(50, (at) => kindOf(tokens[at] ?? '')))).toEqual(new Set(['valid']));
     fixture.pass(4 * MINUTE);
@@ -33,7 +33,7 @@ describe('the network', () => {
     expect(fixture.server.asked()).toBe(1);
   });
 
-  test('is asked again beside the requests from half of the time on, and nobody waits for it', async () => {
+  test('refreshes keys in the background after half their lifetime', async () => {
     await kindOf(await token());
     fixture.server.behave('hang');
     fixture.pass(6 * MINUTE);
@@ -41,7 +41,7 @@ describe('the network', () => {
     await expect.poll(() => fixture.server.asked()).toBe(2);
   });
 
-  test('is waited for once after a long silence, so that nobody is judged by the keys of long ago', async () => {
+  test('is waited for after a long pause, so that no token is verified with outdated keys', async () => {
     const old = await token();
     await kindOf(old);
     const next = await makeSigningKey('second');
@@ -52,7 +52,7 @@ describe('the network', () => {
     expect(fixture.server.asked()).toBe(2);
   });
 
-  test('is asked for each provider by itself, and again when the address of its keys changes', async () => {
+  test('is used per provider, and again if the address of the keys changes', async () => {
     const text = await token();
     await verify(text);
     await fixture.verifier.verify({ ...provider(), workspace: 'club' }, text);
@@ -63,7 +63,7 @@ describe('the network', () => {
 });
 
 describe('rotation', () => {
-  test('a new key is found when the first token names it, and the old one stays as long as it is published', async () => {
+  test('finds a new key with the first token that names it, and keeps the old one while it is published', async () => {
     const old = await token();
     await kindOf(old);
     const next = await makeSigningKey('second');
@@ -79,7 +79,7 @@ describe('rotation', () => {
     expect(await kindOf(await token(next))).toBe('valid');
   });
 
-  test('another key under the same kid counts at once after it was fetched: what the old one signed is refused', async () => {
+  test('uses another key with the same kid after its fetch, and rejects tokens of the old one', async () => {
     const old = await token();
     await kindOf(old);
     const other = await makeSigningKey(fixture.key.kid);
@@ -89,14 +89,14 @@ describe('rotation', () => {
     expect(await kindOf(old)).toBe('signature');
   });
 
-  test('two keys of one kid are a mistake of the provider, and nobody guesses', async () => {
+  test('rejects two keys with one kid as a mistake of the provider', async () => {
     fixture.server.publish(fixture.key, await makeSigningKey(fixture.key.kid));
     expect(await kindOf(await token())).toBe('ambiguous_key');
   });
 });
 
-describe('a storm of tokens whose kid is not there', () => {
-  test('makes one fetch in 30 seconds, however many and however different they are', async () => {
+describe('many tokens with an unknown kid', () => {
+  test('cause one fetch per 30 seconds', async () => {
     await kindOf(await token());
     fixture.pass(31 * SECOND);
     const storm = async (round: number) => {
@@ -116,7 +116,7 @@ describe('a storm of tokens whose kid is not there', () => {
     expect(await kindOf(await token())).toBe('valid');
   });
 
-  test('does so too while every fetch fails', async () => {
+  test('also while every fetch fails', async () => {
     await kindOf(await token());
     fixture.server.behave({ status: 500 });
     fixture.pass(31 * SECOND);
@@ -132,7 +132,7 @@ describe('a storm of tokens whose kid is not there', () => {
 describe('an outage', () => {
   const worth = { kind: 'unavailable' };
 
-  test('is served through from the old keys for a day, without anybody waiting, and not longer', async () => {
+  test('is bridged with the old keys for a day, without waiting', async () => {
     await kindOf(await token());
     fixture.server.behave({ status: 503 });
     for (let hours = 0; hours < 23; hours += 1) {
@@ -150,7 +150,7 @@ describe('an outage', () => {
     expect(fixture.judged.at(-1)).toMatchObject({ result: 'valid', stale: false });
   });
 
-  test('is told as a turn when it begins and when it ends, and not while it lasts', async () => {
+  test('is reported at its start and its end', async () => {
     /** Fetches once more. Returns whether a key rotation was reported. */
     const fetchAgain = async (): Promise<boolean | undefined> => {
       const before = fixture.fetched.length;
@@ -167,7 +167,7 @@ describe('an outage', () => {
     expect(turns).toEqual([false, false, true, false, false, true, false]);
   });
 
-  test('that hangs holds nobody up once it is known', async () => {
+  test('with hanging requests delays no caller once it is known', async () => {
     await kindOf(await token());
     fixture.server.behave({ status: 503 });
     fixture.pass(11 * MINUTE);
@@ -180,7 +180,7 @@ describe('an outage', () => {
     expect(fixture.fetched.length).toBe(over);
   });
 
-  test('from the beginning on lets nobody in and says when to come again; the provider is asked once in 30 seconds', async () => {
+  test('from the start refuses all tokens with a retry time, and fetches once per 30 seconds', async () => {
     fixture.server.behave({ status: 500 });
     const text = await token();
     const verdicts = await times(50, () => verify(text));
@@ -207,7 +207,7 @@ describe('an outage', () => {
       'larger than 262144 bytes',
     ],
     ['51 keys', { status: 200, body: JSON.stringify({ keys: Array.from({ length: 51 }, () => ({})) }) }, '51 keys'],
-  ])('is also %s: the old keys serve on', async (_what, behaviour, says) => {
+  ])('also covers %s, with the old keys in use', async (_what, behaviour, says) => {
     const text = await token();
     await kindOf(text);
     fixture.server.behave(behaviour);
@@ -217,12 +217,12 @@ describe('an outage', () => {
   });
 });
 
-describe('keys that cannot verify', () => {
+describe('unusable keys', () => {
   const publish = (...keys: readonly unknown[]) =>
     fixture.server.behave({ status: 200, body: JSON.stringify({ keys }) });
   const jwk = () => fixture.key.publicJwk;
 
-  test('are left out, and the others go on', async () => {
+  test('are ignored, and the others work', async () => {
     publish(null, 7, [], { kty: 'oct', k: 'c2VjcmV0' }, { kty: 'RSA', kid: 'x' }, { kty: '__proto__' }, jwk());
     expect(await kindOf(await token())).toBe('valid');
   });
@@ -238,7 +238,7 @@ describe('keys that cannot verify', () => {
     expect(await kindOf(await token())).toBe(fault);
   });
 
-  test('an RSA key of 1,024 bits is too weak', async () => {
+  test('rejects an RSA key of 1,024 bits as too weak', async () => {
     const { generateKeyPairSync, sign } = await import('node:crypto');
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
     publish({ ...publicKey.export({ format: 'jwk' }), kid: 'weak' });
@@ -262,8 +262,8 @@ describe('keys that cannot verify', () => {
   });
 });
 
-describe('what was verified a moment ago', () => {
-  test('is not verified again, and never outlives its exp', async () => {
+describe('the cache of verified tokens', () => {
+  test('skips a second verification, and never outlives `exp`', async () => {
     const text = await signToken(fixture.key, { claims: { exp: Math.floor(fixture.now() / 1000) + 30 } });
     const config = { clock_tolerance: '0s' };
     const verdicts = async () => (await fixture.verifier.verify(fixture.provider(config, 7), text)).kind;
@@ -274,14 +274,14 @@ describe('what was verified a moment ago', () => {
     expect(await verdicts()).toBe('refused');
   });
 
-  test('counts no more when the provider has changed', async () => {
+  test('is invalid after the provider changed', async () => {
     const text = await token();
     expect((await fixture.verifier.verify(fixture.provider({}, 1), text)).kind).toBe('valid');
     expect((await fixture.verifier.verify(fixture.provider({ audience: 'shop' }, 2), text)).kind).toBe('refused');
     expect((await fixture.verifier.verify(fixture.provider({ algorithms: ['RS256'] }, 3), text)).kind).toBe('refused');
   });
 
-  test('counts no more when its key is gone', async () => {
+  test('is invalid after its key was removed', async () => {
     const text = await token();
     await kindOf(text);
     fixture.server.publish(await makeSigningKey('second'));

@@ -53,7 +53,7 @@ describeWith('kafka', 'topics on Kafka', () => {
   /** Of a test that leaves topics behind which no other may find: making them anew takes seconds. */
   const spoilsTopics = (): void => onTestFinished(deleteAll, TIMEOUT);
 
-  test('are made once, and name the log; whoever comes later finds the same', async () => {
+  test('are created once with the log id, and later starts find the same', async () => {
     const again = await ensure();
     expect(again.created).toEqual([]);
     expect(isId('log', again.logId)).toBe(true);
@@ -68,13 +68,13 @@ describeWith('kafka', 'topics on Kafka', () => {
     });
   });
 
-  test('made by four processes at once are one log', { timeout: TIMEOUT }, async () => {
+  test('created by four processes concurrently form one log', { timeout: TIMEOUT }, async () => {
     await deleteAll();
     const all = await Promise.all(Array.from({ length: 4 }, ensure));
     expect(new Set(all.map(({ logId }) => logId)).size).toBe(1);
   });
 
-  test('with other settings stop the start, which names topic, setting, found and wanted', async () => {
+  test('with other settings prevent the start, naming topic, setting, found and required value', async () => {
     spoilsTopics();
     await alter('carillon.intents', 'retention.ms', '1000');
     const error = await refusal();
@@ -116,7 +116,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     await settingsOnce('carillon.config', 'segment.ms', String(7 * DAY));
   });
 
-  test('get the retention that is named and segments of a day in place, and keep their other settings', async () => {
+  test('get the configured retention in place, and keep their other settings', async () => {
     spoilsTopics();
     const others = {
       'message.timestamp.type': 'LogAppendTime',
@@ -170,7 +170,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     await settingsOnce('carillon.outcomes', 'retention.ms', '-1');
   });
 
-  test('are adjusted also where brokers refuse the change of another', async () => {
+  test('are adjusted even if brokers refuse the change of another topic', async () => {
     spoilsTopics();
     const refusedByKafka = -5;
     const retention = { 'carillon.events': refusedByKafka, 'carillon.intents': 7 * DAY };
@@ -179,7 +179,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     await settingsOnce('carillon.intents', 'retention.ms', String(7 * DAY));
   });
 
-  test('that always stay are never adjusted: a retention of theirs stops the start', async () => {
+  test('with permanent retention are never adjusted, and another retention prevents the start', async () => {
     spoilsTopics();
     await alter('carillon.consents', 'retention.ms', String(30 * DAY));
     await settingsOnce('carillon.consents', 'retention.ms', String(30 * DAY));
@@ -187,14 +187,14 @@ describeWith('kafka', 'topics on Kafka', () => {
     expect((await refusal()).message).toContain('carillon.consents: retention.ms is 2592000000, wanted -1');
   });
 
-  test('with partitions added stop the start', async () => {
+  test('with added partitions prevent the start', async () => {
     spoilsTopics();
     await admin.createPartitions({ topicPartitions: [{ topic: 'carillon.triggers', count: 12 }] });
     const error = await refusal();
     expect(error.message).toContain('carillon.triggers: partitions is 12, wanted 8');
   });
 
-  test('on one broker need to be asked for', async () => {
+  test('on a single broker need explicit permission', async () => {
     const strict = { freshLogId };
     const error = await caught(ensureTopics(connection, TOPIC_DEFINITIONS, strict));
     expect(error.message).toContain('carillon.config: replication is 1, wanted 3 or more');
@@ -204,7 +204,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     expect(await allTopics()).toEqual([]);
   });
 
-  test('on a broker that is too old are not even looked at', async () => {
+  test('on an outdated broker are not inspected', async () => {
     const proxy = await startKafkaProxy(kafka.brokers);
     proxy.age = new Map([[KAFKA_API.produce, 3]]);
     const error = await caught(
@@ -214,7 +214,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     await proxy.stop();
   });
 
-  test('that were deleted are not made again on the quiet', async () => {
+  test('that were deleted are not created again silently', async () => {
     spoilsTopics();
     await admin.deleteTopics({ topics: ['carillon.events'] });
     await expect.poll(async () => (await allTopics()).includes('carillon.events')).toBe(false);
@@ -223,7 +223,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     expect(error.message).toContain('carillon.events');
   });
 
-  test('without the id of a log belong to another program', async () => {
+  test('without a log id belong to another program', async () => {
     spoilsTopics();
     await admin.deleteTopics({ topics: ['carillon.config'] });
     await expect.poll(async () => (await allTopics()).includes('carillon.config')).toBe(false);

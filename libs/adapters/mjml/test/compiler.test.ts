@@ -19,7 +19,7 @@ const told = async (source: string): Promise<string[]> => {
 };
 
 describe('MJML', () => {
-  test('becomes a whole page of HTML, with all tags of templates as they were written', async () => {
+  test('becomes a complete HTML page with template tags unchanged', async () => {
     const source = `<mjml><mj-head><mj-title>Order {{order_id}}</mj-title><mj-style>.a > b { color: {{colour}} }</mj-style></mj-head>
 <mj-body>
   <mj-raw>{{#each items}}</mj-raw>
@@ -37,20 +37,20 @@ describe('MJML', () => {
     expect(made).not.toContain('<mj-');
   });
 
-  test('loads nothing from elsewhere that its author did not name', async () => {
+  test('loads no external resources that its author did not name', async () => {
     expect(await html(mail(column('<mj-text>a</mj-text>')))).not.toMatch(/https?:\/\/(?!www\.w3\.org)/);
     const named = '<mj-head><mj-font name="Own" href="https://shop.example/own.css" /></mj-head>';
     const own = column('<mj-text font-family="Own, Arial">a</mj-text>');
     expect(await html(mail(own).replace('<mj-body>', `${named}<mj-body>`))).toContain('https://shop.example/own.css');
   });
 
-  test('comes out the same each time', async () => {
+  test('compiles deterministically', async () => {
     const source = mail(column('<mj-text>{{a}}</mj-text>'));
     expect(await html(source)).toBe(await html(source));
   });
 });
 
-describe('what is refused is told with line and column, and what to do', () => {
+describe('refuses with line, column and fix', () => {
   test.each([
     [
       'an element that is not closed',
@@ -141,7 +141,7 @@ describe('what is refused is told with line and column, and what to do', () => {
     expect(await html(mail(column('<mj-text>{{a}}</mj-text>')))).toContain('{{a}}');
   });
 
-  test('a block of a template that comes out elsewhere', () => {
+  test('refuses a template block that moves during compilation', () => {
     const swapped = lostTag('{{#if a}}x{{else}}y{{/if}}', '{{else}}y{{#if a}}x{{/if}}');
     expect(swapped).toMatchObject({ line: 1, column: 11, message: '{{else}} comes out in another place' });
     expect(lostTag('{{a}}{{b}}', '{{b}}{{a}}{{a}}')).toBeNull();
@@ -158,7 +158,7 @@ describe('what is refused is told with line and column, and what to do', () => {
     },
   );
 
-  test('a tag of a template that is not closed is told; braces that are written out and comments are none', () => {
+  test('refuses an unclosed template tag, but not escaped braces and comments', () => {
     expect(unclosedTag('{{a}}\n {{b')).toMatchObject({ line: 2, column: 2 });
     expect(unclosedTag('{{!-- }} {{a}}')).toMatchObject({ line: 1, column: 1 });
     expect(unclosedTag(String.raw`\{{ {{!-- {{ --~}} {{{a}}} {{!--}} {{~! {{ ~}}`)).toBeNull();
@@ -171,7 +171,7 @@ const scriptThat = (does: string): URL =>
     `data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { ${does} }); parentPort.postMessage({ ready: true });`,
   );
 
-test('each compilation that takes too long ends with its thread, and says so', async () => {
+test('ends a compilation that takes too long together with its thread', async () => {
   const heard: string[] = [];
   let threads = 0;
   const silent = createMjmlCompiler({
@@ -194,7 +194,7 @@ test('each compilation that takes too long ends with its thread, and says so', a
   expect(threads).toBe(3);
 });
 
-test('after a source with which the thread ends, the next is compiled in a fresh one', async () => {
+test('compiles the next source in a new thread after one has ended', async () => {
   let threads = 0;
   const own = createMjmlCompiler({
     script: () => {
@@ -211,7 +211,7 @@ test('after a source with which the thread ends, the next is compiled in a fresh
   expect(threads).toBe(2);
 });
 
-test('a closed compiler finishes what it has, and takes no more', async () => {
+test('finishes running work when closed, and accepts no more', async () => {
   const own = createMjmlCompiler();
   const last = own.compile(mail(column('<mj-text>{{a}}</mj-text>')));
   await own.close();

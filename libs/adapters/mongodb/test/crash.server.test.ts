@@ -65,7 +65,7 @@ describeWith('mongodb', 'a database that is killed while everybody writes', () =
     return (await insist(() => ledger.get(delivery.id)))?.token === token;
   }
 
-  it('gives up a server that takes what is said and says nothing, and goes on when it does', async () => {
+  it('abandons a silent server, and continues when it responds', async () => {
     const opening = { url: service.url, database: 'carillon-silent', clock: wallClock, patience: 300, silence: 500 };
     const hasty = await insist(() => openMongo(opening));
     const first = deliveryOf();
@@ -86,7 +86,7 @@ describeWith('mongodb', 'a database that is killed while everybody writes', () =
     await hasty.close();
   });
 
-  it('loses nothing that it acknowledged, and lets nobody claim twice', async () => {
+  it('loses no acknowledged write, and lets no delivery be claimed twice', async () => {
     const delivered: { readonly id: Delivery['id']; readonly tokens: readonly string[] }[] = [];
     let over = false;
     const write = async (writer: number): Promise<void> => {

@@ -28,7 +28,7 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
       [one, other] = [await playground.open({ database }), await playground.open({ database })];
     });
 
-    it('claim each delivery once between them', async () => {
+    it('claim each delivery once', async () => {
       const workspace = freshName('claims');
       await one.ledger.insert(Array.from({ length: 60 }, () => deliveryOf({ slot: { workspace } })));
       const claimed: string[] = [];
@@ -47,7 +47,7 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
       expect(new Set(claimed).size).toBe(60);
     });
 
-    it('claim each delivery once between them where they write together, and each knows which are its own', async () => {
+    it('claim each delivery once with combined writes, and know their own', async () => {
       const deliveries = Array.from({ length: 150 }, () => deliveryOf());
       await one.ledger.insert(deliveries);
       const claimAll = async ({ ledger }: MongoStores, name: string): Promise<readonly string[]> => {
@@ -62,7 +62,7 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
       expect(held.filter((found) => found?.token === 'one').map((found) => found?.id)).toEqual(ofOne);
     });
 
-    it('take one step each of twenty that all read and write at once', async () => {
+    it('make one step each of twenty concurrent steps', async () => {
       const { id } = deliveryOf();
       await one.ledger.insert([deliveryOf({ id })]);
       const step = async ({ ledger }: MongoStores): Promise<void> => {
@@ -88,7 +88,7 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
       for (const answer of answers) if (!answer.inserted) expect(answer.holder).toEqual(items[0]);
     });
 
-    it('keep the slot single once its unique id was taken out of one document', async () => {
+    it('keep the slot unique after its unique id was removed from a document', async () => {
       const [first, second] = [deliveryOf(), deliveryOf()];
       await one.ledger.insert([first, second]);
       const database = playground.client().db((await databaseOf(first.id)) ?? '');
@@ -107,8 +107,8 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
     }
   });
 
-  describe('answers that get lost', () => {
-    it('leave no insert and no claim lost, and none done twice', async () => {
+  describe('lost responses', () => {
+    it('lose no insert or claim, and repeat none', async () => {
       const proxy = await playground.proxy();
       const database = playground.database();
       const stores = await Promise.all(

@@ -39,7 +39,7 @@ describeWith('mongodb', 'deliveries that come again to the ledger in MongoDB', (
   }
   const many = (count: number): Delivery[] => Array.from({ length: count }, () => deliveryOf());
 
-  it('are offered once more, and asked for first the next time', async () => {
+  it('are offered again, and read first the next time', async () => {
     const held = many(5);
     const ledger = await ledgerWith(held);
     expect(await ledger.insert(held)).toEqual(held.map(() => false));
@@ -50,7 +50,7 @@ describeWith('mongodb', 'deliveries that come again to the ledger in MongoDB', (
     expect(sent).toEqual(['ask']);
   });
 
-  it('are not asked for where the last ones were all new', async () => {
+  it('are not read if the last ones were all new', async () => {
     const ledger = await ledgerWith(many(3));
     const [twice, ...others] = many(4);
     // The holder of a duplicate within one call is known without a query.

@@ -46,8 +46,8 @@ const failure = (reason: ProofFailure['reason'], detail: RegExp | string) => ({
   error: { reason, detail: expect.stringMatching(detail) as unknown },
 });
 
-describe('Signing in at a provider', () => {
-  it('proves who somebody is, with what the provider says of them', async () => {
+describe('signing in at a provider', () => {
+  it('identifies a person with the provider’s claims', async () => {
     const { identities, proof, back } = await begun();
     expect(back.origin + back.pathname).toBe(BACK);
     expect(await identities.finish(client, proof, back.search, WANTED)).toMatchObject({
@@ -60,7 +60,7 @@ describe('Signing in at a provider', () => {
     });
   });
 
-  it('asks by code, with PKCE, state and nonce that nobody guesses and that differ each time', async () => {
+  it('uses the code flow with random PKCE, state and nonce', async () => {
     const [one, two] = [await begun(), await begun()];
     const asked = Object.fromEntries(one.location.searchParams);
     expect(asked).toMatchObject({ response_type: 'code', code_challenge_method: 'S256', scope: 'openid email groups' });
@@ -71,7 +71,7 @@ describe('Signing in at a provider', () => {
     expect(one.location.href).not.toContain(one.proof.verifier);
   });
 
-  it('asks for user information only where the ID token is silent', async () => {
+  it('requests user info only if the ID token lacks the claims', async () => {
     const before = provider.asked('/me');
     provider.forge((claims) => ({ ...claims, email: 'ada@example.com', email_verified: false, groups: [] }));
     const { identities, proof, back } = await begun();
@@ -80,7 +80,7 @@ describe('Signing in at a provider', () => {
     expect(found.claims).toMatchObject({ email_verified: false, groups: [] });
   });
 
-  it('reads the description of a provider once for many, and again after five minutes', async () => {
+  it('caches a provider’s metadata for five minutes', async () => {
     const path = '/.well-known/openid-configuration';
     const before = provider.asked(path);
     const identities = fresh();
@@ -93,7 +93,7 @@ describe('Signing in at a provider', () => {
   });
 });
 
-describe('An answer is refused', () => {
+describe('a response is refused', () => {
   const refused = async (
     change: (given: Awaited<ReturnType<typeof begun>>) => void | Promise<void>,
     reason: ProofFailure['reason'],
@@ -105,18 +105,19 @@ describe('An answer is refused', () => {
     expect(await identities.finish(client, proof, back.search, WANTED)).toEqual(failure(reason, detail));
   };
 
-  it('with the nonce of another', () =>
+  it('with a foreign nonce', () =>
     refused((given) => void (given.proof = { ...given.proof, nonce: 'another' }), 'invalid', 'nonce'));
-  it('with the state of another', () =>
+  it('with a foreign state', () =>
     refused((given) => void (given.proof = { ...given.proof, state: 'another' }), 'invalid', 'state'));
-  it('with the PKCE word of another', () =>
+  it('with a foreign PKCE verifier', () =>
     refused((given) => void (given.proof = { ...given.proof, verifier: 'a'.repeat(43) }), 'invalid', 'invalid_grant'));
-  it('that names another issuer', () =>
+  it('with another issuer', () =>
     refused(({ back }) => back.searchParams.set('iss', 'https://evil.example'), 'invalid', 'iss'));
-  it('that names no issuer, where the provider says that it names itself', () =>
+  it('without an issuer, if the provider announces it', () =>
     refused(({ back }) => back.searchParams.delete('iss'), 'invalid', 'iss'));
   it('without a code', () => refused(({ back }) => back.searchParams.delete('code'), 'invalid', 'code'));
-  it('with a parameter twice', () => refused(({ back }) => back.searchParams.append('state', 'b'), 'invalid', 'state'));
+  it('with a duplicate parameter', () =>
+    refused(({ back }) => back.searchParams.append('state', 'b'), 'invalid', 'state'));
 
   it.each([
     ['for another audience', { aud: 'somebody-else' }, 'aud'],
@@ -126,7 +127,7 @@ describe('An answer is refused', () => {
     ['without a nonce', { nonce: undefined }, 'nonce'],
     ['that has ended', { exp: 1_000_000_000 }, 'exp'],
     ['without a subject', { sub: undefined }, 'sub'],
-  ])('whose ID token is one %s', (_words, claims, detail) =>
+  ])('with an ID token %s', (_words, claims, detail) =>
     refused(
       () => provider.forge((own) => ({ ...own, ...claims }) as typeof own),
       'invalid',
@@ -134,21 +135,21 @@ describe('An answer is refused', () => {
     ),
   );
 
-  it('whose ID token is signed by a key that is not the provider’s', () =>
+  it('with an ID token signed by a foreign key', () =>
     refused(() => provider.forge((claims) => claims, 'unknown'), 'invalid', /key|JWT/));
 
-  it('that comes a second time', async () => {
+  it('on its second use', async () => {
     const { identities, proof, back } = await begun();
     valueOf(await identities.finish(client, proof, back.search, WANTED));
     expect(await identities.finish(client, proof, back.search, WANTED)).toEqual(failure('invalid', 'invalid_grant'));
   });
 
-  it('of somebody who is not let in by the provider', async () => {
+  it('for a person the provider rejects', async () => {
     const { identities, proof, back } = await begun(fresh(), 'nobody');
     expect(await identities.finish(client, proof, back.search, WANTED)).toEqual(failure('declined', 'access_denied'));
   });
 
-  it('where our own secret is wrong, without saying it', async () => {
+  it('if our client secret is wrong, without revealing it', async () => {
     const { identities, proof, back } = await begun();
     const found = await identities.finish({ ...client, clientSecret: 'hunter2' }, proof, back.search, WANTED);
     expect(found).toEqual(failure('invalid', 'client_secret'));
@@ -156,8 +157,8 @@ describe('An answer is refused', () => {
   });
 });
 
-describe('Keys that the provider exchanges', () => {
-  it('count at once, also where the ones of before are remembered', async () => {
+describe('rotated keys of a provider', () => {
+  it('are accepted at once, even with cached old keys', async () => {
     const identities = fresh();
     const before = await begun(identities);
     valueOf(await identities.finish(client, before.proof, before.back.search, WANTED));
@@ -166,7 +167,7 @@ describe('Keys that the provider exchanges', () => {
     expect(valueOf(await identities.finish(client, proof, back.search, WANTED)).subject).toBe('ada');
   });
 
-  it('count no longer once they are published no more', async () => {
+  it('are rejected once they are no longer published', async () => {
     await provider.rotate(true);
     const { identities, proof, back } = await begun();
     provider.forge((claims) => claims, 'oldest');
@@ -174,10 +175,10 @@ describe('Keys that the provider exchanges', () => {
   });
 });
 
-describe('A provider that answers badly', () => {
+describe('a misbehaving provider', () => {
   const PATHS = ['/token', '/jwks', '/me'];
 
-  it.each(PATHS)('is read to 256 KiB and no further at %s', async (path) => {
+  it.each(PATHS)('is read up to 256 KiB at %s', async (path) => {
     const { identities, proof, back } = await begun();
     provider.intercept((asked, response) => {
       if (asked !== path) return false;
@@ -188,7 +189,7 @@ describe('A provider that answers badly', () => {
     expect(found).toEqual(failure('unavailable', 'larger than 262144 bytes'));
   });
 
-  it('is read so where it describes itself', async () => {
+  it('is read up to 256 KiB for its metadata', async () => {
     provider.intercept((_path, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(TWO_MEGABYTES);
       return true;
@@ -196,7 +197,7 @@ describe('A provider that answers badly', () => {
     expect(await fresh().begin(client)).toEqual(failure('unavailable', 'larger'));
   });
 
-  it.each([...PATHS, '/.well-known/openid-configuration'])('is told as unavailable where %s fails', async (path) => {
+  it.each([...PATHS, '/.well-known/openid-configuration'])('counts as unavailable if %s fails', async (path) => {
     const { proof, back } = await begun();
     provider.intercept((asked, response) => {
       if (asked === path) response.writeHead(502).end('<h1>Bad gateway</h1>');
@@ -223,7 +224,7 @@ describe('A provider that answers badly', () => {
     },
   );
 
-  it('is not followed elsewhere', async () => {
+  it('is not followed to redirects', async () => {
     const { identities, proof, back } = await begun();
     provider.intercept((asked, response) => {
       if (asked === '/token') response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end();
@@ -232,7 +233,7 @@ describe('A provider that answers badly', () => {
     expect(await identities.finish(client, proof, back.search, WANTED)).toMatchObject({ ok: false });
   });
 
-  it('may describe itself as nobody else', async () => {
+  it('may not use the metadata of another issuer', async () => {
     provider.intercept((_path, response) => {
       const body = { issuer: 'https://evil.example', authorization_endpoint: 'https://evil.example/auth' };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -241,7 +242,7 @@ describe('A provider that answers badly', () => {
     expect(await fresh().begin(client)).toMatchObject({ ok: false, error: { reason: 'invalid' } });
   });
 
-  it('is told as unavailable while it is away, and serves again when it is back', async () => {
+  it('counts as unavailable during an outage, and works afterwards', async () => {
     const identities = fresh();
     await provider.stop();
     expect(await identities.begin(client)).toMatchObject({ ok: false, error: { reason: 'unavailable' } });
@@ -250,7 +251,7 @@ describe('A provider that answers badly', () => {
     expect(valueOf(await identities.finish(client, proof, back.search, WANTED)).subject).toBe('ada');
   });
 
-  it('is not asked at all at an address that Carillon may not connect to', async () => {
+  it('is not called at a forbidden address', async () => {
     const found = await fresh().begin({ ...client, issuer: 'http://169.254.169.254' });
     expect(found).toEqual(failure('unavailable', 'may connect to'));
   });

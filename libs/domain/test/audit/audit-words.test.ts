@@ -7,29 +7,29 @@ import {
   describeAuditOutcome,
 } from '../../src/audit/index.ts';
 
-describe('the words of the audit', () => {
-  it.each(AUDIT_ACTIONS)('say %s without a code', (action) => {
+describe('the texts of the audit', () => {
+  it.each(AUDIT_ACTIONS)('describe %s without its code', (action) => {
     expect(describeAuditAction(action)).toMatch(/^[a-z]+( [a-zA-Z]+)+$/);
   });
 
-  it('name the verb before its object, and keep an action of a later version', () => {
+  it('start with the verb, and show an unknown action of a later version', () => {
     expect(describeAuditAction('member.change')).toBe('changed member');
     expect(describeAuditAction('api_key.revoke')).toBe('ended API key');
     expect(describeAuditAction('moon.land')).toBe('moon.land');
   });
 
-  it.each(AUDIT_FAULT_KINDS)('say of a fault of kind %s where it is', (kind) => {
+  it.each(AUDIT_FAULT_KINDS)('name the place of a fault of kind %s', (kind) => {
     const sentence = describeAuditFault({ kind, position: 7, seal: null });
     expect(sentence).toMatch(/^the record at position 7 [^_;]*[^.]$/);
   });
 
-  it('name the first seal that fails', () => {
+  it('name the first invalid seal', () => {
     expect(describeAuditFault({ kind: 'changed', position: 7, seal: { place: 'store', through: 9 } })).toBe(
       'the record at position 7 was changed since it was written; the first seal that fails is in the store, through position 9',
     );
   });
 
-  it('tell an outcome that is not simply done', () => {
+  it('name an outcome other than done', () => {
     expect(describeAuditOutcome('done', null)).toBeNull();
     expect(describeAuditOutcome('refused', 'forbidden')).toBe('Refused: forbidden');
     expect(describeAuditOutcome('failed', null)).toBe('Failed');

@@ -22,18 +22,18 @@ const told = (items: readonly Json[], asked: readonly (readonly string[])[], how
 };
 
 describe('items that carry the user id', () => {
-  it('belong to it in any order, and are read as numbers or text', () => {
+  it('are assigned by id in any order, as numbers or text', () => {
     expect(told([person('b'), person(7), person('a')], [['a', 'b', '7']], MATCH)).toEqual([
       ['b=b@example.com 7=7@example.com a=a@example.com', ''],
     ]);
   });
 
-  it('that are missing, extra or doubled are each told, and spoil nothing', () => {
+  it('are reported if missing, extra or duplicate, without affecting others', () => {
     const items = [person('a'), person('a', { email: 'other@example.com' }), person('z')];
     expect(told(items, [['a', 'b']], MATCH)).toEqual([['a=a@example.com', 'duplicate:a extra:z missing:b']]);
   });
 
-  it('go to every trigger of a shared call that asked about them', () => {
+  it('go to every trigger of a shared call that requested them', () => {
     expect(told([person('a'), person('b')], [['a'], ['b', 'a'], ['c']], MATCH)).toEqual([
       ['a=a@example.com', ''],
       ['a=a@example.com b=b@example.com', ''],
@@ -41,7 +41,7 @@ describe('items that carry the user id', () => {
     ]);
   });
 
-  it('and one that does not: a shared call has to be repeated one by one, a call of one goes on without it', () => {
+  it('without an id: a shared call is repeated one by one, a single call skips the item', () => {
     const items = [person('a'), { to: { email: 'x@example.com' } }];
     expect(told(items, [['a'], ['b']], MATCH)).toBe('item 1 has no user id');
     expect(told(items, [['a']], MATCH)).toEqual([['a=a@example.com', 'invalid:1']]);
@@ -49,18 +49,18 @@ describe('items that carry the user id', () => {
 });
 
 describe('items in the order of the ids', () => {
-  it('belong to the ids, with null for nobody', () => {
+  it('are assigned by position, with null for an unknown id', () => {
     expect(told([person('x'), null], [['a', 'b']], IN_ORDER)).toEqual([['a=x@example.com', 'missing:b']]);
   });
 
-  it('that are not as many stand on their own, and never in a shared call', () => {
+  it('with a wrong count have no id, and are never shared', () => {
     expect(told([person('x')], [['a', 'b']], IN_ORDER)).toEqual([['?=x@example.com', 'not_in_order:?']]);
     expect(told([person('x')], [['a'], ['b']], IN_ORDER)).toBe('2 ids were asked in order and 1 items were returned');
   });
 });
 
-describe('items that say nothing of ids', () => {
-  it('are each a recipient; of one id asked they are that person', () => {
+describe('items without ids', () => {
+  it('are one recipient each; for a single requested id they are that person', () => {
     expect(told([person('x'), person('y')], [['a']], NONE)).toEqual([['a=x@example.com a=y@example.com', '']]);
     expect(told([person('x')], [['a', 'b']], NONE)).toEqual([['?=x@example.com', 'missing:?']]);
     expect(told([], [['a']], NONE)).toEqual([['', 'missing:a']]);
@@ -92,11 +92,11 @@ describe('an item of the wrong shape', () => {
     ['an email address without @', { email: 'ada', phone: '+4915112345678' }, '+4915112345678'],
     ['an address with a line break', { email: 'a@b.example\r\nBcc: x@y.example', token: 't' }, 't'],
     ['a token that is empty', { token: ' ', email: 'a@b.example' }, 'a@b.example'],
-  ])('%s: only that address is left out', (_what, to, left) => {
+  ])('%s: only that address is dropped', (_what, to, left) => {
     expect(told([{ to }], [['a']], NONE)).toEqual([[`a=${left}`, 'invalid_address:a']]);
   });
 
-  it('keys that are null or left out are no problem', () => {
+  it('null and missing keys are accepted', () => {
     expect(told([{ to: { email: null, phone: '+4915112345678' } }], [['a']], NONE)).toEqual([['a=+4915112345678', '']]);
     expect(told([{ to: {} }], [['a']], NONE)).toEqual([['a=nowhere', '']]);
   });
@@ -106,7 +106,7 @@ it.each([
   ['each about its own', NONE, 2],
   ['in order', IN_ORDER, 2],
   ['by a match', MATCH, 2],
-] as const)('an item that could not be read is invalid, %s, and spoils none beside it', (_, how, found) => {
+] as const)('an unreadable item is invalid, %s, and affects no other', (_, how, found) => {
   const unread = new Map([[1, 'it names a field twice']]);
   const answer = attribute([person('a'), null, person('c')], [['a', 'b', 'c']], how, unread);
   if (!answer.ok) throw new Error(answer.error);
@@ -116,7 +116,7 @@ it.each([
   );
 });
 
-it('an answer of a hundred thousand items is bounded: 500 people, 50 problems in words, all of them counted', () => {
+it('an answer of a hundred thousand items is limited to 500 people and 50 described problems, all counted', () => {
   const items = Array.from({ length: 100_000 }, (_, at) => (at < 600 ? person(at) : 'no'));
   const answer = attribute(items, [['a']], NONE);
   expect(answer.ok && answer.value[0]).toMatchObject({ problemCounts: { too_many: 99_500 } });
@@ -124,7 +124,7 @@ it('an answer of a hundred thousand items is bounded: 500 people, 50 problems in
   expect(answer.ok && answer.value[0]?.problems).toHaveLength(50);
 });
 
-it('an answer of strangers and repeats that a hundred triggers share costs what one does', () => {
+it('an answer of unknown and repeated ids for a hundred triggers costs as much as for one', () => {
   const items = Array.from({ length: 24_000 }, (_, at) => person(at % 2 === 0 ? `stranger ${at}` : 'a'));
   const asked = Array.from({ length: 100 }, () => ['a']);
   // Processor time of this thread: how busy the machine is does not count.
@@ -140,7 +140,7 @@ it('an answer of strangers and repeats that a hundred triggers share costs what 
   expect(Math.min(...spent)).toBeLessThan(250);
 });
 
-it('whatever comes: it never throws, nobody gets what nobody asked, and everybody asked is found or missed', () => {
+it('never throws for any answer, returns only requested ids, and finds or misses every requested one', () => {
   const id = fc.constantFrom('a', 'b', 'c', 'd');
   const item = fc.oneof(
     id.map((one) => person(one)),

@@ -25,19 +25,19 @@ const after = (outcomes: readonly Outcome[], asking: Asking = fresh): ReturnType
   outcomes.reduce((before, outcome) => afterFailure(before.asking, failed(outcome), 0), { asking, nextAt: 0 });
 
 describe('a trigger whose partner does not answer', () => {
-  it('is asked again after a pause that doubles, up to five minutes', () => {
+  it('is retried after a pause that doubles up to five minutes', () => {
     const pauses = [1, 2, 3, 4, 20].map((calls) => after(Array<Outcome>(calls).fill('unavailable')).nextAt - 1000);
     expect(pauses).toEqual([1000, 2000, 4000, 8000, 300_000]);
     expect(after(Array<Outcome>(50).fill('unavailable')).asking.verdict).toBeNull();
   });
 
-  it('is asked again when the partner says, ten minutes at most, and never earlier than the pause', () => {
+  it('is retried when the partner says, within ten minutes and never before the pause', () => {
     const nextAt = (retryAfter: number | null) =>
       afterFailure(fresh, failed('throttled', {}, retryAfter), 0).nextAt - 1000;
     expect([nextAt(null), nextAt(100), nextAt(30_000), nextAt(86_400_000)]).toEqual([1000, 1000, 30_000, 600_000]);
   });
 
-  it('waits as long as the key is refused, without an end of its own', () => {
+  it('waits while the key is refused, without its own deadline', () => {
     expect(after(Array<Outcome>(30).fill('unauthorized')).asking).toMatchObject({
       verdict: null,
       refusals: 0,
@@ -48,27 +48,27 @@ describe('a trigger whose partner does not answer', () => {
   it.each([
     ['refused', 'partner_refused'],
     ['invalid', 'partner_answer_invalid'],
-  ] as const)('is parked when it is %s twice, whatever came in between', (outcome, reason) => {
+  ] as const)('is parked if it is %s twice, whatever happened in between', (outcome, reason) => {
     expect(after([outcome]).asking.verdict).toBeNull();
     expect(after([outcome, 'unavailable', 'throttled']).asking.verdict).toBeNull();
     expect(after([outcome, 'unavailable', outcome]).asking.verdict).toMatchObject({ kind: 'parked', reason });
   });
 
-  it('that shared the call asks alone first, and only what it is told then counts', () => {
+  it('of a shared call is called alone first, and only that result counts', () => {
     const { asking, nextAt } = afterFailure(fresh, failed('refused', { sharedBy: 3 }), 0);
     expect(asking).toMatchObject({ alone: true, refusals: 0, verdict: null });
     expect(nextAt).toBe(1000);
     expect(askAlone(fresh, failed('refused').evidence)).toMatchObject({ alone: true, calls: 1, verdict: null });
   });
 
-  it('that shared the call is told for good too, where the partner says the same to everybody', () => {
+  it('of a shared call gets the final result if the partner says the same to every trigger', () => {
     const call = { ...failed('refused', { sharedBy: 3 }), toEverybody: true };
     const once = afterFailure(fresh, call, 0).asking;
     expect(once).toMatchObject({ alone: false, refusals: 1, verdict: null });
     expect(afterFailure(once, call, 0).asking.verdict).toMatchObject({ kind: 'parked', reason: 'partner_refused' });
   });
 
-  it('is parked when it is too late, with what was last seen', () => {
+  it('is parked after its deadline, with the last evidence', () => {
     expect(afterDeadline(fresh).verdict).toMatchObject({
       reason: 'not_after_passed',
       detail: 'no call was possible in time',
@@ -78,7 +78,7 @@ describe('a trigger whose partner does not answer', () => {
   });
 });
 
-it('keeps the newest evidence and counts every call, and never waits for nothing', () => {
+it('keeps the newest evidence, counts every call, and always has a next time', () => {
   const outcomes = fc.constantFrom<Outcome>('unavailable', 'throttled', 'unauthorized', 'invalid', 'refused');
   fc.assert(
     fc.property(

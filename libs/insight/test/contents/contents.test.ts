@@ -45,8 +45,8 @@ const sending = async (delivery: Delivery): Promise<Delivery> => {
   return begun;
 };
 
-describe('The body of an event', () => {
-  it('is shown with the fields marked that rules and templates read, and who reads them', async () => {
+describe('the body of an event', () => {
+  it('marks fields that rules and templates read, with their readers', async () => {
     const id = await happens();
     const content = await openEvent(id, FIRST, topology.ports);
     expect(content).toMatchObject({ id, stream: 'shop/orders', configNumber: 0, copies: 1, gone: null, next: null });
@@ -62,13 +62,13 @@ describe('The body of an event', () => {
     ]);
   });
 
-  it('says which fields were looked for and are not there', async () => {
+  it('lists fields that were read but are missing', async () => {
     const content = await openEvent(await happens(), FIRST, topology.ports);
     const absent = content?.fields.filter(({ isThere }) => !isThere);
     expect(absent).toMatchObject([{ path: 'customer.name', readBy: ['order-paid.paid template'] }]);
   });
 
-  it('is marked by the configuration that judged it, whatever is published later', async () => {
+  it('is marked with the configuration that evaluated it, whatever is published later', async () => {
     const id = await happens();
     const [paid] = Object.values(ORDER_PAID.rules);
     if (!paid) throw new Error('there is a rule');
@@ -77,7 +77,7 @@ describe('The body of an event', () => {
     expect(content?.lines.find(({ text }) => text.includes('note'))?.readBy).toEqual([]);
   });
 
-  it('comes page by page, whatever its size', async () => {
+  it('has pages for any size', async () => {
     const id = await happens({ ...ORDER, list: Array.from({ length: 1000 }, (_, index) => index) });
     const texts: string[] = [];
     for (let from: number | null = 0; from !== null;) {
@@ -89,7 +89,7 @@ describe('The body of an event', () => {
     expect((JSON.parse(texts.join('\n')) as { list: unknown[] }).list).toHaveLength(1000);
   });
 
-  it('of several that came under one id is the one that stands where the story says', async () => {
+  it('of a reused id is that of the named position', async () => {
     const id = await topology.event(ORDER, { key: 'k' });
     await topology.event({ ...ORDER, note: 'another' }, { key: 'k' });
     await settle(topology);
@@ -108,7 +108,7 @@ describe('The body of an event', () => {
     expect(await openEvent(id, { ...FIRST, position: 'elsewhere' }, topology.ports)).toBeNull();
   });
 
-  it('that has left the log says so', async () => {
+  it('reports that retention removed the event', async () => {
     const id = await happens();
     topology.trim('carillon.events', topology.clock.now() + HOUR);
     expect(await openEvent(id, FIRST, topology.ports)).toMatchObject({
@@ -118,8 +118,8 @@ describe('The body of an event', () => {
   });
 });
 
-describe('The message of a delivery', () => {
-  it('is rendered again by the template of then from the variables of then, with the names that were missing', async () => {
+describe('the message of a delivery', () => {
+  it('is rendered again with its original template and variables, and lists missing names', async () => {
     const { id } = await deliveryOf(await happens());
     await topology.publish(template('order-paid', { email: { subject: 'New words', text: 'New words' } }));
     expect(await openMessage(id, topology.ports)).toMatchObject({
@@ -137,7 +137,7 @@ describe('The message of a delivery', () => {
     });
   });
 
-  it('is there for one that failed, with what the provider said', async () => {
+  it('is shown for a failed delivery, with the provider’s answer', async () => {
     const delivery = await sending(await deliveryOf(await happens()));
     const said = 'The server refused the recipient: looks like spam';
     const result = providerResult('refused_content', '554 5.7.1', said, { providerId: '1795' });
@@ -153,7 +153,7 @@ describe('The message of a delivery', () => {
     });
   });
 
-  it('is there for one in doubt, of which no answer is known', async () => {
+  it('is shown for a delivery in doubt, without an answer', async () => {
     const delivery = await sending(await deliveryOf(await happens()));
     const doubtful = leaseRanOut(delivery, PLAIN_SETTINGS, { ...moment(), now: topology.clock.now() + 2 * LEASE_SPAN });
     expect(await topology.data.ledger.replace(doubtful ?? delivery)).toBe('done');
@@ -163,7 +163,7 @@ describe('The message of a delivery', () => {
     });
   });
 
-  it('that cannot be rendered says why', async () => {
+  it('says why it cannot be rendered', async () => {
     await topology.publish(template('order-paid', { email: { subject: 'x', text: '{{format_number customer}}' } }));
     const delivery = await deliveryOf(await happens());
     const failed = endUnsent(delivery, 'FAILED', 'cannot_render', 'text', moment());

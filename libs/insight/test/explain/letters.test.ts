@@ -27,14 +27,14 @@ const row = {
   receipt: null,
 };
 
-describe('a record that was put aside', () => {
+describe('the steps of a dead letter', () => {
   beforeEach(() => readModels.put({ deadLetters: [row] }));
-  it('is none where there is no dead letter of it', async () => {
+  it('are empty if the record is no dead letter', async () => {
     expect(
       await letterSteps(letterAt('resolve', 'carillon.lookups', { partition: 0, offset: 0 }, ports), ports),
     ).toEqual([]);
   });
-  it('says why, with the command that puts it on the log again', async () => {
+  it('have the reason and the command that redrives it', async () => {
     expect(await letterSteps(id, ports)).toMatchObject([
       {
         at: 10,
@@ -44,7 +44,7 @@ describe('a record that was put aside', () => {
       },
     ]);
   });
-  it('stays in the story when it was put on the log again: by whom and when', async () => {
+  it('keep the redrive with author and time', async () => {
     await readModels.markRedriven(id, 20, 'ann');
     expect((await letterSteps(id, ports)).map(({ at, text }) => [at, text])).toEqual([
       [10, 'now a dead letter: rule_gone'],
@@ -53,7 +53,7 @@ describe('a record that was put aside', () => {
   });
 });
 
-it('steps stand in the order of time, and one without a time behind the one that it follows', () => {
+it('are sorted by time, and a step without time follows its predecessor', () => {
   const steps = [step('event', 5, 'a'), step('rule', null, 'b'), step('delivery', 9, 'c'), step('lookup', 7, 'd')];
   expect(inOrder(steps).map(({ text }) => text)).toEqual(['a', 'b', 'd', 'c']);
 });

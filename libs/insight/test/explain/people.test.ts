@@ -42,7 +42,7 @@ const send = (delivery: Delivery) =>
   beginAttempt(delivery, { attemptId: 'att_1' as AttemptId, token: 't', account: 'a', leaseUntil: 1 }, moment());
 
 describe('the people of an event', () => {
-  it('stand there one by one in their order, those dropped and those told before among them', async () => {
+  it('are listed in order, including dropped and already notified ones', async () => {
     await about([one('dora')]);
     const id = await about([
       one('ada'),
@@ -70,7 +70,7 @@ describe('the people of an event', () => {
     });
   });
 
-  it('are no further steps of its story, which would be thousands', async () => {
+  it('add no steps to the trace, which would be thousands', async () => {
     const id = await about(Array.from({ length: 500 }, (_, at) => one(`p${at}`)));
     await settle(topology);
     const trace = await traceEvent(id, topology.tracePorts);
@@ -78,7 +78,7 @@ describe('the people of an event', () => {
     expect(trace?.people?.summary?.headline).toBe('0 notified, 500 waiting');
   });
 
-  it('beyond the most of one event are one line that says how many they are', async () => {
+  it('over the limit of one event are one entry with their number', async () => {
     const id = await about(Array.from({ length: 503 }, (_, at) => one(`p${at}`)));
     await settle(topology);
     const { items, summary } = await peopleOf(id, { from: 0, limit: 1000 });
@@ -87,7 +87,7 @@ describe('the people of an event', () => {
     expect(summary?.headline).toBe('0 notified, 500 waiting, 3 not: 3 too many recipients');
   });
 
-  it('come in pages, of which the first says how many there are', async () => {
+  it('have pages, and the first one has the total', async () => {
     const id = await about(Array.from({ length: 7 }, (_, at) => one(`p${at}`)));
     await settle(topology);
     const first = await peopleOf(id, { from: 0, limit: 3 });
@@ -105,7 +105,7 @@ describe('the people of an event', () => {
     ]);
   });
 
-  it('are found by the beginning of an address whatever its case, and those dropped by what named them', async () => {
+  it('are found by a prefix of the address regardless of case, and dropped ones by their item', async () => {
     const id = await about([one('ada'), one('adam'), one('bob', { ticket: null })]);
     await settle(topology);
     const found = async (to: string) => (await peopleOf(id, { to, from: 0, limit: 10 })).items.map(shown);
@@ -115,7 +115,7 @@ describe('the people of an event', () => {
     expect(await found('nobody')).toEqual([]);
   });
 
-  it('who stand there twice are told once', async () => {
+  it('who occur twice are notified once', async () => {
     const id = await about([one('ada'), one('ada', { email: 'other@example.com' })]);
     await settle(topology);
     expect((await peopleOf(id)).items.map(shown)).toEqual([
@@ -125,8 +125,8 @@ describe('the people of an event', () => {
   });
 });
 
-describe('the story of an event that named one person', () => {
-  it('goes on to the end of the message, and names the person too', async () => {
+describe('the trace of an event with one recipient', () => {
+  it('continues to the end of the message, and names the person', async () => {
     const id = await about([one('ada')]);
     await settle(topology);
     await move(send, 'ada');
@@ -142,7 +142,7 @@ describe('why', () => {
     return whyAddress(query, topology.tracePorts);
   };
 
-  it('tells of each event that speaks of an address what it came to, newest first', async () => {
+  it('lists the outcome of each event that contains an address, newest first', async () => {
     const told = await about([one('ada'), one('bob')]);
     const again = await about([one('ada')]);
     const dropped = await about([one('ada', { ticket: null })]);
@@ -160,7 +160,7 @@ describe('why', () => {
     expect(items[3]).toMatchObject({ rule: 'order-paid.told', uniqueId: 'ada', state: 'WAITING' });
   });
 
-  it('keeps to the notification or the rule that was asked for', async () => {
+  it('is limited to the given notification or rule', async () => {
     await about([one('ada')]);
     await settle(topology);
     expect((await why('ada@example.com', 'order-paid')).items).toHaveLength(1);

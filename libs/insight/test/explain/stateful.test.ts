@@ -112,7 +112,7 @@ describe('the trace of an event that a rule with state saw', () => {
     expect(steps[3]?.at).toBe(deadline + 1000);
   });
 
-  it('finds the messages in the ledger if the rule reads the event before', async () => {
+  it('takes the messages from the ledger if the rule reads `previous`', async () => {
     await publish({ ...WAITS, when: 'event.status == "placed" && changed(event.status)' });
     await happens('open');
     const placed = await happens('placed');

@@ -32,7 +32,7 @@ const stepsOf = async (id: string): Promise<readonly TraceStep[]> => {
 const linesOf = (steps: readonly TraceStep[]) => steps.map(({ step, rule, text }) => `${step} ${rule ?? ''}: ${text}`);
 
 describe('the trace of an event', () => {
-  it('that fired nothing shows which rules saw it, and of each why not, down to the values', async () => {
+  it('without a firing shows the rules that received it and why each did not fire, with values', async () => {
     const id = await topology.event(order('open', 7));
     await settle();
     const steps = await stepsOf(id);
@@ -54,7 +54,7 @@ describe('the trace of an event', () => {
     expect(big?.text).toContain('total');
   });
 
-  it('that fired goes on to intent and delivery, with positions', async () => {
+  it('with a firing continues to intent and delivery, with positions', async () => {
     const id = await topology.event(order('paid', 7));
     await settle();
     const steps = await stepsOf(id);
@@ -75,7 +75,7 @@ describe('the trace of an event', () => {
     expect(steps.map((one) => one.person)).toEqual([null, null, null, person, null, null, person]);
   });
 
-  it('shows that its intent was a duplicate, and of what', async () => {
+  it('shows that its intent is a duplicate, and of which delivery', async () => {
     await topology.event(order('paid', 7));
     const second = await topology.event(order('paid', 8));
     await settle();
@@ -92,7 +92,7 @@ describe('the trace of an event', () => {
     ]);
   });
 
-  it('says that it was not judged yet, and how far behind the engine is', async () => {
+  it('says that the event is not evaluated yet, and how far the engine is behind', async () => {
     const id = await topology.event(order('paid'));
     await project();
     expect((await stepsOf(id)).at(-1)?.text).toBe(
@@ -100,19 +100,19 @@ describe('the trace of an event', () => {
     );
   });
 
-  it('is judged by the configuration of its time, whatever was published since', async () => {
+  it('uses the configuration of its time, whatever was published since', async () => {
     const id = await topology.event(order('paid', 7));
     await topology.publish(...orderShop({ ...ORDER_PAID, enabled: false }).slice(1, 2));
     await settle();
     expect(linesOf(await stepsOf(id)).join('\n')).toContain('evaluated with configuration 0: 3 rules saw it, 1 fired');
   });
 
-  it('that nobody knows is none', async () => {
+  it('is empty for an unknown event', async () => {
     expect(await traceEvent('evt_gone', topology.tracePorts)).toBeNull();
     expect(await traceDelivery('dlv_gone', topology.tracePorts)).toBeNull();
   });
 
-  it('holds no address but as the name of a person, and nothing of the event but what conditions look at', async () => {
+  it('has addresses only as names of people, and only those event fields that conditions read', async () => {
     const id = await topology.event({ ...order('paid', 7), note: 'a secret wish' });
     await settle();
     const [delivery] = (await topology.data.ledger.list({}, 5)).items;
@@ -124,7 +124,7 @@ describe('the trace of an event', () => {
 });
 
 const SENT = 'order-paid by email, template order-paid version 1, sent by ada in job_sends of run_compares';
-it('the traces of a missing message and of its event name its author, job and run', async () => {
+it('has author, job and run of a missing message that was sent', async () => {
   const eventId = await topology.event(order('open'));
   const intent = givenIntent('sent', { sentBy: SENT_BY_ADA, eventId });
   const { codecs, ids, log } = topology.ports;
@@ -139,10 +139,10 @@ it('the traces of a missing message and of its event name its author, job and ru
   expect(steps.at(-1)).toMatchObject({ step: 'delivery', id: deliveryIdOf(intent, ids), state: 'WAITING' });
 });
 
-describe('an event id that is used again', () => {
+describe('a reused event id', () => {
   const rows = (id: string): Promise<readonly EventRow[]> => topology.data.readModels.event(id);
 
-  it('with the same body is a repeat; with another body it is flagged, in one batch too', async () => {
+  it('with the same body is a repeat, with another body it is flagged, also within one batch', async () => {
     const id = await topology.event(order('paid', 7), { key: 'k1' });
     await topology.event(order('paid', 7), { key: 'k1' });
     await topology.event(order('paid', 8), { key: 'k1' });
@@ -152,7 +152,7 @@ describe('an event id that is used again', () => {
     expect(texts).toEqual([undefined, 'a repeat of the same event', 'its id was used before with another body']);
   });
 
-  it('is flagged the same where each event comes in a batch of its own', async () => {
+  it('is flagged if each event has its own batch', async () => {
     const ids: string[] = [];
     for (const [total, key] of [
       [7, 'k1'],
@@ -170,7 +170,7 @@ describe('an event id that is used again', () => {
     expect((await rows(ids[1] ?? '')).map(({ reused }) => reused)).toEqual([false]);
   });
 
-  it('is flagged over batches too, and projecting again changes nothing', async () => {
+  it('is flagged across batches, and a repeated projection changes nothing', async () => {
     const id = await topology.event(order('paid', 7), { key: 'k1' });
     await project();
     await topology.event(order('paid', 8), { key: 'k1' });
@@ -183,7 +183,7 @@ describe('an event id that is used again', () => {
 });
 
 describe('projections', () => {
-  it('show dead letters and the rules that fail, and do not count twice', async () => {
+  it('have dead letters and failing rules, and count no repeat', async () => {
     const failing = await topology.event(order('open'));
     await topology.data.log.append([
       { topic: 'carillon.events', partition: 0, key: 'k', headers: {}, value: new Uint8Array() },
@@ -198,7 +198,7 @@ describe('projections', () => {
     expect(evaluations).toMatchObject([{ failed: 1, sampleEventId: failing }]);
   });
 
-  it('park an outcome that cannot be read and go on', async () => {
+  it('park an unreadable outcome and continue', async () => {
     const outcomes = projections(topology.ports).find(({ topic }) => topic === 'carillon.outcomes');
     const record = {
       topic: 'carillon.outcomes',

@@ -104,7 +104,7 @@ const sampleFor = (when: string, fired: JsonObject | null = null) => {
   return sampleRule(rule, minimumFields(rule, undefined, []), fired && { body: fired, change: null }, MORNING);
 };
 
-test('a condition of comparisons with literals that something fires has a sample that fires', () => {
+test('a satisfiable condition of comparisons with literals gets a sample that fires', () => {
   let depth = 0;
   fc.assert(
     fc.property(satisfiable, (when) => {
@@ -116,7 +116,7 @@ test('a condition of comparisons with literals that something fires has a sample
   expect(depth).toBeGreaterThan(5);
 });
 
-test('a condition that nothing fires, or of any other text, ends soon and never claims to fire', () => {
+test('an unsatisfiable or unsupported condition ends soon and claims no firing', () => {
   for (const when of [
     'event.a == 1 && event.a == 2',
     Array.from({ length: 20 }, (_, at) => `(event.a == ${at} || event.b == ${at})`).join(' && '),

@@ -42,7 +42,7 @@ const alive = async (one: Client): Promise<boolean> => {
   return one.open();
 };
 
-describe('requests of one connection that nobody has answered', () => {
+describe('unanswered requests of one connection', () => {
   /** A server whose `/held` is answered when the test says so. */
   async function holding(limits: HttpServerOptions['limits'] = {}) {
     const cut: string[] = [];
@@ -60,7 +60,7 @@ describe('requests of one connection that nobody has answered', () => {
     return { cut, held, most: () => most, read: () => read(), port: (await server.listen()).port };
   }
 
-  test('are a handful; then its socket is not read, until they are answered, each in its turn', async () => {
+  test('are limited to a handful; then its socket is not read until they are answered in order', async () => {
     const { held, most, read, port } = await holding({ maxRequestsPerSocket: 100_000, maxWaitingRequests: 100_000 });
     const one = await client(port);
     const request = get('/held');
@@ -84,7 +84,7 @@ describe('requests of one connection that nobody has answered', () => {
     expect(most()).toBe(8);
   });
 
-  test('leave the turn of the event loop to others after a handful', async () => {
+  test('yield the event loop to others after a handful', async () => {
     const server = make();
     const order: string[] = [];
     server.app.get('/quick/:who', async (request) => {
@@ -101,7 +101,7 @@ describe('requests of one connection that nobody has answered', () => {
     await expect.poll(() => statuses(greedy.text())).toBe(1_000);
   });
 
-  test('begin one a turn of the event loop, of all connections together', async () => {
+  test('start one per tick of the event loop over all connections', async () => {
     const server = make();
     let begun = 0;
     const heard = new Set<string>();
@@ -125,7 +125,7 @@ describe('requests of one connection that nobody has answered', () => {
     expect(most).toBeLessThanOrEqual(2);
   });
 
-  test('and wait in too great a number for all connections: the one with the most is cut, and others go on', async () => {
+  test('over the total limit: the connection with most requests is closed, and others continue', async () => {
     const { cut, held, port } = await holding({ maxWaitingRequests: 20 });
     const patient = await client(port);
     patient.socket.write(get('/held').repeat(18));
@@ -143,7 +143,7 @@ describe('requests of one connection that nobody has answered', () => {
     await expect.poll(answerAll).toBe(18);
   });
 
-  test('that are gone with their connection leave the server free to stop', async () => {
+  test('of closed connections do not delay a stop', async () => {
     const { held, port } = await holding();
     const one = await client(port);
     one.socket.write(get('/held').repeat(30));
@@ -156,7 +156,7 @@ describe('requests of one connection that nobody has answered', () => {
 });
 
 describe('connections', () => {
-  test('that are idle end after their time', async () => {
+  test('are closed after their idle timeout', async () => {
     const { port } = await make({ limits: { keepAliveTimeout: 100 } }).listen();
     const one = await client(port);
     one.socket.write(get('/livez'));
@@ -164,12 +164,12 @@ describe('connections', () => {
     await expect.poll(() => one.open()).toBe(false);
   });
 
-  test('say that they end after five seconds', async () => {
+  test('announce their end after five seconds', async () => {
     const { address } = await make().listen();
     expect((await fetch(`${address}/livez`)).headers.get('keep-alive')).toMatch(/^timeout=5,/);
   });
 
-  test('of one address are bounded: the one that is idle longest makes room', async () => {
+  test('per address are limited, and the longest idle one is closed for a new one', async () => {
     const cut: string[] = [];
     const server = make({ limits: { maxConnectionsPerAddress: 3 }, cut: (reason) => void cut.push(reason) });
     const { port } = await server.listen();
@@ -184,7 +184,7 @@ describe('connections', () => {
     expect(cut).toHaveLength(1);
   });
 
-  test('of one address that are all at work make no room: the new one is cut', async () => {
+  test('per address that are all busy keep their place, and the new one is closed', async () => {
     const server = make({ limits: { maxConnectionsPerAddress: 2 } });
     const release: (() => void)[] = [];
     server.app.get('/held', () => new Promise((resolve) => release.push(() => resolve('ok'))));
@@ -199,7 +199,7 @@ describe('connections', () => {
     await expect.poll(() => busy.map((one) => statuses(one.text()))).toEqual([1, 1]);
   });
 
-  test('of all addresses are bounded: whoever has the most makes room', async () => {
+  test('over all addresses are limited, and the address with most loses one', async () => {
     const server = make({ limits: { maxConnections: 4 } });
     const { port } = await server.listen();
     const crowd = [await client(port, '127.0.0.2'), await client(port, '127.0.0.2'), await client(port, '127.0.0.2')];

@@ -15,7 +15,7 @@ function start() {
   return { sums, refuse, lines };
 }
 
-test('the first refusal is told at once, and those after it once a second in one line that counts them', () => {
+test('the first refusal is logged at once, and later ones once a second in one line with their count', () => {
   const { refuse, lines } = start();
   for (const id of ['a', 'b', 'c']) refuse(id);
   expect(lines()).toEqual([['a', 'overloaded', 1]]);
@@ -27,7 +27,7 @@ test('the first refusal is told at once, and those after it once a second in one
   expect(lines()).toEqual([['d', 'overloaded', 1]]);
 });
 
-test('after a second without any, the next one is told at once again, and no timer is left', () => {
+test('after a second without refusals the next is logged at once, and no timer remains', () => {
   const { refuse, lines } = start();
   refuse('a');
   vi.advanceTimersByTime(1000);
@@ -39,7 +39,7 @@ test('after a second without any, the next one is told at once again, and no tim
   ]);
 });
 
-test('refusals of different kinds are counted apart', () => {
+test('different kinds of refusals are counted separately', () => {
   const { refuse, lines } = start();
   for (const id of ['a', 'b']) for (const code of ['overloaded', 'configuration_stale']) refuse(id, code);
   vi.advanceTimersByTime(1000);
@@ -51,7 +51,7 @@ test('refusals of different kinds are counted apart', () => {
   ]);
 });
 
-test('what is counted is told when the server closes, and no timer is left', () => {
+test('pending counts are logged on close, and no timer remains', () => {
   const { sums, refuse, lines } = start();
   for (const id of ['a', 'b', 'c']) refuse(id);
   sums.flush();

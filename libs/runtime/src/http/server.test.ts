@@ -36,14 +36,14 @@ function raw(port: number, ...pieces: readonly string[]): Promise<string> {
 
 const problemIn = (answer: string): Problem => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as Problem;
 
-test('an expectation that nobody knows is passed over, instead of a refusal without a word', async () => {
+test('an unknown Expect header is ignored instead of refused without explanation', async () => {
   const { port } = await make().listen();
   const answer = await raw(port, 'GET /livez HTTP/1.1\r\nhost: x\r\nexpect: nonsense\r\nconnection: close\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-describe('every failure is a problem', () => {
-  test('an address that is not there: 404', async () => {
+describe('every failure is a problem response', () => {
+  test('an unknown path: 404', async () => {
     const { address } = await make().listen();
     const answer = await fetch(`${address}/nowhere?token=hunter2`, {
       method: 'POST',
@@ -58,7 +58,7 @@ describe('every failure is a problem', () => {
     expect(JSON.stringify(problem)).not.toContain('hunter2');
   });
 
-  test('another method of an address that is there: 405 with Allow, TRACE too', async () => {
+  test('another method of a known path: 405 with Allow, also for TRACE', async () => {
     const server = make();
     server.app.post('/things/:id/parts/*', async () => 'made');
     const { address, port } = await server.listen();
@@ -92,7 +92,7 @@ describe('every failure is a problem', () => {
     expect(problemIn(answer)).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 
-  test('a CarillonError as it says; anything else: 500 without its message, which is logged', async () => {
+  test('a CarillonError with its own status; any other error: 500 without its message, which is logged', async () => {
     const logged: string[] = [];
     const log = {
       warn: () => undefined,
@@ -113,7 +113,7 @@ describe('every failure is a problem', () => {
     expect(logged.join()).not.toContain('hunter2');
   });
 
-  test('refusals without a cause are told in few lines, those with one and what is internal each', async () => {
+  test('refusals without cause share log lines; those with a cause and internal errors have their own', async () => {
     const logged: HttpLogFacts[] = [];
     const log = {
       warn: (facts: HttpLogFacts) => void logged.push(facts),
@@ -147,7 +147,7 @@ describe('every failure is a problem', () => {
     expect(told('internal')).toEqual([1, 1]);
   });
 
-  test('bodies that fastify reads: too large 413, not JSON 400, another type 415', async () => {
+  test('bodies parsed by fastify: too large 413, not JSON 400, another type 415', async () => {
     const server = make({ limits: { maxBodyBytes: 1024 } });
     server.app.post('/read', async () => 'ok');
     const { address } = await server.listen();
@@ -166,7 +166,7 @@ describe('every failure is a problem', () => {
     expect(await post('<a/>', 'application/xml')).toEqual([415, 'unsupported_media_type']);
   });
 
-  test('a request that takes too long to answer: 503', async () => {
+  test('a response that takes too long: 503', async () => {
     const server = make({ limits: { handlerTimeout: 50 } });
     const underWay = Promise.withResolvers<void>();
     server.app.get('/slow', () => {
@@ -180,7 +180,7 @@ describe('every failure is a problem', () => {
     expect(((await answer.json()) as Problem).code).toBe('overloaded');
   });
 
-  test('what is sent on after a refusal is thrown away and the connection goes on, but only so much of it', async () => {
+  test('the rest of a refused body is discarded up to a limit, and the connection continues', async () => {
     const server = make();
     server.app.addContentTypeParser('*', (_request, _payload, done) => done(null));
     server.app.post('/refuse', () => {
@@ -200,7 +200,7 @@ describe('every failure is a problem', () => {
     expect(cut).not.toContain('HTTP/1.1 200');
   });
 
-  test('a head or a body that does not arrive in time: 408', async () => {
+  test('headers or a body that arrive too late: 408', async () => {
     const server = make({ limits: { headersTimeout: 100, requestTimeout: 200, checkInterval: 20 } });
     server.app.post('/read', async () => 'ok');
     const { port } = await server.listen();
@@ -215,7 +215,7 @@ describe('every failure is a problem', () => {
 });
 
 describe('health', () => {
-  test('livez always answers; readyz names what is not ready; metrics are text', async () => {
+  test('livez always succeeds; readyz names what is not ready; metrics are text', async () => {
     let ok = false;
     const server = make({ checks: () => [{ name: 'log', ok, detail: 'opening' }], metrics: () => 'up 1\n' });
     const { address } = await server.listen();
@@ -232,14 +232,14 @@ describe('health', () => {
     expect(await metrics.text()).toBe('up 1\n');
   });
 
-  test('a check that does not decide is shown, and leaves the process ready', async () => {
+  test('an informational check is shown without affecting readiness', async () => {
     const away = { name: 'database', ok: false, detail: 'no answer', decides: false };
     const { address } = await make({ checks: () => [away] }).listen();
     const answer = await fetch(`${address}/readyz`);
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'ready', checks: [away] }]);
   });
 
-  test('answers are reported by route, not by address', async () => {
+  test('responses are counted by route, not by path', async () => {
     const seen: AnsweredRequest[] = [];
     const server = make({ answered: (request) => void seen.push(request) });
     server.app.get('/things/:id', async () => 'one');
@@ -250,7 +250,7 @@ describe('health', () => {
 });
 
 describe('stopping', () => {
-  test('what is under way finishes, new requests get 503 stopping, then the port is free', async () => {
+  test('running requests finish, new ones get 503 stopping, then the port is free', async () => {
     const server = make();
     const underWay = Promise.withResolvers<(text: string) => void>();
     server.app.get('/slow', () => new Promise<string>((resolve) => underWay.resolve(resolve)));
@@ -269,7 +269,7 @@ describe('stopping', () => {
     await expect(fetch(`http://127.0.0.1:${port}/livez`)).rejects.toThrow();
   });
 
-  test('what does not finish is cut at the deadline', async () => {
+  test('unfinished requests are cut at the deadline', async () => {
     const server = make();
     const underWay = Promise.withResolvers<void>();
     server.app.get('/slow', () => {
@@ -287,7 +287,7 @@ describe('stopping', () => {
   });
 });
 
-test('a port in use is reported with the process that holds it and the setting that changes it', async () => {
+test('a used port is reported with its process and the setting to change', async () => {
   const { port } = await make().listen();
   const error: unknown = await make({ port })
     .listen()

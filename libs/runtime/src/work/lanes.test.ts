@@ -31,7 +31,7 @@ function given(bounds: WorkBounds = { bytes: MANY }) {
 }
 
 describe('lanes', () => {
-  it('give owners their turns: one piece waits for one of each other, however many those have', () => {
+  it('alternate between owners: a piece waits for at most one of each other owner', () => {
     const { add, take } = given();
     for (const one of many(200, 'busy')) add('main', one);
     take('main');
@@ -39,14 +39,14 @@ describe('lanes', () => {
     expect([take('main'), take('main')].map((one) => one?.owner)).toContain('calm');
   });
 
-  it('keep the order of an owner', () => {
+  it('keep the order of an owner’s pieces', () => {
     const { add, take } = given();
     for (const one of [...many(3, 'a'), ...many(3, 'b')]) add('main', one);
     const taken = Array.from({ length: 6 }, () => take('main')?.id);
     expect(taken).toEqual(['a_0', 'b_0', 'a_1', 'b_1', 'a_2', 'b_2']);
   });
 
-  it('take a piece once, also while it is under way, and again when it is done', () => {
+  it('hold each piece once, also while it runs, and accept it again afterwards', () => {
     const { lanes, add, take, forget } = given();
     const one = piece('x');
     expect([add('main', one), add('main', one), add('other', one)]).toEqual(['taken', 'known', 'known']);
@@ -57,7 +57,7 @@ describe('lanes', () => {
     expect(add('main', one)).toBe('taken');
   });
 
-  it('stay within one bound in bytes, but let a single large one through', () => {
+  it('stay within a bound in bytes, but accept a single large piece', () => {
     const { lanes, add, take } = given({ bytes: 10_000 });
     expect(add('main', piece('large', 'a', 50_000))).toBe('taken');
     expect(add('main', piece('small', 'a'))).toBe('full');
@@ -68,7 +68,7 @@ describe('lanes', () => {
     expect(lanes.waitingOf('b')).toBe(9);
   });
 
-  it('keep no lane out where another one fills all memory, and give none more than its share', () => {
+  it('leave room for every lane if one fills the memory, and limit each to its share', () => {
     const { lanes, add } = given({ bytes: 10_000, ofLane: { bytes: 4_000, pieces: 3 } });
     for (const one of many(5, 'a')) add('a', one);
     expect(lanes.waitingOf('a')).toBe(3);
@@ -77,7 +77,7 @@ describe('lanes', () => {
     expect([add('d', piece('0', 'd', 9_000)), add('d', piece('1', 'd'))]).toEqual(['taken', 'full']);
   });
 
-  it('count what is under way as held, with what became of it, and forget what was lost', () => {
+  it('count running pieces as held until their result is stored, and forget lost ones', () => {
     const { lanes } = given();
     const [a, b] = [piece('a'), piece('b')];
     const lane = lanes.laneOf('main');
@@ -90,7 +90,7 @@ describe('lanes', () => {
     expect([lanes.isKnown(a.id), lanes.isKnown(b.id)]).toEqual([true, false]);
   });
 
-  it('leave to the store what waits, and not what is under way, when nothing can be done', () => {
+  it('leave waiting pieces, but not running ones, to the store if a lane cannot run', () => {
     const { lanes, add, take } = given();
     for (const one of [...many(2, 'a'), ...many(2, 'b')]) add('main', one);
     take('main');

@@ -83,15 +83,15 @@ function grantedLeases() {
 }
 const LEASED: LaneLimits = { places: 1, ahead: 2, settling: 8, held: Number.POSITIVE_INFINITY };
 
-describe('work that waits', () => {
-  it('begins at once at a hint, as much as there are places, and no lane holds up another', () => {
+describe('waiting work', () => {
+  it('starts at once on a hint, as far as slots allow, and no lane delays another', () => {
     fixture = new Fixture();
     fixture.scheduler.enter([piece('a'), piece('b'), piece('c', 'quick')]);
     expect(fixture.begins()).toEqual(['a', 'c']);
     expect(fixture.scheduler.openCalls()).toBe(2);
   });
 
-  it('gives its place on once it is called, but only so many may settle', async () => {
+  it('frees its slot once it was called, but only a limited number may be storing results', async () => {
     fixture = new Fixture();
     fixture.limits = () => ({ ...ONE_PLACE, settling: 2 });
     fixture.scheduler.enter(['a', 'b', 'c', 'd'].map((id) => piece(id)));
@@ -102,7 +102,7 @@ describe('work that waits', () => {
     await expect.poll(() => fixture.begins()).toEqual(['a', 'b', 'c']);
   });
 
-  it('that is to be done elsewhere is queued there, once', async () => {
+  it('for another lane is queued there once', async () => {
     fixture = new Fixture();
     fixture.scheduler.enter([piece('a'), piece('b', 'other')]);
     fixture.call('a').end([piece('a', 'other')]);
@@ -113,7 +113,7 @@ describe('work that waits', () => {
       .toEqual(['main', 'other']);
   });
 
-  it('is found in the store where no hint told of it, and read on as soon as what was read is under way', async () => {
+  it('is found in the store without a hint, and more is read as soon as it runs', async () => {
     // Timers never fire, so only a read triggered by ended work can read again, not the poll.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     fixture = new Fixture();
@@ -130,7 +130,7 @@ describe('work that waits', () => {
     expect(fixture.reads).toBeGreaterThan(reads);
   });
 
-  it('fails alone: the failure is told, and its place is free', async () => {
+  it('fails alone: the failure is reported, and its slot is free', async () => {
     const begun: string[] = [];
     fixture = new Fixture({
       run: async (_lane, [first]) => {
@@ -146,7 +146,7 @@ describe('work that waits', () => {
 });
 
 describe('a lease', () => {
-  it('is taken ahead of the place, and what somebody else has got is not called', async () => {
+  it('is taken ahead of the slot, and work leased by others is not called', async () => {
     const { wanted, leases } = grantedLeases();
     fixture = new Fixture({ leases });
     fixture.limits = () => LEASED;
@@ -160,7 +160,7 @@ describe('a lease', () => {
     for (const one of wanted) one.grant();
   });
 
-  it('is given back when the lane shuts, and what waits is left to the store', async () => {
+  it('is released if the lane closes, and waiting work stays in the store', async () => {
     const { wanted, leases } = grantedLeases();
     fixture = new Fixture({ leases });
     let isOpen = true;
@@ -178,7 +178,7 @@ describe('a lease', () => {
 });
 
 describe('stopping', () => {
-  it('begins nothing more and waits for what is under way', async () => {
+  it('starts nothing and waits for running work', async () => {
     fixture = new Fixture();
     fixture.scheduler.enter([piece('a'), piece('b')]);
     const stopped = fixture.scheduler.stop(Date.now() + 60_000);
@@ -188,7 +188,7 @@ describe('stopping', () => {
     expect(fixture.begins()).toEqual(['a']);
   });
 
-  it('answers what is still under way at its deadline', async () => {
+  it('returns work that still runs at the deadline', async () => {
     fixture = new Fixture();
     fixture.scheduler.enter([piece('a'), piece('b')]);
     expect((await fixture.scheduler.stop(Date.now())).map(({ id }) => id)).toEqual(['a']);
@@ -196,7 +196,7 @@ describe('stopping', () => {
     await fixture.scheduler.ended();
   });
 
-  it('gives leases back that no call has begun on', async () => {
+  it('releases leases of calls that did not start', async () => {
     const { wanted, leases } = grantedLeases();
     fixture = new Fixture({ leases });
     fixture.limits = () => ({ ...LEASED, places: 0 });

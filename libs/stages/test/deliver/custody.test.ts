@@ -49,14 +49,14 @@ const kinds = ({ fates }: Awaited<ReturnType<typeof take>>) =>
   fates.map((fate) => ('reason' in fate ? fate.reason : fate.kind));
 
 describe('taking intents into custody', () => {
-  it('puts each into the ledger before the batch ends, and hints at what is due', async () => {
+  it('stores each intent in the ledger before the batch ends, and hints at due ones', async () => {
     const [a, b] = [givenIntent('a', { uniqueId: '1' }), givenIntent('b', { uniqueId: '2' })];
     expect(kinds(await take(a, b))).toEqual(['done', 'done']);
     expect(await held(a)).toMatchObject({ state: 'WAITING', intent: a, version: 1 });
     expect(hinted.map(({ intent }) => intent.id)).toEqual([a.id, b.id]);
   });
 
-  it('of events that a restore called off makes what only a person sends, also where it takes a slot over', async () => {
+  it('cancels intents of events that a restore called off, also if they take a slot over', async () => {
     const early = { eventPosition: 'carillon.events/0@41' };
     const [a, later] = [
       givenIntent('a', { uniqueId: '1', ...early }),
@@ -100,7 +100,7 @@ describe('taking intents into custody', () => {
     expect(deliveryIdOf(intent, topology.ids)).toMatch(/^dlv_[0-9A-Z]{26}$/);
   });
 
-  it('changes nothing when the batch comes again', async () => {
+  it('changes nothing if the batch is repeated', async () => {
     const [a, again, other] = [givenIntent('a'), givenIntent('again'), givenIntent('other', { uniqueId: '2' })];
     await take(a, again, other);
     const before = [await held(a), await held(other)];
@@ -110,7 +110,7 @@ describe('taking intents into custody', () => {
     expect(await told()).toEqual(outcomes);
   });
 
-  it('counts duplicates of one batch, tells of each under its own id, and keeps nothing of that in the document', async () => {
+  it('counts duplicates of one batch, publishes each under its own id, and stores none of that in the document', async () => {
     const [first, second, third] = [givenIntent('a'), givenIntent('b'), givenIntent('c')];
     expect(kinds(await take(first, second, third))).toEqual(['done', 'duplicate', 'duplicate']);
     expect(await held(first)).toMatchObject({ intent: first, duplicates: 2, unpublished: [] });
@@ -122,7 +122,7 @@ describe('taking intents into custody', () => {
     expect(new Set(outcomes.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('does not let a slot that is asked for again and again grow, nor wait to tell of it', async () => {
+  it('publishes at once for a slot with frequent intents, so that its document does not grow', async () => {
     const intents = Array.from({ length: 60 }, (_, index) => givenIntent(`i${index}`));
     for (const intent of intents) await take(intent);
     const document = await held(intents[0] ?? givenIntent('none'));
@@ -130,7 +130,7 @@ describe('taking intents into custody', () => {
     expect(await told()).toHaveLength(59);
   });
 
-  it('tells at once of who has no address', async () => {
+  it('publishes a missing address at once', async () => {
     const intent = givenIntent('a', { to: null });
     await take(intent);
     expect(await held(intent)).toMatchObject({ state: 'SUPPRESSED', unpublished: [] });
@@ -138,7 +138,7 @@ describe('taking intents into custody', () => {
     expect(hinted.filter(({ state }) => state === 'WAITING')).toEqual([]);
   });
 
-  it('tells at once of an address that is none, in words without it', async () => {
+  it('publishes an invalid address at once, without quoting it', async () => {
     for (const to of [
       'ada@localhost',
       'ada@[10.0.0.1]',
@@ -157,7 +157,7 @@ describe('taking intents into custody', () => {
     expect(hinted.filter(({ state }) => state === 'WAITING')).toEqual([]);
   });
 
-  it('lets another intent take over what ended unsent, and hints at it', async () => {
+  it('lets another intent take over a slot that ended unsent, and hints at it', async () => {
     const [first, second] = [givenIntent('a'), givenIntent('b')];
     await take(first);
     await expire(first);
@@ -166,7 +166,7 @@ describe('taking intents into custody', () => {
     expect(hinted.at(-1)?.intent.id).toBe(second.id);
   });
 
-  it('by two stages at once gives the slot to one intent and counts every other, none twice and none lost', async () => {
+  it('by two stages concurrently gives the slot to one intent and counts each other one once', async () => {
     const intents = Array.from({ length: 12 }, (_, index) => givenIntent(`i${index}`));
     const halves = [intents.slice(0, 6), intents.slice(6), intents.slice(3, 9)];
     const results = await Promise.all(halves.map((half) => take(...half)));
@@ -180,7 +180,7 @@ describe('taking intents into custody', () => {
     expect(new Set((await told()).map(({ id }) => id)).size).toBe(11);
   });
 
-  it('by two stages at once after an end lets exactly one intent take over', async () => {
+  it('by two stages concurrently after an end lets exactly one intent take over', async () => {
     const first = givenIntent('first');
     await take(first);
     await expire(first);
@@ -189,7 +189,7 @@ describe('taking intents into custody', () => {
     expect(results.flatMap(kinds).toSorted()).toEqual(['done', 'duplicate', 'duplicate', 'duplicate']);
   });
 
-  it('parks what cannot be read, with its bytes, and takes the others', async () => {
+  it('parks unreadable records with their bytes, and processes the others', async () => {
     const intent = givenIntent('a');
     const result = await take(new Uint8Array([0, 1, 2]), intent);
     expect(result.fates).toHaveLength(2);
@@ -198,7 +198,7 @@ describe('taking intents into custody', () => {
     expect((await held(intent)).state).toBe('WAITING');
   });
 
-  it('parks what is too large to be kept twice with its place only', async () => {
+  it('parks a record that is too large to be copied with only its position', async () => {
     const large = new Uint8Array(4_000_000);
     const { outputs } = await take(large);
     const letter = topology.ports.codecs.deadLetter.decode(outputs[0]?.value ?? new Uint8Array());
@@ -210,7 +210,7 @@ describe('taking intents into custody', () => {
   });
 });
 
-describe('an intent of a schema that is unknown here', () => {
+describe('an intent with an unknown schema', () => {
   /** The codec of a program that has not met the schema of any intent yet. */
   const takeWith = (learn: (codec: RecordCodec<Intent>) => Promise<boolean>, record: LogRecord) => {
     const { intent } = topology.ports.codecs;
@@ -224,24 +224,24 @@ describe('an intent of a schema that is unknown here', () => {
     return createCustodyStage({ ...topology.ports, codecs, due: () => undefined }).handle([record], STATE);
   };
 
-  it('is taken where the registry knows the schema', async () => {
+  it('is accepted if the registry knows the schema', async () => {
     const intent = givenIntent('newer');
     expect(kinds(await takeWith(async () => true, recordOf(intent)))).toEqual(['done']);
     expect((await held(intent)).intent).toEqual(intent);
   });
 
-  it('is parked where nobody knows it', async () => {
+  it('is parked if the registry does not know it', async () => {
     expect(kinds(await takeWith(async () => false, recordOf(givenIntent('a'))))).toEqual(['unknown_schema']);
   });
 
-  it('waits while the registry is away: nothing is parked, and the batch comes again', async () => {
+  it('waits while the registry is unavailable, and the batch is retried', async () => {
     const away = takeWith(() => Promise.reject(new Error('the registry is away')), recordOf(givenIntent('a')));
     await expect(away).rejects.toThrow('the registry is away');
   });
 });
 
 describe('outcomes', () => {
-  it('are on the log before they leave the document; who dies in between tells them again under the same id', async () => {
+  it('are on the log before they leave the document, and are published again under the same id after a crash', async () => {
     const intent = givenIntent('a');
     await take(intent);
     await expire(intent);
@@ -257,7 +257,7 @@ describe('outcomes', () => {
     expect(outcomes[1]).toEqual(outcomes[0]);
   });
 
-  it('stay in the document while the log cannot take them', async () => {
+  it('stay in the document while the log is unavailable', async () => {
     const intent = givenIntent('a');
     await take(intent);
     await expire(intent);
@@ -268,7 +268,7 @@ describe('outcomes', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('that came since are left to the next round', async () => {
+  it('added meanwhile are left to the next round', async () => {
     const [first, second] = [givenIntent('a'), givenIntent('b')];
     await take(first);
     await expire(first);
@@ -279,7 +279,7 @@ describe('outcomes', () => {
     expect([state, unpublished.filter(({ state: ended }) => ended === 'EXPIRED')]).toEqual(['WAITING', []]);
   });
 
-  it('of a document that is gone are told all the same', async () => {
+  it('of a deleted document are published as well', async () => {
     const intent = givenIntent('a', { to: null });
     const ghost = { ...(await take(intent).then(() => held(intent))), id: 'dlv_gone' as DeliveryId };
     await expect(publishOutcomes([ghost], topology.ports)).resolves.toBe(ghost.unpublished.length);

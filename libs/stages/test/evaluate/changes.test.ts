@@ -56,14 +56,14 @@ describe('a rule on a stream of changes', () => {
     expect(evaluated?.outcome).toMatchObject(isEvaluated ? {} : { because: 'other_change' });
   });
 
-  it('takes no steps for a change that it does not look at, and makes nothing', () => {
+  it('costs no steps for a change it ignores, and makes nothing', () => {
     const configuration = shop({ when: 'event.nothing.at.all' });
     const of = () => evaluate(configuration, { op: 'snapshot', event: PAID, previous: null })[0];
     expect(of()?.outcome.kind).toBe('not_fired');
     expect(of()).toBe(of());
   });
 
-  it('keeps its state at a change that it does not list', () => {
+  it('keeps its state at an ignored change', () => {
     const asked: boolean[] = [];
     const form: CompiledForm = {
       name: 'asking',
@@ -95,7 +95,7 @@ describe('a rule on a stream of changes', () => {
     expect(evaluated[0]?.outcome.kind).toBe('fired');
   });
 
-  it('sees the row before in its condition, its recipients and its variables', () => {
+  it('sees the previous row in condition, recipients and variables', () => {
     const recipients = {
       from: 'event' as const,
       to: { email: 'event.customer.email' },
@@ -151,12 +151,12 @@ describe('a template of a message about a change', () => {
   const variablesOf = (change: Partial<Change> & Pick<Change, 'event'>) =>
     evaluate(configuration('was {{ previous.status }}'), change)[0]?.intents[0]?.variables;
 
-  it('sees the row before', () => {
+  it('sees the previous row', () => {
     expect(variablesOf({ event: PAID, previous: OPEN })?.['previous']).toEqual(OPEN);
     expect(variablesOf({ op: 'create', event: PAID, previous: null })).not.toHaveProperty('previous');
   });
 
-  it('sees a field or a variable of that name instead', () => {
+  it('sees a field or variable with that name instead', () => {
     expect(variablesOf({ event: { ...PAID, previous: 'mine' }, previous: OPEN })?.['previous']).toBe('mine');
     const names = { names: ['previous'], all: false };
     expect(templateContext({}, { previous: 'given' }, names, { previous: OPEN })).toEqual({ previous: 'given' });
@@ -199,7 +199,7 @@ describe('a rule with a lookup', () => {
     expect(found.recipients).toMatchObject([{ uniqueId: 'A-1open' }]);
   });
 
-  it('carries the row before only if something reads it', () => {
+  it('carries the previous row only if something reads it', () => {
     expect(triggerOf({ unique_id: 'event.order_id' }, change).change).toMatchObject({ op: 'update' });
     expect(triggerOf({ unique_id: 'event.order_id' }, change).change).not.toHaveProperty('previous');
   });

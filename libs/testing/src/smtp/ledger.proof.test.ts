@@ -79,14 +79,14 @@ function converse(port: number, all: string, until: string): Promise<void> {
   });
 }
 
-describe('The ledger server', () => {
-  it('has recorded every message that it answered for, once', async () => {
+describe('the ledger server', () => {
+  it('records every message it acknowledged, once', async () => {
     const { verdicts, entries } = await run(20, { latency: 20 });
     expect([...verdicts.values()].every((each) => each === 'accepted')).toBe(true);
     expect(entries.map((each) => each.id)).toEqual([...verdicts.keys()].toSorted((a, b) => a.localeCompare(b)));
   });
 
-  it('has recorded what it accepted and never answered, and not what it put off', async () => {
+  it('records accepted messages without a response, but no deferred ones', async () => {
     const { verdicts, entries } = await run(60, { tempfail: 0.3, drop: 0.3, seed: 'storm' });
     const dropped = new Map(entries.map((each) => [each.id, each.dropped]));
     expect(new Set(verdicts.values())).toEqual(new Set(['accepted', 'transient', 'ambiguous']));
@@ -101,13 +101,13 @@ describe('The ledger server', () => {
     ['never-', 'transient', []],
     ['unanswered-', 'ambiguous', [true]],
     ['customer-', 'accepted', [false]],
-  ] as const)('does as the address %s says, whatever chance would say', async (name, verdict, drops) => {
+  ] as const)('gives the address %s its fate regardless of chance', async (name, verdict, drops) => {
     const { verdicts, entries } = await run(1, {}, name);
     expect([...verdicts.values()]).toEqual([verdict]);
     expect(entries.map(({ dropped }) => dropped)).toEqual(drops);
   });
 
-  it('keeps a second book of how each send went: answered, dropped, or broken off by who sent it', async () => {
+  it('records the end of each send: answered, dropped, or broken off by the client', async () => {
     const file = join(folder, 'sends.jsonl');
     const ledger = await startLedgerSmtp({ file, latency: 0 });
     try {
@@ -137,7 +137,7 @@ describe('The ledger server', () => {
     }
   });
 
-  it('says which connections have a send under way', async () => {
+  it('reports which connections have a running send', async () => {
     const ledger = await startLedgerSmtp({ file: join(folder, 'under-way.jsonl') });
     const socket = connect(ledger.port, '127.0.0.1');
     try {
@@ -155,7 +155,7 @@ describe('The ledger server', () => {
     }
   });
 
-  it('treats the same messages in the same way for the same seed', async () => {
+  it('gives the same messages the same fates for the same seed', async () => {
     const chances = { tempfail: 0.3, drop: 0.3, seed: 'storm' };
     const [first, second] = [await run(30, chances), await run(30, chances)];
     expect(second.entries).toEqual(first.entries);

@@ -143,12 +143,12 @@ const law = (connect: ReusedConnection['connect']) =>
     }
   });
 
-describe('Answers of a broker, over the sockets of a connection', () => {
-  it('each request gets its own answer, whole, or is rejected, wherever sockets are cut and whatever comes late', async () => {
+describe('responses of a broker over the sockets of a connection', () => {
+  it('reach their own request completely, or reject it, wherever sockets are cut', async () => {
     await fc.assert(law(OURS), { numRuns: 400 });
   });
 
-  it('the law is broken by kafkajs as it comes', async () => {
+  it('break this law with unpatched kafkajs', async () => {
     const { failed } = await fc.check(law(AS_IT_COMES), { numRuns: 400, timeout: 1000, endOnFailure: true });
     expect(failed).toBe(true);
   });
@@ -171,7 +171,7 @@ describe('Answers of a broker, over the sockets of a connection', () => {
     return { got: await answer, sent };
   }
 
-  it('bytes in the midst of an answer confirmed a request in kafkajs as it comes, and do not with us', async () => {
+  it('confirmed a wrong request in unpatched kafkajs, and do not with the patch', async () => {
     expect((await misread(AS_IT_COMES)).got).toEqual(numbers(777));
     const { got, sent } = await misread(OURS);
     expect(got).toEqual(sent);
@@ -181,7 +181,7 @@ describe('Answers of a broker, over the sockets of a connection', () => {
     ['an answer of a negative length', numbers(-8, 0, 0)],
     ['an answer too short for the number of its request', numbers(2, 0)],
     ['an answer longer than any', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
-  ])('%s ends its socket and rejects what waits; the next socket works', async (_, bytes) => {
+  ])('%s closes its socket and rejects its requests, and the next socket works', async (_, bytes) => {
     const connection = openConnection(OURS);
     const first = await connection.socket();
     const waiting = connection.ask(1);

@@ -39,7 +39,7 @@ function brokersThatTrim(): Brokers {
   return brokersLedBy(leader, [0]);
 }
 
-it('what retention took from under a worker is told: it handles what it has, and begins anew behind the gap', async () => {
+it('reports records removed by retention, processes what it has, and continues after the gap', async () => {
   const begun: number[] = [];
   const handled: number[] = [];
   const failures: string[] = [];
@@ -169,7 +169,7 @@ function brokersThatHold(filled: readonly number[]) {
 }
 
 // With a long wait for the empty one, the full one was not asked for again for half a second after it was worked off.
-it('a fetch waits long only where every partition is in it: one that has enough for now is soon asked for again', async () => {
+it('waits long only in a fetch of all partitions, so that a partition left out is soon fetched again', async () => {
   const { brokers, requests } = brokersThatHold([0]);
   const fetching = createFetching(
     'carillon.events',

@@ -105,8 +105,8 @@ const essence = ({ clientSideThrottleTime, errorCode, throttleTime, responses }:
   })),
 });
 
-describe('the answer to a fetch', () => {
-  it('is read as kafkajs reads it', async () => {
+describe('a fetch response', () => {
+  it('is parsed like by kafkajs', async () => {
     await fc.assert(
       fc.asyncProperty(anyAnswer, async (payload) => {
         expect(essence(readAnswer(payload))).toEqual(essence(fromKafkajs(await kafkajs.decode(payload))));
@@ -115,7 +115,7 @@ describe('the answer to a fetch', () => {
     );
   });
 
-  it('with any byte changed is read, left to kafkajs, or refused by a RangeError, which names a partition as unreadable', () => {
+  it('with any changed byte is parsed, left to kafkajs, or rejected with a RangeError for its partition', () => {
     const told = new Set<string>();
     fc.assert(
       fc.property(anyAnswer, fc.nat(), fc.integer({ min: 1, max: 255 }), (payload, at, change) => {
@@ -134,7 +134,7 @@ describe('the answer to a fetch', () => {
     expect([...told].filter((name) => !['read', 'left', 'RangeError'].includes(name))).toEqual([]);
   });
 
-  it('leaves a compressed batch to kafkajs, which unpacks it', async () => {
+  it('with a compressed batch is left to kafkajs', async () => {
     const ready = [new ReadyRecord(0, 'key', Buffer.from('value'), { kind: 'event' })];
     const plain = Buffer.alloc(sizeOfBatch(ready));
     writeBatch(plain, 0, ready, { id: 4n, epoch: 1, firstSequence: 0 }, 1000);

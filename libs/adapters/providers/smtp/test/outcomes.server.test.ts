@@ -95,7 +95,7 @@ const ROWS: readonly Row[] = [
   { reply: '554 no service here', verdict: 'refused_account', alert: true, at: BEFORE },
 ];
 
-describe('What a server answers decides', () => {
+describe('an SMTP reply', () => {
   for (const row of ROWS) {
     for (const at of row.at ?? EVERYWHERE) {
       it(`${row.reply} at ${at} is ${row.verdict}`, async () => {
@@ -113,7 +113,7 @@ describe('What a server answers decides', () => {
   }
 
   for (const at of TO_MESSAGE) {
-    it(`the same where the envelope goes out in one piece, at ${at}`, async () => {
+    it(`has the same meaning for a pipelined envelope at ${at}`, async () => {
       const extensions = PIECE;
       const refused = await attempt(at, '550 5.7.1 policy', { extensions });
       expect(refused).toMatchObject({ result: { verdict: 'refused_content', code: '550 5.7.1' }, accepted: 0 });
@@ -177,19 +177,19 @@ describe('What a server answers decides', () => {
     expect(await commandsAtOnce(['8BITMIME'])).toEqual(['MAIL']);
   });
 
-  it('over several lines', async () => {
+  it('may have several lines', async () => {
     const { result } = await attempt('rcpt', '550-5.1.1 The account that you tried\n550 5.1.1 does not exist.');
     expect(result).toMatchObject({ verdict: 'refused_recipient', code: '550 5.1.1', suppress: 'hard_bounce' });
     expect(result.detail).toBe('The server refused the recipient: The account that you tried does not exist.');
   });
 
-  it('and the name that it gave the message is kept', async () => {
+  it('with a message id stores the id', async () => {
     const { result } = await attempt('dot', '250 2.0.0 Ok: queued as 4XbQ7h2');
     expect(result).toMatchObject({ verdict: 'accepted', code: '250 2.0.0', providerId: '4XbQ7h2' });
   });
 });
 
-describe('A connection that breaks', () => {
+describe('a broken connection', () => {
   for (const at of ['greeting', 'ehlo', 'auth', 'mail', 'rcpt', 'data'] as const) {
     it(`at ${at} proves that nothing was accepted`, async () => {
       const { result, accepted } = await attempt(at, { ending: 'drop' });
@@ -199,7 +199,7 @@ describe('A connection that breaks', () => {
     });
   }
 
-  it('in the midst of the body proves the same', async () => {
+  it('within the body proves that nothing was accepted', async () => {
     // More than the buffers of both ends hold, so that a part of it must still be here when the connection breaks.
     const text = 'A line of a long story.\n'.repeat(700_000);
     const { result, accepted } = await attempt('body', { ending: 'drop' }, { text });
@@ -207,32 +207,32 @@ describe('A connection that breaks', () => {
     expect(accepted).toBe(0);
   });
 
-  it('after the final dot leaves doubt, and the server may well have the message', async () => {
+  it('after the final dot leaves a doubt, because the server may have the message', async () => {
     const { result, accepted } = await attempt('dot', { ending: 'drop' });
     expect(result).toMatchObject({ verdict: 'ambiguous', code: '' });
     expect(accepted).toBe(1);
   });
 
-  it('within the reply to the final dot leaves doubt, because half a reply is none', async () => {
+  it('within the reply to the final dot leaves a doubt', async () => {
     const { result } = await attempt('dot', { say: '250-2.0.0 well', ending: 'drop' });
     expect(result.verdict).toBe('ambiguous');
   });
 });
 
-describe('A reply that breaks off in the midst of its line', () => {
-  it('does not decide: half of a code must not suppress an address', async () => {
+describe('a truncated reply', () => {
+  it('decides nothing, because half a code must not suppress an address', async () => {
     const { result } = await attempt('rcpt', { say: '550 5.1.1', torn: true, ending: 'drop' });
     expect(result).toMatchObject({ verdict: 'transient', code: '', suppress: null });
   });
 
-  it('to the final dot leaves doubt, also where it began like a refusal', async () => {
+  it('to the final dot leaves a doubt, even if it begins like a refusal', async () => {
     const { result } = await attempt('dot', { say: '554 5.7.1 cannot', torn: true, ending: 'drop' });
     expect(result).toMatchObject({ verdict: 'ambiguous', code: '' });
   });
 });
 
-describe('A server that is slow', () => {
-  it('to greet is given up within the time-out', async () => {
+describe('a slow server', () => {
+  it('that does not greet is abandoned within the timeout', async () => {
     const before = performance.now();
     const { result } = await attempt('greeting', { ending: 'hang' }, { timeouts: { greeting: 150 } });
     expect(result).toMatchObject({ verdict: 'transient', detail: 'The server did not answer in time.' });
@@ -240,28 +240,28 @@ describe('A server that is slow', () => {
   });
 
   for (const at of ['ehlo', 'auth', 'mail', 'rcpt', 'data'] as const) {
-    it(`to answer at ${at} is given up, and nothing was accepted`, async () => {
+    it(`at ${at} is abandoned, and nothing was accepted`, async () => {
       const { result } = await attempt(at, { ending: 'hang' }, { timeouts: { socket: 150 } });
       expect(result).toMatchObject({ verdict: 'transient', detail: 'The server did not answer in time.' });
     });
   }
 
-  it('to answer the final dot leaves doubt', async () => {
+  it('at the final dot leaves a doubt', async () => {
     const { result, accepted } = await attempt('dot', { ending: 'hang' }, { timeouts: { socket: BEFORE_THE_DOT } });
     expect(result.verdict).toBe('ambiguous');
     expect(accepted).toBe(1);
   });
 
-  it('but answers in time is waited for', async () => {
+  it('that replies in time is waited for', async () => {
     const { result } = await attempt('dot', { say: '250 2.0.0 at last', after: 200 });
     expect(result.verdict).toBe('accepted');
   });
 });
 
-describe('A server that does not speak SMTP', () => {
+describe('a server that does not speak SMTP', () => {
   for (const at of ['greeting', 'ehlo', 'auth', 'mail', 'rcpt', 'data'] as const) {
     for (const garbage of ['HTTP/1.1 400 Bad Request', '5', '\u0000\u0001\u0002', '550x no']) {
-      it(`${JSON.stringify(garbage)} at ${at} ends the attempt without acceptance`, async () => {
+      it(`with ${JSON.stringify(garbage)} at ${at} ends the attempt without acceptance`, async () => {
         const { result, accepted } = await attempt(at, { say: garbage, ending: 'drop' });
         expect(['transient', 'refused_account']).toContain(result.verdict);
         expect(result).toMatchObject({ code: '', suppress: null });
@@ -271,25 +271,25 @@ describe('A server that does not speak SMTP', () => {
   }
 
   for (const garbage of ['hello', '2', '250x', '354 once more', '\u0000']) {
-    it(`${JSON.stringify(garbage)} to the final dot leaves doubt`, async () => {
+    it(`with ${JSON.stringify(garbage)} to the final dot leaves a doubt`, async () => {
       const { result } = await attempt('dot', { say: garbage, ending: 'drop' });
       expect(result.verdict).toBe('ambiguous');
     });
   }
 
-  it('and says 250 where it should ask for the message does not get it', async () => {
+  it('that replies 250 instead of requesting the message does not get it', async () => {
     const { result, accepted } = await attempt('data', '250 2.0.0 fine');
     expect(result).toMatchObject({ verdict: 'transient', code: '' });
     expect(accepted).toBe(0);
   });
 
-  it('and accepts before it has the message leaves doubt', async () => {
+  it('that accepts before it has the message leaves a doubt', async () => {
     const text = 'A line of a long story.\n'.repeat(700_000);
     const { result } = await attempt('body', '250 2.0.0 yes yes', { text });
     expect(result.verdict).toBe('ambiguous');
   });
 
-  it('and refuses before it has the message is believed, and never gets the end of it', async () => {
+  it('that refuses before it has the message is believed, and never gets the end of it', async () => {
     const text = 'A line of a long story.\n'.repeat(700_000);
     const { result, accepted } = await attempt('body', '451 4.3.0 enough', { text });
     expect(result).toMatchObject({ verdict: 'transient', code: '451 4.3.0' });
