@@ -7,6 +7,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { PACKAGES_OF_DOCS } from './docs/site.ts';
 import { buildPortal, packagesOfPortal } from './portal.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -24,7 +25,7 @@ export const ENTRIES = {
 };
 
 /** Folders that are read at run time (apps/cli/src/shipped-files.ts). */
-const FOLDERS = { portal: 'apps/portal/dist', demo: 'docs/examples/demo' };
+const FOLDERS = { portal: 'apps/portal/dist', docs: 'apps/portal/docs-dist', demo: 'docs/examples/demo' };
 
 /** Packages that cannot be part of one file: they read files beside themselves, or are loaded by name when needed. */
 const WHOLE = [
@@ -148,7 +149,7 @@ export async function writeBundle(out: string): Promise<void> {
   await cp(join(root, 'NOTICE'), join(out, 'NOTICE'));
   await writeFile(
     join(out, 'LICENSES-OF-OTHERS.txt'),
-    await licensesOf([...new Set([...bundled, ...(await packagesOfPortal())])].toSorted()),
+    await licensesOf([...new Set([...bundled, ...(await packagesOfPortal()), ...PACKAGES_OF_DOCS])].toSorted()),
   );
 }
 

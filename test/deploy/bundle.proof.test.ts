@@ -79,7 +79,7 @@ describe('The bundle that a release carries', () => {
   });
 
   it('serves the pages and the reference of the management API', async () => {
-    for (const path of ['/inbox', '/assets/style.css', '/docs', '/v1/openapi.json']) {
+    for (const path of ['/inbox', '/assets/style.css', '/docs', '/docs/rules', '/docs/api', '/v1/openapi.json']) {
       expect((await asOwner(path)).status, path).toBe(200);
     }
   });

@@ -9,14 +9,14 @@ import { startCarillon, type Carillon } from './support.ts';
 /*
  * 26. Two who write
  *
- * A program writes over the management API, a person in files. docs/api.md and docs/versions.md, executed: their commands
+ * A program writes over the management API, a person in files. docs/management-api.md and docs/versions.md, executed: their commands
  * run in the order of the pages, as they stand.
  */
 
-const [settings = '', ...api] = blocksOf('api.md');
+const [settings = '', ...api] = blocksOf('management-api.md');
 const versions = blocksOf('versions.md');
 
-describeWith('curl', 'docs/api.md and docs/versions.md', () => {
+describeWith('curl', 'docs/management-api.md and docs/versions.md', () => {
   chapter('26. Two who write', (newHome) => {
     let carillon: Carillon;
     beforeAll(async () => {

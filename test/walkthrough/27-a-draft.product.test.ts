@@ -16,7 +16,7 @@ import { ORDER, ORDER_PAID, startCarillon, type Answer, type Carillon } from './
 
 const PAGE = 'drafts-and-environments.md';
 const PAID = 'notifications/order-paid';
-const [SETTINGS = ''] = blocksOf('api.md');
+const [SETTINGS = ''] = blocksOf('management-api.md');
 
 describeWith('curl', 'docs/drafts-and-environments.md', () => {
   chapter('27. A draft', (newHome) => {

@@ -9,20 +9,20 @@ import { ORDER, ORDER_PAID, startCarillon, type Carillon } from './support.ts';
  * 30. What a program asks
  *
  * A program of the operator's asks what came of the orders: lists, numbers, a job, the live stream, and why somebody was not told. What
- * docs/api.md shows of that, executed; what it shows of writing is in chapter 26.
+ * docs/management-api.md shows of that, executed; what it shows of writing is in chapter 26.
  */
 
-const [settings = '', ...api] = blocksOf('api.md');
+const [settings = '', ...api] = blocksOf('management-api.md');
 const blockWith = (words: string): string => {
   const found = api.filter((block) => block.includes(words));
-  if (found.length !== 1) throw new Error(`${found.length} blocks of docs/api.md have ${words}`);
+  if (found.length !== 1) throw new Error(`${found.length} blocks of docs/management-api.md have ${words}`);
   return found[0] ?? '';
 };
 
 type Row = Readonly<Record<string, unknown>>;
 type List = { readonly items: readonly Row[]; readonly next: string | null };
 
-describeWith('curl', 'docs/api.md, where it asks', () => {
+describeWith('curl', 'docs/management-api.md, where it asks', () => {
   chapter('30. What a program asks', (newHome) => {
     let carillon: Carillon;
     let smtp: ScriptedSmtp;

@@ -8,6 +8,8 @@ const shipped = (inSource: string, inBundle: string): string =>
 
 /** The files of the pages: in a checkout, where `node tools/portal.ts` builds them. */
 export const PORTAL_FOLDER = shipped('../../portal/dist', './portal');
+/** The built documentation: in a checkout, where `node tools/portal.ts` builds it. */
+export const DOCS_FOLDER = shipped('../../portal/docs-dist', './docs');
 /** The configuration folder of the demo workspace. */
 export const DEMO_FOLDER = shipped('../../../docs/examples/demo', './demo');
 /** What Node compiled of the program is kept here; it may be deleted, and what no longer fits its source is not used. */

@@ -166,7 +166,7 @@ export async function buildControl(
   mailRoute(app, ports.inbox);
   renderedMailRoute(app, ports);
   previewPage(app, ports);
-  servePages(app, config.portalFolder, access, () => referencePage(description(), config.eventsUrl));
+  servePages(app, config, access, () => referencePage(description(), config.eventsUrl));
   await app.ready();
   return {
     ...server,

@@ -173,6 +173,8 @@ export type ControlConfig = {
   readonly ownerToken: string;
   /** Folder of the portal's files. */
   readonly portalFolder: string;
+  /** Folder of the built documentation. */
+  readonly docsFolder: string;
   /** Addresses and ranges of trusted proxies, whose forwarded client addresses are used. Defaults to none. */
   readonly trustedProxies?: readonly string[];
 };

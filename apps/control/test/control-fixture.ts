@@ -28,6 +28,7 @@ export const config: ControlConfig = {
   eventsUrl: 'http://127.0.0.1:7400/events',
   ownerToken: TOKEN,
   portalFolder: new URL('portal-of-tests', import.meta.url).pathname,
+  docsFolder: new URL('docs-of-tests', import.meta.url).pathname,
 };
 
 /** Seals by writing down what is meant. */

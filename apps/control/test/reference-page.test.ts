@@ -14,7 +14,7 @@ const SIGNED_IN = { authorization: `Bearer ${TOKEN}` };
 
 describe('The reference of the API', () => {
   it('is a page of ours with one script file, and without inline script or style', async () => {
-    const { body, headers } = await open('/docs', SIGNED_IN);
+    const { body, headers } = await open('/docs/api', SIGNED_IN);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
     expect(body).toContain('<title>Carillon management API · Carillon</title>');
@@ -26,7 +26,7 @@ describe('The reference of the API', () => {
   });
 
   it('tells of every operation: what it is for, needs, takes, answers and refuses; and every link in it leads somewhere', async () => {
-    const { body } = await open('/docs', SIGNED_IN);
+    const { body } = await open('/docs/api', SIGNED_IN);
     const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
     expect(ids.size).toBe([...body.matchAll(/ id="/g)].length);
     for (const [, target = ''] of body.matchAll(/href="#([^"]+)"/g)) expect(ids.has(target), target).toBe(true);
@@ -46,7 +46,7 @@ describe('The reference of the API', () => {
   });
 
   it('lists the intake of events first, then every operation by area with its method and path', async () => {
-    const { body } = await open('/docs', SIGNED_IN);
+    const { body } = await open('/docs/api', SIGNED_IN);
     const list = /<nav id="operations"[\s\S]*?<\/nav>/.exec(body)?.[0] ?? '';
     const [first = ''] = list.match(/<li>[\s\S]*?<\/li>/) ?? [];
     expect(first).toContain('href="#send-event"');
@@ -65,7 +65,7 @@ describe('The reference of the API', () => {
   it('is for whoever may read; others find the sign-in at its address', async () => {
     // The portal, which asks who it is and shows the sign-in.
     for (const headers of [{}, { authorization: 'Bearer own_wrong' }]) {
-      const { body } = await open('/docs', headers);
+      const { body } = await open('/docs/api', headers);
       expect(body).toContain('csp-nonce');
       expect(body).not.toContain('management API');
     }

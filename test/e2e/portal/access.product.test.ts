@@ -40,7 +40,7 @@ describe('who gets in, and what every answer says', () => {
   });
 
   it('shows the portal alone where there is no session, which asks who it is, and no file but its own', async () => {
-    for (const path of ['/', '/deliveries', '/inbox', '/docs', '/%64ocs', '/workspaces/shop/deliveries']) {
+    for (const path of ['/', '/deliveries', '/inbox', '/docs/api', '/%64ocs/api', '/workspaces/shop/deliveries']) {
       const { status, text } = await ask(path);
       expect(status).toBe(200);
       expect(text).toContain('<div id="app"></div>');

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { licensesOf } from '../../../tools/bundle.ts';
-import { packagesOfPortal, putInPlace } from '../../../tools/portal.ts';
+import { putInPlace } from '../../../tools/built-folder.ts';
+import { packagesOfPortal } from '../../../tools/portal.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -201,7 +201,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
 
   it('searches the reference of the API by words of method, path and summary', async () => {
     await page.setViewportSize({ width: 1440, height: 900 });
-    await page.goto(`${demo.control}/docs`);
+    await page.goto(`${demo.control}/docs/api`);
     const rows = page.getByRole('navigation', { name: 'Operations' }).getByRole('listitem');
     await page.getByLabel('Search operations').fill('post drafts/publish');
     await page.getByText('1 operation', { exact: true }).waitFor();

@@ -37,7 +37,7 @@ describeWith('chromium', 'the cross of all screens, states, themes and widths', 
     'has a reference of the API that is whole for everybody, in both themes on a phone too',
     async () => {
       const page = await guard.openPage(await openIn('loaded', { demo, browser, guard }));
-      await page.goto(`${demo.control}/docs`);
+      await page.goto(`${demo.control}/docs/api`);
       await page.getByRole('heading', { name: 'Carillon management API' }).waitFor();
       for (const { theme, width } of FORMS) {
         await page.emulateMedia({ colorScheme: theme });

@@ -1,6 +1,6 @@
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ROLES_WITH } from '../../../apps/control/src/access/permission.ts';
-import { PORTAL_FOLDER } from '../../../apps/cli/src/shipped-files.ts';
+import { DOCS_FOLDER, PORTAL_FOLDER } from '../../../apps/cli/src/shipped-files.ts';
 import { SECURITY_HEADERS } from '../../../apps/control/src/access/guard.ts';
 import { servePages } from '../../../apps/control/src/pages/pages.ts';
 
@@ -129,7 +129,7 @@ async function startScriptedApi(): Promise<ScriptedApi> {
     return reply.type(type).send(typeof body === 'string' ? body : JSON.stringify(body));
   });
   app.get(EMPTY_PAGE, (_request, reply) => reply.type('text/html').send(''));
-  servePages(app, PORTAL_FOLDER, { who: async () => null }, () => '');
+  servePages(app, { portalFolder: PORTAL_FOLDER, docsFolder: DOCS_FOLDER }, { who: async () => null }, () => '');
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   // The process ends with its tests, not with this server.
   app.server.unref();

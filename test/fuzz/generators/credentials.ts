@@ -124,7 +124,7 @@ export function credentialRequest(dice: Dice): { readonly to: 'gateway' | 'contr
         '/v1/status',
         '/v1/secrets',
         '/v1/workspaces/shop/events',
-        '/docs',
+        '/docs/api',
         '/',
         '/v1/openapi.json',
       ]);

@@ -37,6 +37,7 @@ export function operationsOf(document: ApiDocument): readonly Operation[] {
     '/deliveries',
     '/welcome',
     '/docs',
+    '/docs/api',
     '/docs/json',
     '/workspaces/shop/deliveries',
     '/settings/x',

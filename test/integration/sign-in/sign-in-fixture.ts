@@ -54,6 +54,7 @@ export function servers(): void {
         eventsUrl: 'http://127.0.0.1:7400/events',
         ownerToken: OWNER_TOKEN,
         portalFolder: '/nowhere',
+        docsFolder: '/nowhere',
         trustedProxies: ['127.0.0.1'],
       },
       ports,

@@ -4,7 +4,7 @@ import { startEngine } from '@carillon/engine';
 import { CONFIGURATION_FRESH_FOR, startGateway } from '@carillon/gateway';
 import { namedRetention } from '@carillon/domain/configuration';
 import { createHttpServer, pause, type HealthSources } from '@carillon/runtime';
-import { PORTAL_FOLDER } from '../shipped-files.ts';
+import { DOCS_FOLDER, PORTAL_FOLDER } from '../shipped-files.ts';
 import { secretChecks } from './secret-checks.ts';
 import { placeOfRuns } from '../replay/place-of-runs.ts';
 import { createRunChild } from '../replay/run-child.ts';
@@ -112,6 +112,7 @@ export async function startControlRole(
       port: settings.controlPort,
       trustedProxies: settings.trustedProxies,
       portalFolder: PORTAL_FOLDER,
+      docsFolder: DOCS_FOLDER,
       ...facts,
     },
     ports,

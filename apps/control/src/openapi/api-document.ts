@@ -12,6 +12,7 @@ const NOWHERE: ControlConfig = {
   eventsUrl: 'http://127.0.0.1:7400/events',
   ownerToken: '',
   portalFolder: '',
+  docsFolder: '/nowhere',
 };
 
 const unasked = (): never => {

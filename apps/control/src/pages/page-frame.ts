@@ -19,7 +19,8 @@ export const pageFrame = (title: string, main: Markup, scripts: readonly string[
         <header class="top">
           <a class="brand" href="/deliveries"><img src="/assets/icon.svg" alt="" />Carillon</a>
           <nav aria-label="Pages">
-            <a href="/deliveries">Deliveries</a><a href="/inbox">Inbox</a><a href="/docs">API</a>
+            <a href="/deliveries">Deliveries</a><a href="/inbox">Inbox</a><a href="/docs">Documentation</a>
+            <a href="/docs/api">API</a>
           </nav>
         </header>
         <main id="main" tabindex="-1">${main}</main>
@@ -33,7 +34,8 @@ export const unknownPage = (): string =>
     html`<h1>There is no page at this address</h1>
       <p>Look at its end for a letter too many or too few. An old link may name a page that has gone.</p>
       <p>
-        <a href="/deliveries">Deliveries</a>, <a href="/inbox">Inbox</a>, <a href="/docs">Reference of the API</a>
+        <a href="/deliveries">Deliveries</a>, <a href="/inbox">Inbox</a>, <a href="/docs">Documentation</a>,
+        <a href="/docs/api">API reference</a>
       </p>`,
   );
 

@@ -5,7 +5,7 @@ import type { Access } from '../access/access.ts';
 import { visibleScopeOf } from '../access/visible-scope.ts';
 import { audited } from '../audit/facts.ts';
 import { unbuiltPage, unknownPage } from './page-frame.ts';
-import { readPortal, type PortalFile } from './portal-files.ts';
+import { readDocs, readPortal, type PortalFile } from './portal-files.ts';
 import { notFound } from '../routes/app.ts';
 
 /** Paths served by the portal. For unknown paths below them, the portal shows that the page does not exist. */
@@ -65,22 +65,39 @@ function sendPortal(index: string | null, reply: FastifyReply): FastifyReply {
     .send(index.replaceAll('CARILLON_NONCE', nonce));
 }
 
+/** Serves the documentation, to everybody. `examples/demo.html` is the page `/docs/examples/demo`. */
+function serveDocs(app: FastifyInstance, folder: string): void {
+  const files = readDocs(folder);
+  for (const file of files) {
+    const path = `/docs/${file.name.replace(/(?:^index)?\.html$/, '')}`.replace(/\/$/, '');
+    app.get(path, OPEN, async (request, reply) => sendFile(file, request, reply));
+  }
+  if (files.length === 0) app.get('/docs', OPEN, async (_request, reply) => sendText(reply.code(503), unbuiltPage()));
+  app.get('/docs/', OPEN, async (_request, reply) => reply.redirect('/docs', 308));
+}
+
+type BuiltPages = {
+  readonly portalFolder: string;
+  readonly docsFolder: string;
+};
+
 /**
- * The portal with its files, which are the same for everybody, and the pages that the server writes itself. `reference` writes
- * the reference of the API, which is for whoever may read: whoever has no session signs in at its address.
+ * Serves the files of the portal and of the documentation, which are the same for everybody, and the pages that the server writes
+ * itself. `reference` writes the API reference. It needs the permission to read, so a caller without a session gets the sign-in.
  */
 export function servePages(
   app: FastifyInstance,
-  folder: string,
+  { portalFolder, docsFolder }: BuiltPages,
   access: Pick<Access, 'who'>,
   reference: () => string,
 ): void {
-  const { index, assets } = readPortal(folder);
+  const { index, assets } = readPortal(portalFolder);
   for (const file of assets) {
     app.get(`/assets/${file.name}`, OPEN, async (request, reply) => sendFile(file, request, reply));
   }
   for (const path of PORTAL_PAGES) app.get(path, OPEN, async (_request, reply) => sendPortal(index, reply));
-  app.get('/docs', OPEN, async (request, reply) =>
+  serveDocs(app, docsFolder);
+  app.get('/docs/api', OPEN, async (request, reply) =>
     (await access.who(request))?.may('read', null) ? sendText(reply, reference()) : sendPortal(index, reply),
   );
   app.addHook('onSend', async (request, reply, payload) => {

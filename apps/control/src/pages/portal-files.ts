@@ -1,15 +1,18 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { extname, join, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.png': 'image/png',
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
 };
-/** Fonts are compressed already. */
-const COMPRESSED = '.woff2';
+/** Types that gzip does not make smaller. */
+const COMPRESSED = new Set(['.png', '.woff2']);
 
 export type PortalFile = {
   readonly name: string;
@@ -43,10 +46,22 @@ export function readPortal(place: string): PortalFiles {
   return { index: textOf(join(folder, 'index.html')), assets };
 }
 
+/** Reads every file of the documentation, in subfolders too. Names are paths: `examples/demo.html`. Empty if it is not built. */
+export function readDocs(place: string): readonly PortalFile[] {
+  const folder = buildIn(place);
+  return namesIn(folder, { recursive: true }).flatMap((path) => {
+    const type = TYPES[extname(path)];
+    if (type === undefined) return [];
+    const name = path.replaceAll(sep, '/');
+    const file = fileOf(name, type, readFileSync(join(folder, path)));
+    return [{ ...file, isImmutable: file.isImmutable && name.startsWith('assets/') }];
+  });
+}
+
 function fileOf(name: string, type: string, bytes: Buffer): PortalFile {
   let compressed: Buffer | null = null;
   const gzip = (): Buffer | null => {
-    if (extname(name) === COMPRESSED) return null;
+    if (COMPRESSED.has(extname(name))) return null;
     compressed ??= gzipSync(bytes, { level: 9 });
     return compressed;
   };
@@ -65,9 +80,9 @@ function buildIn(place: string): string {
   }
 }
 
-function namesIn(folder: string): readonly string[] {
+function namesIn(folder: string, { recursive = false } = {}): readonly string[] {
   try {
-    return readdirSync(folder);
+    return readdirSync(folder, { recursive, encoding: 'utf8' });
   } catch (error) {
     if (isAbsent(error)) return [];
     throw error;

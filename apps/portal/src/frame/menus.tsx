@@ -82,12 +82,14 @@ export function AccountMenu({ onKeys }: { readonly onKeys: () => void }): ReactN
           { id: 'zone', name: isUtc ? `Show times of ${zone}` : 'Show times in UTC' },
           { id: 'letters', name: letters ? 'Turn single-letter keys off' : 'Turn single-letter keys on' },
           { id: 'keys', name: 'Keyboard shortcuts', ...(letters && { note: '?' }) },
-          { id: 'docs', name: 'API reference' },
+          { id: 'docs', name: 'Documentation' },
+          { id: 'api', name: 'API reference' },
           { id: 'sign-out', name: 'Sign out' },
         ]}
         onChoose={(id) => {
           if (id === 'keys') onKeys();
           else if (id === 'docs') location.assign('/docs');
+          else if (id === 'api') location.assign('/docs/api');
           else if (id === 'sign-out') signOut.begin();
           else if (id === 'letters') changeSettings({ letters: !letters });
           else if (id === 'zone') changeSettings({ isUtc: !isUtc });

@@ -10,8 +10,8 @@ import { cls } from '../../ui/class-names.ts';
 import { Field } from '../../ui/field.tsx';
 import styles from './sign-in.module.css';
 
-/** The reference of the API is written by the server: whoever may see it now asks for it once more. */
-const WRITTEN_BY_SERVER = '/docs';
+/** The server writes the API reference, so the page is loaded again after the sign-in. */
+const WRITTEN_BY_SERVER = '/docs/api';
 /** Pages that are only for whoever has no session. */
 const DOORS: readonly string[] = ['/welcome', '/sign-in', '/invitation'];
 
