@@ -13,7 +13,9 @@ import {
   createDoubtSettler,
   createReceiptStage,
   listUnlisted,
+  hashNamesOnLog,
   publishConsents,
+  removeNamedRecords,
   renderMessage,
   sweep,
   type CustodyPorts,
@@ -66,6 +68,8 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const inDoubt = (await ledger.countByState()).IN_DOUBT ?? 0;
   const startGate = await createStartGate(ports);
   watch.sends(startGate.check);
+  // Before the consumers, which find documents by the hash.
+  await hashNamesOnLog(ports);
   const held = new Set<number>();
   const share = createWorkShare(ports.log, held, startGate.hasBegun);
   const stopping = new AbortController();
@@ -203,6 +207,7 @@ function startLoops(ports: DeliveryPorts, { startGate, share, sending, stopping 
       (error) => watch.trouble(operation, error),
     );
 
+  let isHashed = false;
   return [
     startLoop(LOOK_AGAIN, startGate.look, (error) => watch.trouble('look whether sending may begin', error)),
     loop('sweep', SWEEP_INTERVAL_MS, async () => {
@@ -212,6 +217,9 @@ function startLoops(ports: DeliveryPorts, { startGate, share, sending, stopping 
         await ports.consents.unpublished(clock.now() - CONSENT_GRACE_MS, CONSENT_BATCH_SIZE),
         ports,
       );
+    }),
+    loop('remove records that name people', SWEEP_INTERVAL_MS, async () => {
+      isHashed ||= await removeNamedRecords('delivery', ports);
     }),
     // A loop of its own, because a change that concerns very many deliveries takes minutes.
     loop('look through what waits', CHANGES_INTERVAL_MS, afterChange),

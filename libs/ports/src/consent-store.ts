@@ -5,6 +5,8 @@ import type { Instant } from '@carillon/kernel';
 export type ConsentStore = {
   /** The documents that there are of these names, in one question; in no order. */
   find(workspace: string, persons: readonly string[]): Promise<readonly Consents[]>;
+  /** The documents that there are of people with these keyed hashes, as the log names them. */
+  findHashed(workspace: string, hashes: readonly string[]): Promise<readonly Consents[]>;
   /**
    * Writes a document whose version is the stored version plus one, or 1 if none is stored. Resolves to `stale` if
    * another writer was first. Durable when it resolves, and visible to every later `find` in any process.

@@ -24,6 +24,7 @@ export * from './deliver/digests/recheck.ts';
 export * from './deliver/digests/sweep.ts';
 export * from './deliver/digests/take-in.ts';
 export * from './consent/decide.ts';
+export * from './consent/hash-names.ts';
 export * from './consent/stage.ts';
 export * from './deliver/receipt-stage.ts';
 export * from './deliver/explain-cadence.ts';

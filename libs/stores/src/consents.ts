@@ -10,11 +10,13 @@ const CONSENTS: Collection<Consents> = {
   fields: {
     workspace: text(({ workspace }) => workspace),
     person: text(({ person }) => person),
+    hash: text(({ hash }) => hash),
     version: integer(({ version }) => version),
     unpublishedSince: integer(({ unpublished, updatedAt }) => (unpublished.length > 0 ? updatedAt : undefined)),
   },
   indexes: {
     unpublished: { by: ['unpublishedSince'], present: ['unpublishedSince'] },
+    hash: { by: ['workspace', 'hash'], present: ['hash'] },
     workspace: { by: ['workspace', '_id'] },
     all: { by: ['_id'] },
   },
@@ -27,6 +29,12 @@ function create(documents: Documents): ConsentStore {
   const consents = documents.collection(CONSENTS);
   return {
     find: (workspace, persons) => consents.find(persons.map((person) => [workspace, person])),
+    async findHashed(workspace, hashes) {
+      const where = { workspace, hash: { in: hashes } };
+      const found = await consents.page({ index: 'hash', where }, Math.max(1, hashes.length));
+      const named = await consents.find(hashes.map((hash) => [workspace, hash]));
+      return [...found.items, ...named];
+    },
     async replace(next) {
       return (await writeNext(consents, next)) === 'done' ? 'done' : 'stale';
     },

@@ -1,12 +1,12 @@
 import { formsOf } from '@carillon/domain/channels';
 import { fold, type Consents } from '@carillon/domain/consent';
-import { erasedName } from '@carillon/domain/erasures';
+import { erasedName, isErasedName } from '@carillon/domain/erasures';
 import type { ConsentStore, Ids, Suppression, SuppressionList } from '@carillon/ports';
 
 type Keyed = Pick<Ids, 'keyed'>;
 
 /**
- * Finds also what an erased person said, which is kept under a keyed hash. What the person says now is written under the name, with what was
+ * Finds also what an erased person said, which is kept under a keyed hash, and adds that hash to each document it writes. What the person says now is written under the name, with what was
  * said before: a person who comes again is a new one, whose opt-outs still hold.
  */
 export function withErasedPeople(store: ConsentStore, { keyed }: Keyed): ConsentStore {
@@ -32,6 +32,7 @@ export function withErasedPeople(store: ConsentStore, { keyed }: Keyed): Consent
       }
       return [...own.values()];
     },
+    replace: (next) => store.replace(isErasedName(next.person) ? next : { ...next, hash: nameOf(next.person) }),
   };
 }
 

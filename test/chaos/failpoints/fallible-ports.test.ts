@@ -118,6 +118,7 @@ const TABLE: Table = {
   },
   consents: {
     find: [['consent.find']],
+    findHashed: [['consent.find']],
     replace: [['consent.write']],
     unpublished: 'reads',
     list: 'reads',

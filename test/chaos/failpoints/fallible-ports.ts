@@ -159,6 +159,7 @@ function fallibleSuppressions(list: SuppressionList, points: Failpoints): Suppre
 function fallibleConsents(consents: ConsentStore, points: Failpoints): ConsentStore {
   return over(consents, {
     find: (...asked) => between(points, ['consent.find'], () => consents.find(...asked)),
+    findHashed: (...asked) => between(points, ['consent.find'], () => consents.findHashed(...asked)),
     replace: (next) => between(points, ['consent.write'], () => consents.replace(next)),
   });
 }

@@ -11,14 +11,14 @@ export const CONSENT_WAYS = ['one_click', 'page', 'api', 'import'] as const;
 export type ConsentWay = (typeof CONSENT_WAYS)[number];
 
 /**
- * One choice of a person: an opt-out or its reversal. It is stored in the person's document and, unchanged, on
- * `carillon.consents`.
+ * One choice of a person: an opt-out or its reversal. It is stored in the person's document and, under the hash of the person,
+ * on `carillon.consents`.
  */
 export type ConsentEntry = {
   /** Derived from content and time, so that the same choice never counts twice. */
   readonly id: string;
   readonly workspace: string;
-  /** Person, as formatted by `personName`. */
+  /** Person, as formatted by `personName`. On the log it is the keyed hash of that (`erasedName`). */
   readonly person: string;
   readonly target: ConsentTarget;
   /** Null for all channels. */
@@ -34,6 +34,8 @@ export type ConsentEntry = {
 export type Consents = {
   readonly workspace: string;
   readonly person: string;
+  /** Keyed hash by which records of the log name the person. Left out by earlier releases, and if the document is named by it. */
+  readonly hash?: string;
   /** Number of writes, starting at 1. Used for compare-and-set. */
   readonly version: number;
   readonly words: readonly ConsentEntry[];
@@ -160,7 +162,12 @@ export function takeOver(before: Consents | null, other: Consents): Consents | u
   const next = fold(before, other, other.words, other.updatedAt);
   if (!next) return undefined;
   const held = new Set([...(before?.words ?? []), ...next.unpublished].map(({ id }) => id));
-  return { ...next, unpublished: [...next.unpublished, ...next.words.filter(({ id }) => !held.has(id))] };
+  const { hash = other.hash } = next;
+  return {
+    ...next,
+    ...(hash !== undefined && { hash }),
+    unpublished: [...next.unpublished, ...next.words.filter(({ id }) => !held.has(id))],
+  };
 }
 
 /** Removes choices that are on the log now from `unpublished`. Returns undefined if there are none. */

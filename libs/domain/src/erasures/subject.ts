@@ -25,7 +25,7 @@ export type ErasureMatcher = {
   readonly nameInstead: (text: string) => string;
 };
 
-const ERASED_NAME = 'erased:';
+const ERASED_NAME = 'hashed:';
 
 /** The form of a name that its hash is made of: an address in its canonical form, any other name as it is. */
 const formOf = (text: string): string => plainAddress(text) ?? text;
@@ -33,7 +33,7 @@ const formOf = (text: string): string => plainAddress(text) ?? text;
 /** Returns the keyed hash of a user id or an address. */
 export const nameHash = (text: string, keyed: KeyedHash): string => keyed('erased', formOf(text));
 
-/** Returns the name under which lists keep what an erased person said. */
+/** Returns the name under which lists keep what an erased person said, and the log what anybody said. */
 export const erasedName = (text: string, keyed: KeyedHash): string => ERASED_NAME + nameHash(text, keyed);
 
 export const isErasedName = (text: string): boolean => text.startsWith(ERASED_NAME);

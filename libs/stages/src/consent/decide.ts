@@ -6,6 +6,7 @@ import {
   type ConsentEntry,
   type Decision,
 } from '@carillon/domain/consent';
+import { erasedName } from '@carillon/domain/erasures';
 import { partitionOf } from '@carillon/domain/events';
 import type { Clock, ConsentStore, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 
@@ -85,13 +86,14 @@ export async function decideForMany(
   return { documents, changed };
 }
 
+/** Names the person by keyed hash, because the record stays for ever and an erasure need not touch it. */
 function consentRecord(word: ConsentEntry, { log, codecs, ids }: ConsentPorts): NewRecord {
   const key = ids.keyed('consent', word.workspace, word.person);
   return {
     topic: 'carillon.consents',
     partition: partitionOf(key, log.partitions('carillon.consents')),
     key,
-    value: codecs.consent.encode(word),
+    value: codecs.consent.encode({ ...word, person: erasedName(word.person, (...parts) => ids.keyed(...parts)) }),
     headers: {},
   };
 }

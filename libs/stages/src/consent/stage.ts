@@ -1,4 +1,5 @@
-import { fold, type ConsentEntry } from '@carillon/domain/consent';
+import { fold, type Consents, type ConsentEntry } from '@carillon/domain/consent';
+import { isErasedName } from '@carillon/domain/erasures';
 import type {
   BatchStage,
   Clock,
@@ -30,13 +31,23 @@ const MAX_TRIES = 50;
 export function createConsentStage(ports: ConsentStagePorts): BatchStage {
   const { consents, clock } = ports;
 
+  /** Returns the document of a person whom the log names by keyed hash, or by name in records of an earlier release. */
+  async function documentOf({ workspace, person }: ConsentEntry): Promise<Consents | null> {
+    const found = isErasedName(person)
+      ? await consents.findHashed(workspace, [person])
+      : await consents.find(workspace, [person]);
+    return found.find(({ person: name }) => !isErasedName(name)) ?? found[0] ?? null;
+  }
+
   async function foldIn(words: readonly ConsentEntry[]): Promise<void> {
     const [first] = words;
     if (!first) return;
-    const { workspace, person } = first;
+    const { workspace } = first;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const [before = null] = await consents.find(workspace, [person]);
-      const next = fold(before, { workspace, person }, words, clock.now());
+      const before = await documentOf(first);
+      const person = before?.person ?? first.person;
+      const own = words.map((word) => ({ ...word, person }));
+      const next = fold(before, { workspace, person }, own, clock.now());
       if (!next || (await consents.replace(next)) === 'done') return;
     }
     throw new Error('what the log knows of a person could not be written');

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decide, type Consents, type Decision } from '@carillon/domain/consent';
+import { erasedName } from '@carillon/domain/erasures';
 import type { ConsentStore, LogRecord } from '@carillon/ports';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { createConsentStage, decideConsents, publishConsents } from '../../src/index.ts';
@@ -11,9 +12,9 @@ beforeEach(async () => {
 afterEach(() => topology.close());
 
 const OUT: Decision = { target: { kind: 'category', name: 'orders' }, channel: 'email', optedOut: true, way: 'page' };
-const ports = (consents: ConsentStore = topology.data.consents) => ({ ...topology.ports, consents });
+const ports = (consents: ConsentStore = topology.ports.consents) => ({ ...topology.ports, consents });
 const stored = async (person = 'ada'): Promise<Consents | undefined> =>
-  (await topology.data.consents.find('shop', [person]))[0];
+  (await topology.ports.consents.find('shop', [person]))[0];
 const decided = (...decisions: readonly Decision[]) => decideConsents('shop', 'ada', decisions, ports());
 const STATE = { partition: 0, configNumber: -1, watermark: 0 };
 const foldIn = (records: readonly LogRecord[]) => createConsentStage(topology.ports).handle(records, STATE);
@@ -29,8 +30,9 @@ describe('what a person decides', () => {
     expect(more).toEqual([]);
     expect(topology.ports.codecs.consent.decode(record?.value ?? new Uint8Array())).toMatchObject({
       ok: true,
-      value: { person: 'ada', optedOut: true },
+      value: { person: erasedName('ada', (...parts) => topology.ids.keyed(...parts)), optedOut: true },
     });
+    expect(Buffer.from(record?.value ?? []).toString()).not.toContain('"ada"');
     expect(JSON.stringify([record?.key, record?.headers])).not.toContain('ada');
   });
 

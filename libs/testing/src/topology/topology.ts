@@ -38,6 +38,7 @@ import {
   type FollowedConfiguration,
   type RuleBook,
 } from '@carillon/stages';
+import { withErasedPeople } from '@carillon/stores';
 import { changesOf, type Wish } from '../given/configuration.ts';
 import { givenIds } from '../given/moments.ts';
 import { compileGiven } from '../given/rules.ts';
@@ -201,7 +202,7 @@ export class Topology {
       cohorts,
       ledger,
       suppressions,
-      consents,
+      consents: withErasedPeople(consents, this.ids),
       drafts,
       jobs,
       idempotency,

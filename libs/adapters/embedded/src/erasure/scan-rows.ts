@@ -175,7 +175,8 @@ function renamedConsents(consents: Consents, { nameInstead }: ErasureWork['match
   const person = nameInstead(consents.person);
   const renamed = (words: Consents['words']): Consents['words'] =>
     words.map((word) => ({ ...word, person, id: ID_PREFIXES.consent + nameInstead(word.id).slice(-26) }));
-  return { ...consents, person, words: renamed(consents.words), unpublished: renamed(consents.unpublished) };
+  const { hash: _, ...facts } = consents;
+  return { ...facts, person, words: renamed(consents.words), unpublished: renamed(consents.unpublished) };
 }
 
 const inbox: Table = {
