@@ -1,8 +1,7 @@
 import { ruleIdOf, type PlacedRule } from '@carillon/domain/configuration';
-import { gatesOfForms } from '@carillon/domain/rules';
+import { gatesOfForms, waitingRule } from '@carillon/domain/rules';
 import { formatInstant } from '@carillon/kernel';
 import type { RuleStateStore, WaitingEntities } from '@carillon/ports';
-import { waitingRule } from '@carillon/stages';
 
 /** Entities that are counted for one rule. A count reads no more index entries than that, however many wait. */
 export const MAX_WAITING = 10_000;

@@ -1,5 +1,5 @@
 import { findRule, ruleIdOf } from '@carillon/domain/configuration';
-import { waitingRule } from '@carillon/stages';
+import { waitingRule } from '@carillon/domain/rules';
 import { deliveryOf } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Control } from '../src/index.ts';

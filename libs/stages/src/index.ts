@@ -39,7 +39,7 @@ export * from './deliver/render-message.ts';
 export * from './deliver/rendering.ts';
 export * from './deliver/sweep.ts';
 export * from './deliver/test-send.ts';
-export { decisionsAbout, EntityStates, loadMemory, waitingRule, type MemoryPorts } from './evaluate/entity-states.ts';
+export { decisionsAbout, EntityStates, loadMemory, type MemoryPorts } from './evaluate/entity-states.ts';
 export * from './evaluate/evaluate-event.ts';
 export * from './evaluate/make-intents.ts';
 export * from './evaluate/rule-book.ts';

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityBody, ErasureLookBody, ErasureBody } from '@carillon/contracts';
 import { cli, startProduct, untilFound } from '@carillon/testing';
@@ -134,6 +134,8 @@ describe('An erased person', () => {
     expect(decision).toMatchObject({ event: ids[4], words: ['erased: what it saw was erased with a person'] });
     expect(ended.events).toEqual([]);
     expect(await shop.story(ids[4] ?? '')).toContain('the event was erased; waits made from it ended as erased');
+    const counted = await shop.api('GET', '/v1/workspaces/shop/rules/order-open.open/waiting');
+    expect(counted.body).toMatchObject({ entities: 1 });
     const waiting = await stateOf('W-2');
     expect(waiting.rules).toMatchObject([{ event: ids[5], waits_until: expect.any(String) as unknown }]);
     expect(waiting.events).toMatchObject([{ id: ids[5] }]);
@@ -166,6 +168,17 @@ describe('An erased person', () => {
     await over.kill('SIGTERM');
     expect(listed.body.items).toMatchObject([{ id: certificate.id, erased_at: certificate.erased_at }]);
     expect(placesWith(file('restored'))).toEqual([]);
+    const empty = { ...JSON.parse(readFileSync(file('erasures.json'), 'utf8')), log_id: 'log_0' } as object;
+    for (const [name, text] of [
+      ['foreign', JSON.stringify(empty)],
+      ['empty', ''],
+    ] as const) {
+      writeFileSync(file(`${name}.json`), text);
+      const args = ['restore', file('before.backup'), '--erasures', file(`${name}.json`)];
+      const refused = await cli(args, { dataDir: file(name) });
+      expect(refused, name).toMatchObject({ code: 2 });
+      expect(existsSync(join(file(name), 'carillon.db')), name).toBe(false);
+    }
     writeFileSync(file('cut.json'), readFileSync(file('erasures.json'), 'utf8').slice(0, -20));
     const cut = await cli(['restore', file('before.backup'), '--erasures', file('cut.json')], { dataDir: file('cut') });
     expect(cut).toMatchObject({ code: 2 });

@@ -10,9 +10,10 @@ import {
   type EntityMemory,
   type EntityTurn,
   type KeyedEvent,
+  waitsOf,
 } from '@carillon/domain/rules';
 import { CarillonError, type DeriveId, type Instant, type LogId } from '@carillon/kernel';
-import type { DueRuleState, EventLog, FencedWrite, Ids, RuleState, RuleStateStore, RuleWait } from '@carillon/ports';
+import type { DueRuleState, EventLog, FencedWrite, Ids, RuleState, RuleStateStore } from '@carillon/ports';
 import { StateCache, type KnownState } from './state-cache.ts';
 
 export const isKeyed = (event: SourceEvent): event is KeyedEvent => event.key !== null;
@@ -173,15 +174,6 @@ export class EntityStates {
     this.#cache.put(state, textLength);
   }
 }
-
-/** The name of a rule in the waits of states. An `id` of a rule is one of its workspace. `since`: that of the rule. */
-export const waitingRule = (workspace: string, ruleId: string, since: number): string =>
-  `${workspace} ${ruleId} ${since}`;
-
-const waitsOf = ({ entity, rules }: EntityMemory): readonly RuleWait[] =>
-  Object.entries(rules).flatMap(([ruleId, { since, wait }]) =>
-    wait ? [{ rule: waitingRule(entity.workspace, ruleId, since), due: wait.due }] : [],
-  );
 
 const chunksOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
   Array.from({ length: Math.ceil(items.length / BATCH_SIZE) }, (_, at) =>

@@ -10,7 +10,7 @@ import {
 } from '@carillon/domain/erasures';
 import type { Consents } from '@carillon/domain/consent';
 import type { Moment } from '@carillon/domain/deliveries';
-import { formatMemory, nextDueOf, readMemory } from '@carillon/domain/rules';
+import { formatMemory, nextDueOf, readMemory, waitsOf } from '@carillon/domain/rules';
 import { ID_PREFIXES, isJsonObject, parseJson, stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
 import { readTaskQueue, type ErasureWork } from '@carillon/ports';
 import type { Row } from '../statements.ts';
@@ -19,8 +19,9 @@ import { fromRow, toRow, WHOLE, type DeliveryRow, type DocumentRow } from '../st
 import type { RowWrite } from './erasure-writes.ts';
 
 /** What becomes of a row that is of the person. `undecided` stays as it is for now. */
+type RowWrites = { readonly kind: 'rows'; readonly writes: readonly RowWrite[] };
 export type RowChange =
-  | { readonly kind: 'rows'; readonly writes: readonly RowWrite[] }
+  | RowWrites
   | { readonly kind: 'delivery'; readonly row: DeliveryRow; readonly place: number }
   | { readonly kind: 'consents'; readonly person: string; readonly renamed: Consents }
   | { readonly kind: 'suppression'; readonly sequence: number; readonly under: string }
@@ -44,7 +45,7 @@ const PAGE_ROWS = 200;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const json = (value: unknown): Json => (typeof value === 'string' ? parseJson(value) : null);
 
-const remove = (table: string, key: readonly string[], row: Row): RowChange => ({
+const remove = (table: string, key: readonly string[], row: Row): RowWrites => ({
   kind: 'rows',
   writes: [
     {
@@ -60,7 +61,7 @@ const update = (
   values: RowWrite['values'],
   key: readonly string[],
   row: Row,
-): RowChange => ({
+): RowWrites => ({
   kind: 'rows',
   writes: [
     {
@@ -97,18 +98,35 @@ const limits: Table = {
       : null,
 };
 
+type Wait = readonly [rule: string, due: number];
+
+/** Removes also the rows by which waits of rules are counted, but for those that are left. */
+function withWaits(change: RowWrites, row: Row, left: readonly Wait[]): RowChange {
+  const kept = new Set(left.map((wait) => JSON.stringify(wait)));
+  const gone = (json(row['waits']) as unknown as readonly Wait[]).filter((wait) => !kept.has(JSON.stringify(wait)));
+  const writes = gone.map(([rule, due]) => ({
+    sql: 'DELETE FROM rule_waits WHERE rule = ? AND due = ? AND state_id = ?',
+    values: [rule, due, text(row['id'])],
+  }));
+  return { kind: 'rows', writes: [...change.writes, ...writes] };
+}
+
 const ruleStates: Table = {
   place: 'rule_states',
   table: 'rule_states',
   key: ['id'],
-  columns: 'record_offset, data',
+  columns: 'record_offset, data, waits',
   judge(row, { matcher, isOfPerson, isEntityOfPerson }) {
     const memory = readMemory(text(row['data']), Number(row['record_offset']));
     if (!matcher.covers(memory.entity.workspace)) return null;
-    if (isEntityOfPerson(memory.entity)) return remove('rule_states', ['id'], row);
+    if (isEntityOfPerson(memory.entity)) {
+      return withWaits(remove('rule_states', ['id'], row), row, []);
+    }
     const erased = eraseMemory(memory, matcher, isOfPerson);
     if (erased === memory) return null;
-    return update('rule_states', 'data = ?, next_due = ?', [formatMemory(erased), nextDueOf(erased)], ['id'], row);
+    const left = waitsOf(erased).map(({ rule, due }): Wait => [rule, due]);
+    const values = [formatMemory(erased), nextDueOf(erased), JSON.stringify(left)];
+    return withWaits(update('rule_states', 'data = ?, next_due = ?, waits = ?', values, ['id'], row), row, left);
   },
 };
 

@@ -102,6 +102,19 @@ export const emptyMemory = (entity: Entity): EntityMemory => ({
 
 export const entityOf = ({ workspace, stream, key }: KeyedEvent): Entity => ({ workspace, stream, key });
 
+/** The name of a rule in the waits of states. An `id` of a rule is one of its workspace. `since`: that of the rule. */
+export const waitingRule = (workspace: string, ruleId: string, since: number): string =>
+  `${workspace} ${ruleId} ${since}`;
+
+/** Returns the waits of a memory, as a store counts them. */
+export const waitsOf = ({
+  entity,
+  rules,
+}: Pick<EntityMemory, 'entity' | 'rules'>): readonly { readonly rule: string; readonly due: Instant }[] =>
+  Object.entries(rules).flatMap(([ruleId, { since, wait }]) =>
+    wait ? [{ rule: waitingRule(entity.workspace, ruleId, since), due: wait.due }] : [],
+  );
+
 /** A memory as text, for a store. `offset` is a column of its own there. */
 export function formatMemory(memory: EntityMemory): string {
   const { offset: _, ...rest } = memory;
