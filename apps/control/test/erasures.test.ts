@@ -1,3 +1,4 @@
+import { CarillonError, type DeliveryId } from '@carillon/kernel';
 import type { ErasureWork } from '@carillon/ports';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
@@ -64,6 +65,36 @@ describe('The route that erases a person', () => {
     await owner.ask('POST', '/v1/workspaces/-/erasures', BODY);
     expect(asked.map(({ matcher }) => matcher.covers('club'))).toEqual([false, true]);
     expect(asked.every(({ matcher }) => matcher.isPerson('BOB@example.com'))).toBe(true);
+  });
+
+  it('refuses an address of several people, and takes each of them by user id', async () => {
+    const owner = await as(deploymentOwner('session'), { erasing: erasing() });
+    for (const person of ['7', '42']) {
+      await fixture.deliver(1, { state: 'SENT', intent: { person, to: BODY.person } });
+    }
+    const several = await owner.ask('POST', 'erasures', BODY);
+    expect(several).toMatchObject({ status: 400, body: { code: 'invalid_request', pointer: '/person' } });
+    expect(several.body['detail']).toContain('2 people');
+    const one = await owner.ask('POST', 'erasures', { ...BODY, person: '42' });
+    expect(one).toMatchObject({ status: 200, body: { shared_addresses: 1 } });
+  });
+
+  it('begins nothing on a full disk, and nothing while a message is in doubt', async () => {
+    const doubt = 'dlv_37G5398XK2YK0SPEA59673M7JP' as DeliveryId;
+    await fixture.deliver(1, { id: doubt, state: 'IN_DOUBT', intent: { person: '42', to: BODY.person } });
+    const own = erasing();
+    const find = async () => ({ counts: { deliveries: 1 }, checksum: 'c1', undecided: [doubt] });
+    const unsure = await as(deploymentOwner('session'), { erasing: { ...own, eraser: { ...own.eraser, find } } });
+    const refused = await unsure.ask('POST', 'erasures', { ...BODY, confirm: 'c1' });
+    expect(refused).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
+    expect(refused.body['detail']).toContain(doubt);
+    const requireRoom = () => Promise.reject(new CarillonError('no_room', 'an erasure needs 2 MiB of free disk'));
+    const full = await as(deploymentOwner('session'), { erasing: { ...own, requireRoom } });
+    expect(await full.ask('POST', 'erasures', { ...BODY, confirm: 'c1' })).toMatchObject({
+      status: 507,
+      body: { code: 'no_room' },
+    });
+    expect((await full.ask('GET', 'erasures')).body['items']).toEqual([]);
   });
 
   it('starts one job with the checksum of the look, and no second one of the same person meanwhile', async () => {
