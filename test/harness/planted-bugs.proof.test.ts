@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { FAILED_WITHIN, failedWith } from './failed-with.ts';
 import { CADENCE_BUGS } from './planted-bugs/cadence-bugs.ts';
+import { ERASURE_BUGS } from './planted-bugs/erasure-bugs.ts';
 import { PEOPLE_BUGS } from './planted-bugs/people-bugs.ts';
 import { REPLAY_BUGS } from './planted-bugs/replay-bugs.ts';
 
-const BUGS = Object.entries({ ...CADENCE_BUGS, ...PEOPLE_BUGS, ...REPLAY_BUGS });
+const BUGS = Object.entries({ ...CADENCE_BUGS, ...PEOPLE_BUGS, ...REPLAY_BUGS, ...ERASURE_BUGS });
 
 describe('tests of single parts', () => {
   it(

@@ -1,5 +1,6 @@
 import { CADENCE_BUGS } from './planted-bugs/cadence-bugs.ts';
 import { CRASH_BUGS } from './planted-bugs/crash-bugs.ts';
+import { ERASURE_BUGS } from './planted-bugs/erasure-bugs.ts';
 import { PEOPLE_BUGS } from './planted-bugs/people-bugs.ts';
 import type { TestedBug } from './planted-bugs/planted-bug.ts';
 import { PORT_BUGS } from './planted-bugs/port-bugs.ts';
@@ -29,4 +30,5 @@ export const PLANTED_BUGS: readonly ListedBug[] = [
   ...testedBugs(CADENCE_BUGS, 'cadence'),
   ...testedBugs(PEOPLE_BUGS, 'people_and_audit'),
   ...testedBugs(REPLAY_BUGS, 'replay'),
+  ...testedBugs(ERASURE_BUGS, 'erasure'),
 ];

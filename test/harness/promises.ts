@@ -86,6 +86,11 @@ export const PROMISES = {
     says: 'a comparison comes to the same each time, and sending its missing messages notifies nobody twice',
     proofs: ['test/chaos/embedded/comparison-crash.proof.test.ts', 'test/chaos/embedded/sending.proof.test.ts'],
   },
+  erasure: {
+    section: 'erasure',
+    says: 'nothing of an erased person is left, and what others have is whole',
+    proofs: ['test/integration/product/erasure.product.test.ts'],
+  },
   hostile_input: {
     section: 'tenant input',
     says: 'hostile input gets a documented refusal, shows no secret and holds no thread',
