@@ -1,6 +1,6 @@
 /**
- * What the audit tells of, as `<thing>.<verb>`; a closed list. `access.refused` is any request that its permission refused;
- * `configuration.publish` what reached the configuration by no request.
+ * Actions in the audit, as `<thing>.<verb>`. A closed list. `access.refused` covers all requests refused by permission.
+ * `configuration.publish` covers publications without a request.
  */
 export const AUDIT_ACTIONS = [
   'access.refused',

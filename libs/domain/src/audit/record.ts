@@ -3,8 +3,8 @@ import type { Actor } from '../people/actor.ts';
 import type { AuditAction } from './actions.ts';
 
 /**
- * `begun`: stands before an action; where nothing follows it under its id, nobody saw how it ended. `refused`: the request was, and
- * changed nothing. `failed`: on our side, and part of it may have been done.
+ * `begun`: precedes an action; without a later record of the same id, the outcome is unknown. `refused`: the request
+ * was refused and changed nothing. `failed`: a server error, and part of the action may be done.
  */
 export const AUDIT_OUTCOMES = ['begun', 'done', 'refused', 'failed'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
@@ -15,7 +15,7 @@ export type AuditSource = { readonly address: string | null; readonly userAgent:
 /** The action. */
 export type AuditEntry = {
   readonly kind: 'entry';
-  /** The same in the record before an action and in the one that tells its outcome. */
+  /** Id shared by the record before an action and the record of its outcome. */
   readonly id: string;
   readonly at: Instant;
   /** Null: nobody was known, as at a sign-in that was refused. */
@@ -30,7 +30,7 @@ export type AuditEntry = {
   readonly requestId: string | null;
   /** Number of the configuration that it made. */
   readonly number: number | null;
-  /** Digests of what was there before and of what is there since; null: not told, or nothing. */
+  /** Digests of the state before and after. Null if not recorded or absent. */
   readonly before: string | null;
   readonly after: string | null;
   /** Reason that a person gave, and the span that the action covers. Null if no reason was given. */

@@ -1,8 +1,8 @@
 import type { Instant } from '@carillon/kernel';
 
 /**
- * What a call says about the other side. `bad`: it is overloaded, away, or nobody can tell. `shut`: it refuses us, so no
- * call would do better. `good` is all else, also where the call itself was refused.
+ * What a call shows about the other side. `bad`: overloaded, unreachable or unclear. `shut`: it refuses us, so other
+ * calls would fail too. `good`: anything else, even if the call itself was refused.
  */
 export type CallEnd = 'good' | 'bad' | 'shut';
 
@@ -41,7 +41,7 @@ export function mayCallAt(breaker: Breaker, now: Instant): Instant {
   return breaker.halfOpen && probing ? now + 1000 : now;
 }
 
-/** To be told before a call that `mayCallAt` allowed. */
+/** Must be called before a call that `mayCallAt` allowed. */
 export const callBegun = (breaker: Breaker, now: Instant): Breaker =>
   breaker.halfOpen ? { ...breaker, probingSince: now } : breaker;
 
@@ -55,7 +55,7 @@ export const probedElsewhere = (breaker: Breaker, now: Instant): Breaker => ({
   probingSince: null,
 });
 
-/** To be told after each call. */
+/** Must be called after each call. */
 export function callEnded(breaker: Breaker, end: CallEnd, why: string, now: Instant): Breaker {
   if (end === 'shut') {
     return { calls: [], openUntil: now + SHUT_MS, probingSince: null, halfOpen: true, why };

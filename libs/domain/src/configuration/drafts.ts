@@ -3,8 +3,8 @@ import type { Actor } from '../people/actor.ts';
 import type { ResourceRef } from './resources.ts';
 
 /**
- * A change of one resource that somebody prepares. It decides nothing: it dies when it is published or discarded. Of a
- * resource there is one draft at most, and whoever may change the resource edits the same.
+ * A change of one resource in preparation. It has no effect and ends when it is published or discarded. Each resource
+ * has at most one draft, which everyone with the permission edits.
  */
 export type Draft = {
   readonly ref: ResourceRef;

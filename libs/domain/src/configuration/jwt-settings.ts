@@ -11,7 +11,7 @@ export type JwtSettings = {
   readonly jwksUrl: string;
   /** Null: any. */
   readonly issuer: string | null;
-  /** One of these has to be among the token's; empty: any, also none. */
+  /** Accepted audiences, of which the token needs one. Empty accepts any or none. */
   readonly audiences: readonly string[];
   readonly algorithms: readonly JwtAlgorithm[];
   /** The header `typ`; null: none, `JWT` or `at+jwt`, so that tokens made for something else are refused. */

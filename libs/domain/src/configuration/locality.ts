@@ -17,7 +17,7 @@ export type FoundLocality = { readonly locality: Locality; readonly wrong: reado
 
 const SHOWN = 40;
 
-/** What a recipient reads in: each of the two is the recipient's own where it names one that exists, else the workspace's. */
+/** Returns the locale and time zone of a recipient: their own if valid, else those of the workspace. */
 export function localityOf(configuration: Configuration, workspace: string, variables: JsonObject): FoundLocality {
   const body = findResource(configuration, 'workspace', workspace, '')?.body;
   const zone = choose('time_zone', variables, isTimeZone, body?.time_zone ?? DEFAULT_LOCALITY.timeZone);

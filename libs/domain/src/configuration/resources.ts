@@ -78,7 +78,7 @@ export type ConfigurationRecord = {
 export const ORIGINS = ['portal', 'api', 'apply', 'rollback', 'promote', 'cli'] as const;
 export type Origin = (typeof ORIGINS)[number];
 
-/** Who changed the configuration, how, and in what words. It is told and decides nothing. */
+/** Author, origin and message of a configuration change. Shown to people without further effect. */
 export type ChangeOrigin = {
   readonly actor: Actor;
   readonly origin: Origin;

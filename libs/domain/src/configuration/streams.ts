@@ -42,8 +42,8 @@ export const hasKey = ({ from, key }: Origin & { readonly key?: string | null | 
   readsSource({ from }) || (key !== undefined && key !== null);
 
 /**
- * What one credential may send on a stream. Holders of tokens are many and seldom ours, so none of them is without a
- * limit.
+ * Returns the rate limit per credential of a stream. Token streams always have one, because their many holders are
+ * usually third parties.
  */
 export const credentialRate = ({ rate_per_credential: set, security }: EventStream): EventStream['rate'] =>
   set ?? (security.jwt_provider === undefined ? undefined : DEFAULTS.token_stream.rate_per_credential);

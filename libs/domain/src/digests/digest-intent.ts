@@ -14,8 +14,8 @@ import { digestSettings } from './settings.ts';
 export type DigestSlot = { readonly slot: Intent['slot']; readonly id: DeliveryId };
 
 /**
- * What names a digest: the intent of the first item that is in it. `nth` counts from 1, and is more only after a restore,
- * where a newer folder's digest of that name stands and does not tell of the item.
+ * Name of a digest: the intent of its first item, and a number. `nth` counts from 1, and is higher only after a
+ * restore, if a newer folder has a digest of this name without the item.
  */
 export type DigestNaming = { readonly intentId: IntentId; readonly nth: number };
 
@@ -68,8 +68,9 @@ export function digestOf(intent: Intent, isKept: (item: DigestedItem) => boolean
 }
 
 /**
- * The intent of a digest: the same whoever makes it, from the final list of a window, what names it, and all deliveries
- * that went into it, in the order of the list. What a message has only once is that of the newest item. It stands on no topic.
+ * Makes the intent of a digest from the final list of a window, its name, and the included deliveries in list order.
+ * Every process makes the same one. Fields that a message has only once come from the newest item. The intent is not on
+ * the log.
  */
 export function digestIntent(
   head: DigestHead,

@@ -26,8 +26,8 @@ export type ClosedWindow = {
 };
 
 /**
- * The windows of one address for one key of a notification's channel, one after the other. Kept for ever, since a number
- * that comes twice would name two windows. Nothing in it says who anybody is: the id is a keyed hash.
+ * The windows of one address and digest key of a notification's channel, in sequence. Kept forever, because a reused
+ * number would name two windows. It contains no personal data: the id is a keyed hash.
  */
 export type DigestHead = {
   readonly id: string;
@@ -84,8 +84,8 @@ const written = (before: DigestHead, now: Instant): Pick<DigestHead, 'version' |
 });
 
 /**
- * Closing is one write: the list is final, and the next window has the next number. Undefined where nothing is listed, or
- * where the window before is not emptied yet; whoever meets that one helps first.
+ * Closes the open window in one write: its list is final, and the next window gets the next number. Undefined if it is
+ * empty or the previous window is not emptied yet; the caller then helps to empty that first.
  */
 export function closeWindow(before: DigestHead, configNumber: number, now: Instant): DigestHead | undefined {
   if (before.closing !== null || before.items.length === 0) return undefined;

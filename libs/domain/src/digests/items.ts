@@ -31,7 +31,7 @@ export function collectFor(
   return moveTo(before, move, { collected, nextAt: moment.now + UNLISTED_AFTER, tried: [] }, moment);
 }
 
-/** One that could not be listed is looked at again after this long: others that nobody listed come before it. */
+/** Time until the next try for an item that could not be listed, so that other unlisted items come first. */
 const LISTED_AGAIN_AFTER: Duration = 60_000;
 
 /** COLLECTED as it was, to be listed later. Undefined: it is on a list, or elsewhere by now. */

@@ -6,7 +6,7 @@ export type DigestWindow =
   | { readonly kind: 'fixed'; readonly length: Duration }
   /** It goes on for `step` after each item, and ends `atMost` after the first one. */
   | { readonly kind: 'sliding'; readonly step: Duration; readonly atMost: Duration }
-  /** It ends at the next of these times on the clock of the person who is told. */
+  /** Closes at the next of these times on the recipient's clock. */
   | { readonly kind: 'at'; readonly minutes: readonly WallMinute[]; readonly days: ReadonlySet<Weekday> };
 
 /** When an open window closes. What the configuration says later of windows does not count for it. */

@@ -1,28 +1,27 @@
 const SIZE = 1024;
 const LONGEST = 40;
 /**
- * So many names of one text are looked up here. There are no more places, and a name that is new costs six times as much as a
- * slice of the text.
+ * Maximum lookups per text. The table has no more slots, and a new name costs six times as much as slicing the text.
  */
 export const MAX_LOOKUPS = SIZE;
 const QUOTE = 0x22;
 
 /**
- * Names of fields seen before, each at the place that its hash gives; a newer one takes the place of an older one.
- * Events of a stream repeat their names, and a name that the engine already holds as a property name costs half as
- * much as a fresh slice of the text. Bounded, and what it answers depends on the text alone.
+ * Cache of field names by hash slot; a newer name replaces an older one. Events of a stream repeat their names, and a
+ * name known to the engine as a property name costs half as much as a new slice. The cache is bounded, and results
+ * depend only on the text.
  */
 const names: string[] = Array.from({ length: SIZE }, () => '');
 
-/** What came before a name: the place of the name before it in its object, or `firstUnder` the name of its object. */
+/** Predecessor of a name: the slot of the previous name in its object, or `firstUnder` the object's own name. */
 export type Before = number;
 
-/** The place of the name that stood there the last time. */
+/** Slot of the name that followed last time. */
 const followers = new Uint16Array(2 * SIZE);
 
 export const firstUnder = (place: number): Before => SIZE + place;
 
-/** The place of the name in `text` from `start` up to a quote, if it is the one that stood there the last time; else -1. */
+/** Returns the slot of the name in `text` from `start` to a quote if it is the one that followed last time, else -1. */
 export function expectedPlace(text: string, start: number, before: Before): number {
   const place = followers[before] ?? 0;
   const name = names[place] ?? '';

@@ -5,7 +5,7 @@ import { SYSTEM_ACTOR, type Actor } from '../people/actor.ts';
 /** What a job does to each of its items: the name of its kind, and what else it was asked for. */
 export type JobWork = { readonly action: string; readonly [parameter: string]: string };
 
-/** `failed`: it came to its end, and nothing of it could be done. `done`: to its end, whatever became of single items. */
+/** `failed`: it ended, and no item succeeded. `done`: it ended, and items may have failed. */
 export const JOB_STATES = ['waiting', 'running', 'done', 'cancelled', 'failed'] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
@@ -61,7 +61,7 @@ export const MAX_JOB_ITEMS = 10_000;
 export const JOBS_KEPT: Duration = 30 * 24 * 3_600_000;
 
 export const hasEnded = ({ endedAt }: Job): boolean => endedAt !== null;
-/** The place of the first item that nobody has reported on. */
+/** Returns the index of the first unprocessed item. */
 export const nextItem = ({ done, failed }: Job): number => done + failed;
 
 export function newJob(

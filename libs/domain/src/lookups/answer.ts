@@ -50,7 +50,7 @@ export function attribute(
   return ok(asked.map((own) => ownAnswer(items, sorted, own, unread)));
 }
 
-/** Whom each item is about. `undefined` marks an item that says that there is nobody. Null: items stand on their own. */
+/** Assigns user ids to items. `undefined` marks an item that names an unknown user. Null: items cannot be assigned. */
 function nameItems(
   items: readonly Json[],
   ids: readonly string[],

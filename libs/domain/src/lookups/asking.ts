@@ -3,7 +3,7 @@ import { backoff } from '../deliveries/attempts.ts';
 import type { Lookup } from './lookup.ts';
 import type { Trigger } from './trigger.ts';
 
-/** What came of one call, kept so that a person can see it. */
+/** Result of one call, kept as evidence for people. */
 export type CallEvidence = {
   readonly at: Instant;
   readonly callId: string;
@@ -18,7 +18,7 @@ export type CallEvidence = {
 /** Why nobody asks any more. */
 export type ParkReason = 'partner_refused' | 'partner_answer_invalid' | 'not_after_passed';
 
-/** What was decided about a trigger. It stands here before it stands on the log, so that no answer is asked for twice. */
+/** Final result of a trigger. It is stored here before it is on the log, so that no answer is requested twice. */
 export type Verdict =
   | { readonly kind: 'answered'; readonly lookup: Lookup }
   | { readonly kind: 'parked'; readonly reason: ParkReason; readonly detail: string };
@@ -86,7 +86,7 @@ export type FailedCall = {
   readonly toEverybody: boolean;
 };
 
-/** What becomes of a trigger after a call that brought nothing, and when it may be asked again. */
+/** Returns the next state of a trigger after a call without result, with the time of the next call. */
 export function afterFailure(
   before: Asking,
   { evidence, retryAfter, toEverybody }: FailedCall,

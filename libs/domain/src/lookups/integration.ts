@@ -20,7 +20,7 @@ export function attributionOf({ match, in_order: inOrder }: LookupIntegration): 
 /** Whether a partner is called: always, less because most calls fail, or once a minute because it refuses our key. */
 export type PartnerState = (typeof INTEGRATIONS)[number]['states'][number];
 
-/** Who is asked who is told: an integration of a workspace. */
+/** The integration of a workspace that looks up recipients. */
 export type Partner = { readonly workspace: string; readonly integration: string };
 
 /** As people see it. Nothing is read out of it. */

@@ -10,7 +10,7 @@ export type LookupItem = {
   readonly variables: JsonObject;
 };
 
-/** What was not as it should be in an answer; none of it spoils the rest. */
+/** Kinds of problems in an answer. A problem does not affect other items. */
 export type LookupProblemKind =
   /** No item for an id that was asked: no recipient. */
   | 'missing'
@@ -32,7 +32,7 @@ export type LookupProblem = {
   /** Which item of the answer, from 0; null where it is about none. */
   readonly index: number | null;
   readonly userId: string | null;
-  /** In words; quotes no address. */
+  /** Description without any address. */
   readonly detail: string;
 };
 

@@ -22,8 +22,8 @@ import type { Lookup, LookupItem } from './lookup.ts';
 export type Found = { readonly recipients: readonly Recipient[]; readonly dropped: readonly Dropped[] };
 
 /**
- * Who is told by an answer: a pure function of the record and the rule that its number pins. One answer has the steps of
- * one rule on one event; a pause is offered after each item.
+ * Returns the recipients of an answer: a pure function of the record and its pinned rule. One answer has the step
+ * budget of one rule and event. Yields after each item.
  */
 export function* findRecipientsOf(
   rule: CompiledRule,
@@ -67,7 +67,7 @@ function makeRecipient(
   if (refused) return refused;
   // Records of earlier versions have addresses as the partner wrote them.
   const to = addressesOf(written);
-  // What the partner says is taken word for word, also where it looks like one of our own words.
+  // The partner's value is used literally, even if it equals one of our keywords.
   const said = identifier(variables['unique_id'] ?? null);
   const unique =
     said === null

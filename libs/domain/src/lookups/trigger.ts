@@ -27,7 +27,7 @@ export type Trigger = {
   readonly userIds: readonly string[];
   /** The fields of the event that the rule and its templates refer to. */
   readonly event: JsonObject;
-  /** What rules see of the change that the event is. Undefined: it is none. */
+  /** The change as rules see it. Undefined if the event is no change. */
   readonly change?: VisibleChange;
   /** The event's time, as the rule sees it. */
   readonly time: Instant;
@@ -35,7 +35,7 @@ export type Trigger = {
   readonly causedAt: Instant;
   /** Deadline of the wait by which the rule fired. Undefined: it fired at the event. */
   readonly deadline?: Instant;
-  /** Nobody is asked after this, and nothing is sent. */
+  /** Time after which the partner is not called and nothing is sent. */
   readonly notAfter: Instant;
   readonly traceparent: string | null;
   /** Set if a sending job made it. The intents that come of it carry it on. */

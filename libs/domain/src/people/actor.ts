@@ -12,7 +12,7 @@ export type Actor = {
   readonly id: string;
 };
 
-/** Whoever holds the owner token of the data folder. */
+/** The holder of the owner token in the data folder. */
 export const OWNER_ACTOR: Actor = { kind: 'cli', id: 'owner' };
 /** Carillon itself. */
 export const SYSTEM_ACTOR: Actor = { kind: 'system', id: 'carillon' };

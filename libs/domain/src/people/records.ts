@@ -2,7 +2,7 @@ import type { Instant } from '@carillon/kernel';
 import { canonicalEmail } from '../channels/email.ts';
 import type { Actor } from './actor.ts';
 
-/** What somebody may be in a workspace. What each may do is in the permissions of the management API. */
+/** Roles in a workspace. The management API defines their permissions. */
 export const ROLES = ['owner', 'editor', 'operator', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -69,7 +69,7 @@ export type Session = {
   readonly from: { readonly address: string; readonly agent: string };
 };
 
-/** What a link promises to whoever opens it first. */
+/** Grants of an invitation link, for the first person who opens it. */
 export type Invitation = {
   readonly email: string;
   readonly memberships: readonly Membership[];
@@ -81,7 +81,7 @@ export type Invitation = {
   readonly usedBy: string | null;
 };
 
-/** What a service token may be allowed; the words of the permissions. */
+/** Scopes of a service token, named like the permissions. */
 export const TOKEN_SCOPES = ['read', 'configure', 'operate', 'people'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
@@ -106,7 +106,7 @@ export type Roster = {
     /** Digest of its word. */
     readonly digest: string;
     readonly endsAt: Instant;
-    /** Whom it signs in; null: the first owner, who is made where there is none. */
+    /** Person whom the link signs in. Null: the first owner, who is created if there is none. */
     readonly personId: string | null;
   } | null;
 };
@@ -153,7 +153,7 @@ export type PeopleRecord<Kind extends PeopleKind = PeopleKind> = {
   readonly id: string;
   /** 1 for a new one; one more with each write. */
   readonly version: number;
-  /** What it is found by besides its id: an address, or the digest of a word. Single within its kind. */
+  /** Unique key besides the id, within its kind: an address, or the digest of a token. */
   readonly key: string | null;
   /** The person to whom it belongs: it goes when the person goes. */
   readonly of: string | null;
@@ -167,5 +167,5 @@ export const ROSTER_ID = 'roster';
 /** Text as it is read: capitals, spaces around and other forms of the same letter make no difference. */
 export const asRead = (text: string): string => text.trim().normalize('NFKC').toLowerCase();
 
-/** What the address of somebody who signs in is found by: its one form, or as it is read where it is no address. */
+/** Returns the key by which the address of a person is found: its canonical form, or the text if it is no address. */
 export const emailKey = (email: string): string => canonicalEmail(email) ?? asRead(email);

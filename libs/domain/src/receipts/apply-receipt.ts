@@ -50,9 +50,9 @@ const NOT_ACCEPTED: ReadonlySet<ProviderVerdict> = new Set([
 ]);
 
 /**
- * Where the receipts of a delivery lift it, with the words of the one that does; null where none proves an acceptance.
- * `onlyAttempt` looks at one attempt alone, 1 for the first. Once an attempt was accepted, those before it have no say: they
- * were in doubt, and what became of the message is what became of the later one.
+ * Returns the highest state that a delivery's receipts prove, with the detail of that receipt. Null if none proves
+ * acceptance. `onlyAttempt` limits it to one attempt, counted from 1. Receipts of attempts before an accepted one are
+ * ignored: those were in doubt, and the later attempt decides.
  */
 export function reportedMove(delivery: Delivery, onlyAttempt?: number): Move | null {
   const accepted = delivery.attempts.findLastIndex(({ result }) => result?.verdict === 'accepted') + 1;

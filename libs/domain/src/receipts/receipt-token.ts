@@ -5,8 +5,8 @@ export type ReportedAttempt = {
   readonly deliveryId: DeliveryId;
   readonly attempt: number;
   /**
-   * The end of the attempt's own id. A store that was put back counts its attempts again from where it stood, so that a
-   * number alone could mean the attempt that came before the loss or the one that came after it. Null: not known.
+   * End of the attempt's id. After a restore attempts are numbered again, so the number alone could mean an attempt
+   * before or after the loss. Null if unknown.
    */
   readonly tag: string | null;
 };

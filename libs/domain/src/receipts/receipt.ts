@@ -24,7 +24,7 @@ export type AppliedReceipt = Pick<Receipt, 'id' | 'source' | 'verdict' | 'code' 
   readonly attempt: number;
 };
 
-/** A receipt that nobody could place, as people look at it. */
+/** An unmatched receipt, as shown to people. */
 export type ParkedReceipt = Pick<
   Receipt,
   'source' | 'account' | 'verdict' | 'suppress' | 'code' | 'detail' | 'receivedAt'

@@ -17,14 +17,14 @@ export type ReportVerdict = 'delivered' | 'bounced' | 'complained' | 'note';
 export type ReportedSuppression = Extract<SuppressionSource, 'hard_bounce' | 'complaint' | 'stop'>;
 
 /**
- * One report of a provider about one message, in our words. Whatever its verdict, it proves that the attempt which its
- * token names was accepted: nobody reports on a message that he never took.
+ * One report of a provider about one message. Any verdict proves that the attempt in its token was accepted, because a
+ * provider reports only on messages it accepted.
  */
 export type Report = {
   readonly source: ReceiptSource;
   /** The provider's own name of this report. A report that comes again has the same. */
   readonly eventId: string;
-  /** The receipt token that came back with it, as text that nobody has checked; null where none came back. */
+  /** The receipt token in the report, unverified. Null if it has none. */
   readonly token: string | null;
   readonly verdict: ReportVerdict;
   /** Set where the report condemns the address and not only this message. */

@@ -13,7 +13,7 @@ export type SideCounts = { readonly before: number; readonly after: number };
 /** Slots by difference. */
 export type DifferenceCounts = Readonly<Record<Difference, number>>;
 
-/** What a comparison counts while it reads. None of it has a row. */
+/** Counts of a comparison while it reads, for everything that has no row. */
 export type ReadCounts = {
   /** Events that were evaluated. */
   readonly events: number;

@@ -45,9 +45,9 @@ export const ROW_DIFFERENCES = ['added', 'removed', 'changed', 'new_unique_id'] 
 export type RowDifference = (typeof ROW_DIFFERENCES)[number];
 
 /**
- * What the ledger knows about a slot; for `new_unique_id` about the slot of *before*.
+ * State of a slot in the ledger; for `new_unique_id`, of the slot *before*.
  * - `notified`: a provider has or may have the message.
- * - `waiting`: it still goes out by itself.
+ * - `waiting`: it will be sent automatically.
  * - `stopped`: it was not sent; the row has the reason.
  * - `none`: there is no delivery.
  */

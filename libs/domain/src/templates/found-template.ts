@@ -13,7 +13,7 @@ export type FoundTemplate = {
   /** Names it with all that it is made of, for whoever keeps what was read of it. */
   readonly key: string;
   readonly template: ChannelTemplate;
-  /** The language that it was written for; null: for everybody who has none of the others. */
+  /** Language of the variant. Null: the default for all other readers. */
   readonly variant: string | null;
   readonly layout: string | null;
   /** Why it cannot be put together, in a sentence for people; null: it can. `apply` lets none such through. */
@@ -23,7 +23,7 @@ export type FoundTemplate = {
 export type FoundTemplates = {
   /** Counts the published bodies of the template. */
   readonly version: number;
-  /** In all its languages, the one without a language first; empty where it has nothing for the channel. */
+  /** Variants of the template, the default first. Empty if it has none for the channel. */
   readonly variants: readonly FoundTemplate[];
 };
 
@@ -55,7 +55,7 @@ export function findTemplates(
   return templates;
 }
 
-/** The one of them that somebody reads: in the own language, else in the workspace's, else the one without. */
+/** Returns the variant for a reader: in their language, else in the workspace's, else the default. */
 export function variantFor(
   { variants }: FoundTemplates,
   { locale }: Pick<Locality, 'locale'>,
@@ -72,7 +72,7 @@ export function variantFor(
   return base;
 }
 
-/** What somebody reads, and by what it was chosen. */
+/** The variant for a reader, with the reason of the choice. */
 export type ReadersTemplate = {
   /** Undefined: the template has nothing for the channel. */
   readonly chosen: FoundTemplate | undefined;
@@ -109,7 +109,9 @@ function choiceFor(
   return choice;
 }
 
-/** The template of a message under its configuration, in the language of whoever reads it. Undefined: there is none of this name. */
+/**
+ * Returns the template of a message under its configuration, in the reader's language. Undefined if it does not exist.
+ */
 export function templateForReader(
   configuration: Configuration,
   workspace: string,

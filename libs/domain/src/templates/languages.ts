@@ -18,7 +18,7 @@ function shortened(locale: string): readonly string[] {
   return tags;
 }
 
-/** The one form of a language tag: `de-at` is `de-AT`. A text that is none stays as it is. */
+/** Returns the canonical form of a language tag, such as `de-AT` for `de-at`. Invalid tags stay unchanged. */
 export function canonicalLocale(locale: string): string {
   try {
     return Intl.getCanonicalLocales(locale)[0] ?? locale;

@@ -110,7 +110,7 @@ function endOfTag(source: string, at: number): number {
   return at + 2;
 }
 
-/** The source with blanks in place of what is put in, for whoever reads it by itself: lines and columns stay. */
+/** Replaces includes by blanks, so that the source can be checked alone with unchanged positions. */
 export function withoutPutIns(source: string): string {
   let text = '';
   let at = 0;

@@ -24,7 +24,7 @@ export type IncludeFault = Refusal & { readonly origin: TextOrigin; readonly at:
 export const MAX_PARTIALS = 20;
 /** Partials inside each other. */
 export const PARTIAL_DEPTH = 3;
-/** Faults of one template that are told; a source of nothing but mistakes could hold thousands. */
+/** Maximum faults reported per template; a source could have thousands. */
 const MAX_FAULTS = 50;
 
 /** What putting one template together has come to, over all its parts. */
@@ -44,9 +44,8 @@ export const newPutting = (includes: TemplateIncludes): Putting => ({
 });
 
 /**
- * The text of `origin` with everything put in: what a partial holds stands where its name stood, as if it had been written
- * there. The last line end of what is put in is no part of it. Where something cannot be put in, a fault says so and nothing
- * stands there.
+ * Returns the text of `origin` with all includes: a partial's text replaces its tag, without its final line end. A
+ * failed include is replaced by nothing and reported as a fault.
  */
 export function putTogether(
   origin: TextOrigin,
@@ -157,7 +156,7 @@ export function placeAt(source: string, offset: number): { readonly line: number
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
 
-/** Where a place of a text that was put together stands in its origin. */
+/** Returns the position in the original file for a position in the combined text. */
 export function originOf(
   pieces: readonly TextPiece[],
   { line, column }: { readonly line: number; readonly column: number },

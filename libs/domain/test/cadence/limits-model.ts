@@ -50,7 +50,7 @@ export type LimitSteps = {
   ): SentToPerson | undefined;
   /** What an entry is, by the delivery that it belongs to. */
   readonly fate: typeof fateOf;
-  /** Whether whoever looks at a place that seems to have nobody raises the version of its delivery first. */
+  /** True if a worker increments the delivery's version before it removes an abandoned reservation. */
   readonly fences: boolean;
   /** Whether the place is taken once the message is sent. */
   readonly takesAfter: boolean;

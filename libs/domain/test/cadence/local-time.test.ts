@@ -70,7 +70,10 @@ describe('local time', () => {
   });
 });
 
-/** One of each kind of rule: none, half an hour, 45 minutes, over midnight, a day left out, twice a year around Ramadan. */
+/**
+ * Zones with each kind of rule: none, half an hour, 45 minutes, change over midnight, a skipped day, two changes around
+ * Ramadan.
+ */
 const ZONES = [
   'Europe/Berlin',
   'America/New_York',

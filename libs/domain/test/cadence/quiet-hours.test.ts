@@ -96,7 +96,7 @@ const somewhere = fc.record({
   at: fc.integer({ min: FROM, max: TO }),
 });
 
-/** What the clock on the wall says by itself, whatever it did before. */
+/** Evaluates quiet hours only by the local clock, without its history. */
 function wallSaysQuiet({ from, to, days }: QuietHours, zone: string, at: number): boolean {
   const { minute: now, weekday } = localTimeAt(zone, at);
   const yesterday = (weekday === 1 ? 7 : weekday - 1) as Weekday;

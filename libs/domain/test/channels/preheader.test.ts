@@ -9,7 +9,7 @@ const htmlOf = (html: string, preheader?: string): string | null => {
   expect(composed.value.text).toBe('Thanks');
   return composed.value.html;
 };
-/** What stands before the hidden line. */
+/** Returns the HTML before the hidden line. */
 const before = (html: string): string => htmlOf(html, 'Soon')?.split('<div style="display:none')[0] ?? '';
 
 describe('the preheader of an email', () => {

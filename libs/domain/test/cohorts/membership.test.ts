@@ -213,7 +213,7 @@ describe('the first sync', () => {
       additions('two', 2, 3, 'bob'),
       additions('two', 1, 3, 'ada', 'dora'),
       additions('two', 3, 3, 'cleo', 'eve'),
-      // One that comes late is as old as its session.
+      // A late page is as old as its session.
       additions('one', 2, 3, 'finn'),
       additions('two', 3, 3, 'gil'),
     ].flatMap((message) => cohort.say(message));

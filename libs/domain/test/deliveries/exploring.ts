@@ -2,7 +2,7 @@
 export type Explorable<State> = {
   begin(): State;
   next(state: State): Iterable<readonly [label: string, next: State]>;
-  /** What tells two states apart. */
+  /** Returns a key that distinguishes states. */
   key(state: State): string;
   /** A step that need not happen, such as a crash: a state with no others is an end. */
   isOptional(label: string): boolean;

@@ -84,7 +84,7 @@ const idle = (): Worker => ({ doing: 'idle', seen: null, token: '', verdict: nul
 const slim = (doc: Delivery): Delivery => ({ ...doc, history: [], unpublished: [], detail: '', reason: 'new' });
 const isProven = (doc: Delivery): boolean => doc.attempts.some((attempt) => attempt.result?.verdict === 'accepted');
 
-/** The first name that nobody has: both workers get names in the same way, so that swapping them changes nothing. */
+/** Returns the first unused name. Both workers get names the same way, so that swapping them gives the same state. */
 function freshToken({ doc, workers, accepted }: State): string {
   const used = new Set([...doc.attempts.map(({ token }) => token), ...workers.map(({ token }) => token), ...accepted]);
   let number = 1;
@@ -99,7 +99,7 @@ const docKey = (doc: Delivery | null): string =>
         .map(({ token, result }) => `${token}${result?.verdict ?? '?'}`)
         .join()}`;
 
-/** What tells two states apart: which of the workers is which does not. */
+/** Returns a key of the state that is equal if only the workers are swapped. */
 function stateKey(state: State): string {
   const { doc, workers, sweeper, operator, accepted, calls, crashes, lost, waivers, begunAfterProof, endTakenBack } =
     state;

@@ -1,6 +1,6 @@
 import type { ProviderVerdict } from '../../src/deliveries/index.ts';
 
-/** What a provider may say, and whether it took the message: of a doubt nobody knows. */
+/** Verdicts, each with whether the provider accepted the message. An ambiguous verdict occurs with both. */
 export const ANSWERS: readonly (readonly [verdict: ProviderVerdict, accepted: boolean])[] = [
   ['accepted', true],
   ['refused_content', false],

@@ -65,7 +65,9 @@ type State = {
   readonly doc: Delivery | null;
   readonly takers: readonly [Taker | null, Taker | null];
   readonly sender: Sender | null;
-  /** What somebody read who is about to end it: the check before sending, the sweeper, an operator. */
+  /**
+   * Version read by an actor that is about to end the delivery: the check before sending, the sweeper, or an operator.
+   */
   readonly ender: { readonly who: Ending; readonly seen: Delivery } | null;
   readonly judged: readonly number[];
   /** Intents that held the slot, in their order. */

@@ -42,7 +42,7 @@ describe('isDeadMailbox', () => {
     '550 5.1.1 <rate-quota-policy@example.net>: User unknown',
     'host mx1.spam-block.example[192.0.2.7] said: 550 5.1.1 User unknown (in reply to RCPT TO command)',
     'host mx.rates.example [2001:db8::7] SMTP error from remote mail server after RCPT TO:<person@example.net>: 550 No such user',
-    // What Outlook.com says of an address that nobody has.
+    // Outlook.com's reply for an unknown address.
     '550 5.5.0 Requested action not taken: mailbox unavailable (S2017062302). [AB1EUR01FT001.eop-EUR01.prod.protection.outlook.com]',
   ])('suppresses: %s', (answer) => {
     expect(isDead(answer)).toBe(true);

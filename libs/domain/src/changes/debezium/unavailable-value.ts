@@ -7,7 +7,7 @@ const AS_BASE64 = toBase64(Uint8Array.from(AS_NUMBERS));
 const AS_HEX = AS_NUMBERS.map((byte) => byte.toString(16)).join('');
 
 /**
- * Returns true if Debezium writes this value in place of one that the database did not send. In bytes and lists of numbers the
+ * Returns true for Debezium's placeholder of a value that the database did not send. In bytes and lists of numbers the
  * placeholder is its bytes, in a map its name.
  */
 export function isUnavailable(value: Json): boolean {

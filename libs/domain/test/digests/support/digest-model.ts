@@ -170,14 +170,14 @@ function* stepsFrom(s: State, mutant: Mutant): Generator<Step> {
       Object.assign(at(next.d, d), { st, v: one.v + 1 });
       return [`operator ${label} d${d}`, next];
     };
-    // Whoever cancels may send again.
+    // After a cancel a resend must remain possible.
     if ((one.st === 'WAITING' || one.st === 'COLLECTED') && s.decisions < MAX_DECISIONS - 1)
       yield decide('cancels', 'CANCELLED');
     if (one.st === 'CANCELLED' && s.decisions < MAX_DECISIONS) yield decide('resends', 'WAITING');
   }
 }
 
-/** What is broken in a state; `isQuiet`: nothing goes on by itself from it. */
+/** Returns the broken invariant of a state, or null. `isQuiet`: no automatic step follows. */
 function brokenIn({ d: items, g, h }: State, isQuiet: boolean, mutant: Mutant): string | null {
   for (const [d, one] of items.entries()) {
     const digests = Object.values(g).filter((set) => set.includes(d)).length;
