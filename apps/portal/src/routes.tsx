@@ -118,7 +118,7 @@ export const router = createRouter({
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',
-  // In the place of the screen: the frame around it stays.
+  // Replaces only the screen; the frame stays.
   defaultErrorComponent: Failed,
 });
 

@@ -63,7 +63,7 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** The address as text. A word that stands in it twice counts with its last value. */
+/** Parameters of the address. Of a repeated parameter the last value counts. */
 export type Words = Readonly<Record<string, unknown>>;
 
 /** Returns the named words that the address has. */

@@ -28,20 +28,27 @@ export type DraftState = {
   readonly error: Error | null;
   readonly resource: Published | null;
   readonly draft: Draft | null;
-  /** What is shown: what was typed, else the draft, else the resource; null: there is none, or it is to go. */
+  /**
+   * The body on screen: unsaved text, else the draft, else the published resource. Null if there is none or it will be
+   * removed.
+   */
   readonly body: unknown;
   /** `waiting` for the last key, `saving`, `failed` (see `saveError`; what nobody answered is tried again), else `saved`. */
   readonly saving: 'saved' | 'waiting' | 'saving' | 'failed';
   readonly saveError: Error | null;
-  /** Somebody else saved, published or discarded the draft while this text was typed. Nothing is saved until one was chosen. */
+  /**
+   * True if another person saved, published or discarded the draft meanwhile. Nothing is saved until the user chooses a
+   * version.
+   */
   readonly isMoved: boolean;
 };
 
 type Kept = { readonly body: unknown; readonly revision: string | null; readonly basedOn: number | null };
 
 /**
- * One draft as one tab edits it. What is typed is kept in the tab until the server has acknowledged it, is saved after a pause, one
- * saving at a time, and never over what somebody else saved. A body that says what is published again needs no draft: it is discarded.
+ * A draft as edited in one tab. Unsaved text stays in the tab until the server acknowledges it. Saves run after a
+ * pause, one at a time, and never overwrite another person's save. A body equal to the published one needs no draft, so
+ * the draft is discarded.
  */
 export class DraftSession {
   #state: DraftState = {
@@ -73,7 +80,7 @@ export class DraftSession {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
-      // Whoever leaves the screen has typed the last key.
+      // The user left the screen, so no further key follows.
       if (this.#listeners.size === 0 && this.#state.saving === 'waiting') void this.saveNow();
     };
   };

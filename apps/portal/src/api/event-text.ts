@@ -8,8 +8,8 @@ export type ServerEvent = {
 };
 
 /**
- * Reads the text of server-sent events piece by piece, wherever it is cut: each call answers the events that its piece completes.
- * Comments and fields that mean nothing here are passed over.
+ * Parses server-sent events from text pieces cut anywhere. Each call returns the events that its piece completes.
+ * Ignores comments and unknown fields.
  */
 export function createEventReader(): (piece: string) => readonly ServerEvent[] {
   let rest = '';

@@ -38,7 +38,7 @@ export function countClicks(): void {
   );
 }
 
-/** Tells the server of a step, once. It is a number for the owners and nothing that anybody waits for: a call that fails is forgotten. */
+/** Reports a step of the guide once. It is a statistic for owners, so a failed call is ignored. */
 export function reachStep(workspace: string, step: GuideStep): void {
   const begun = read();
   if (!begun || begun.told.includes(step)) return;

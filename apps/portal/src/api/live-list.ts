@@ -8,11 +8,11 @@ import { queryClient } from './query-client.ts';
 
 /** In milliseconds: how soon a list says what changed, where its stream is not there. */
 const LOOKED_EVERY = 2_000;
-/** In milliseconds: so often a list is asked for while its stream tells everything. */
+/** Poll interval in milliseconds while the stream works. */
 const LIVE_EVERY = 60_000;
 /** In milliseconds: its newest rows are asked for so often at most, however much changes. */
 const ASKED_EVERY = 1_000;
-/** In milliseconds: somebody who goes on reading at once has not stopped. */
+/** Milliseconds within which a user who scrolls on counts as still reading. */
 const READ_ON = 1_500;
 
 export type LiveList<Item> = {

@@ -7,7 +7,7 @@ export type LiveTopic = LiveQuery['topics'][number];
 /** `lost`: it was tried and could not be had; whoever follows asks by themselves until it is `live`. */
 export type LiveState = 'opening' | 'live' | 'lost';
 
-/** What somebody who follows a list is told. */
+/** Callbacks for the followers of a list. */
 export type Follower = {
   /** Rows that are new or say something else, as the list has them now. The same may be told again. */
   readonly changed: (rows: readonly unknown[]) => void;
@@ -39,9 +39,9 @@ type Spans = {
 const SPANS: Spans = { settle: 50, firstRetry: 2_000, longestRetry: 30_000, silence: 40_000 };
 
 /**
- * One stream of the changes of one workspace, shared by all who follow any of its lists. It opens once somebody follows, goes on
- * after the place that the server named last, and tries again with growing pauses. What may have been missed is told as a reset.
- * `ask`: opens the stream, as `fetch` does.
+ * A stream of the changes of one workspace, shared by all followers of its lists. Opens with the first follower,
+ * continues after the last position, and reconnects with growing pauses. Calls `reset` if events may be missing. `ask`
+ * opens the stream like `fetch`.
  */
 export function createLiveStream(
   workspace: string,
@@ -187,7 +187,7 @@ type Told = {
   readonly opened: () => void;
 };
 
-/** Tells followers what the server's events say. Returns the place after the last event. */
+/** Passes events to followers. Returns the position after the last event. */
 function tellEvents(
   events: readonly ServerEvent[],
   from: string | undefined,
@@ -201,7 +201,7 @@ function tellEvents(
   for (const { event, id, data } of events) {
     if (event === 'open') {
       opened();
-      // Without a place to go on after nobody knows what came since the lists were read.
+      // Without a position, events since the lists were read may be missing.
       if (place === undefined) for (const topic of asked) tell(topic, ({ reset }) => reset());
     } else if (event === 'reset') {
       const { topic } = JSON.parse(data) as { readonly topic: LiveTopic };

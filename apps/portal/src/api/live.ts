@@ -1,7 +1,7 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { createLiveStream, type Follower, type LiveState, type LiveStream, type LiveTopic } from './live-stream.ts';
 
-/** In milliseconds: a tab that nobody looks at gives its connection back after so long; a browser has six for a host. */
+/** Milliseconds after which a hidden tab closes its stream, because a browser has only six connections per host. */
 const UNSEEN = 10_000;
 
 const streams = new Map<string, LiveStream>();
@@ -35,7 +35,10 @@ export function useRetryAt(workspace: string): number | null {
   return useSyncExternalStore(stream.watch, stream.retryAt);
 }
 
-/** Follows a list of a workspace, `-` for all, while the screen stands; null: none. Answers how the stream is. */
+/**
+ * Follows a list of a workspace (`-` for all) while the component is mounted; null follows nothing. Returns the state
+ * of the stream.
+ */
 export function useFollow(workspace: string, topic: LiveTopic | null, follower: Follower): LiveState {
   const current = useRef(follower);
   useEffect(() => {
@@ -55,8 +58,8 @@ export function useFollow(workspace: string, topic: LiveTopic | null, follower: 
 }
 
 /**
- * Calls when rows of a list changed that `isMeant`, at most once in `span` milliseconds and never while the call before is under way;
- * the last change is never left out. Answers how the stream is: while it is not live, whoever calls this has to ask by themselves.
+ * Calls back after changes that match `isMeant`, at most once per `span` milliseconds and never concurrently. The last
+ * change always causes a call. Returns the state of the stream; while it is not live, the caller must poll.
  */
 export function useOnChange(
   workspace: string,

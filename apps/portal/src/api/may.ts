@@ -1,6 +1,6 @@
 import type { Schemas } from './client.ts';
 
-/** What the API asks of whoever calls a route; the words of `GET /v1/me`. */
+/** Permissions of the caller, named as in `GET /v1/me`. */
 export type Permission = 'read' | 'bodies' | 'configure' | 'operate' | 'people' | 'audit';
 
 /** All workspaces together, as in the addresses of lists. */

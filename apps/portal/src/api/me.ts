@@ -37,7 +37,7 @@ export function useMayInAll(wanted: Wanted, workspaces: readonly string[]): stri
   return null;
 }
 
-/** Whether it is known what whoever is signed in may do: before, nothing is asked for that they may not see. */
+/** Returns true once the user's permissions are known. Before, nothing they may not see is requested. */
 export const useIsMeKnown = (): boolean => useQuery(meQuery).data !== undefined;
 
 const NAMES = '/v1/names';

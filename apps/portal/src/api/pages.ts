@@ -8,9 +8,9 @@ export type Joined<Item> = {
 };
 
 /**
- * What is shown of a list, newest first, with what its first page says now. At its top the list takes new rows in and drops those
- * that left; further down nothing moves: rows change what they say, and the new ones are counted. Where so many came that
- * rows between may be missing, it begins anew.
+ * Merges the visible list, newest first, with its current first page. At the top, new rows are added and removed ones
+ * disappear; further down rows only update in place and new ones are counted. If rows in between may be missing, the
+ * list starts again.
  */
 export function joinNewest<Item>(
   shown: Page<Item>,

@@ -22,7 +22,7 @@ const signedIn = createFlag(true);
 export const setSignedIn = signedIn.set;
 export const useSignedIn = signedIn.use;
 
-/** Whether the server answers, whatever it says. */
+/** True while the server responds, with any status. */
 const answering = createFlag(true);
 export const setAnswering = answering.set;
 export const useAnswering = answering.use;

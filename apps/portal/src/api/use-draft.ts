@@ -14,7 +14,7 @@ import { DraftSession, type DraftState } from './draft-session.ts';
 import { queryClient } from './query-client.ts';
 import { addUnsavedCheck, formWorkSettled, hasUnfinished, hasWaitingChanges } from './unsaved.ts';
 
-/** In the place of a workspace, in paths of the API: all that one may see. */
+/** Stands for all visible workspaces in API paths. */
 const EVERY_WORKSPACE = '-';
 
 export type Fault = Schemas['Draft']['faults'][number];
@@ -29,7 +29,7 @@ export type EditedDraft<Kind extends Editable> = Pick<DraftState, 'saving' | 'sa
   readonly retry: () => void;
   /** As it counts now; null: there is none. */
   readonly resource: Published<Kind> | null;
-  /** What is shown and edited; null: there is none, or it is to go. */
+  /** The body on screen. Null if there is none or it will be removed. */
   readonly body: Bodies[Kind] | null;
   readonly hasDraft: boolean;
   /** Names its newest saving; null: there is none yet. */
@@ -43,7 +43,7 @@ export type EditedDraft<Kind extends Editable> = Pick<DraftState, 'saving' | 'sa
   readonly warnings: readonly Fault[];
   /** Those at a path of keys, such as `rules.paid.when`, or below it. */
   readonly faultsAt: (path: string) => readonly Fault[];
-  /** It was published by somebody else since the draft began; it cannot be published until one was chosen. */
+  /** Conflict with a publication since the draft began. It must be resolved before publishing. */
   readonly conflict: Schemas['DraftConflict'] | null;
   /** Shows another body, and saves it 600 ms after the last change. A function gets what is shown. */
   readonly change: (next: Bodies[Kind] | null | ((before: Bodies[Kind]) => Bodies[Kind] | null)) => void;
@@ -117,8 +117,8 @@ export function reloadDrafts(workspace: string): void {
 }
 
 /**
- * Before whoever types leaves the page for good: what waits for its saving is saved now. Answers whether the server has all of it, also
- * what a reload left in the tab and nobody has opened since.
+ * Saves everything pending before the user leaves the page. Returns true if the server has all of it, including text
+ * that a reload left in the tab.
  */
 export async function saveAllDrafts(): Promise<boolean> {
   await formWorkSettled();
@@ -128,8 +128,8 @@ export async function saveAllDrafts(): Promise<boolean> {
 }
 
 /**
- * Whatever counts in a workspace is read anew where it is shown next, however lately it was read: a list of a second ago is the one from
- * before somebody published.
+ * Invalidates the workspace's configuration, however recently it was read, because a list from a second ago may precede
+ * a publication.
  */
 export function reloadConfiguration(workspace: string): void {
   reloadDrafts(workspace);

@@ -27,7 +27,7 @@ const SignIn = lazyPart(() => import('../screens/sign-in/sign-in.tsx').then(({ S
 
 const BARE: ReadonlySet<string> = new Set(screensWith('isBare').map(({ path }) => path));
 
-/** What stands around every screen. Whoever has no session signs in where they are: the address stays. */
+/** The frame around every screen. A user without session signs in here, and the address stays. */
 export function Frame(): ReactNode {
   // The screen that is drawn now: while another one loads, the address is ahead of it.
   const screen = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId });

@@ -1,6 +1,6 @@
 const KEY = 'carillon-workspace';
 
-/** In the place of a workspace: all that one may see. */
+/** Stands for all visible workspaces. */
 export const EVERY_WORKSPACE = '-';
 
 /** The workspace that this browser looked at last; null: none, or a browser that keeps nothing. */
@@ -17,7 +17,7 @@ export function forgetWorkspace(name: string): void {
   try {
     if (localStorage.getItem(KEY) === name) localStorage.removeItem(KEY);
   } catch {
-    // Nothing was kept.
+    // The browser stores nothing.
   }
 }
 

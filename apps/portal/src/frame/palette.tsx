@@ -43,7 +43,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
 
   const isOne = workspace !== EVERY_WORKSPACE;
   const isSound = words.trim() !== '';
-  // What a workspace has is asked for once somebody types: its names are found as its screens are.
+  // The names of a workspace are loaded once the user types.
   const notifications = useQuery({ ...notificationsQuery(workspace), enabled: isOne && isSound });
   const templates = useQuery({ ...templatesQuery(workspace), enabled: isOne && isSound });
   const named: readonly Command[] = [
@@ -85,7 +85,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
           ...(place.key !== undefined && { note: `g ${place.key}` }),
           run: () => go(navigate({ to: path, params: { w: workspace } })),
         })),
-        // Among all workspaces nothing is made, published or promoted.
+        // In the view of all workspaces nothing can be created, published or promoted.
         ...ACTIONS.filter(({ action }) => isOne || action.isOfOne !== true).map(({ path, action }) => ({
           id: action.name,
           name: action.name,

@@ -6,7 +6,7 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { say } from '../ui/notices.ts';
 
-/** Nothing that was typed here stays in the browser's tab. */
+/** Removes unsaved text from the tab's storage. */
 function forgetTab(): void {
   try {
     sessionStorage.clear();
@@ -15,7 +15,7 @@ function forgetTab(): void {
   }
 }
 
-/** What was typed a moment ago is theirs, and stays on the server; answers whether all of it is there. */
+/** Saves pending drafts of the user. Returns true if the server has all of them. */
 async function saveAll(): Promise<boolean> {
   const { saveAllDrafts } = await import('../api/use-draft.ts');
   return saveAllDrafts();
@@ -29,7 +29,7 @@ export function useSignOut(): { readonly begin: () => void; readonly question: R
     onSuccess() {
       forgetTab();
       abandonUnsavedWork();
-      // Loaded anew: whoever comes next finds nothing of what this page had read.
+      // Reloads the page, so that the next user finds no data of this one.
       location.assign('/sign-in');
     },
     onError: (error) => say(error.message),

@@ -19,7 +19,7 @@ export function useFocus(main: RefObject<HTMLElement | null>): void {
     const remember = ({ target }: Event): void => {
       last = target instanceof Element ? target : null;
     };
-    // Whoever points beside everything wants the focus nowhere.
+    // A click outside all controls removes the focus.
     const forget = (): void => {
       last = null;
     };

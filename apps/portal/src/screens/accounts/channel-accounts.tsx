@@ -13,8 +13,8 @@ import { goesWords } from './sending-words.ts';
 import styles from '../setup/setup.module.css';
 
 /**
- * Over which accounts a channel of a notification goes, in order of priority: the next one takes over where the first certainly
- * took nothing. `offered`: accounts of the workspace that carry the channel.
+ * Accounts of a notification's channel in order of priority. The next one is used if the first certainly accepted
+ * nothing. `offered`: accounts of the workspace that carry the channel.
  */
 export function ChannelAccounts({
   draft,

@@ -18,7 +18,7 @@ export function withAccounts(body: Notification, channel: Channel, accounts: rea
   return { ...body, channels: { ...body.channels, [channel]: next } };
 }
 
-/** The list with one of it a place earlier (-1) or later (1); at its ends nothing moves. */
+/** Returns the list with one account moved up (-1) or down (1). At the ends nothing moves. */
 export function moved(accounts: readonly string[], name: string, by: -1 | 1): readonly string[] {
   const from = accounts.indexOf(name);
   const to = from + by;

@@ -29,13 +29,13 @@ const PERIODS = [
   ['calendar month', 'calendar month'],
 ] as const;
 
-/** Periods to choose from; one that was written otherwise stands among them as it is. */
+/** Options for a period. A custom value is added as written. */
 export const periodOptions = (per: string): readonly { readonly id: string; readonly name: string }[] => [
   ...PERIODS.map(([id, name]) => ({ id, name })),
   ...(PERIODS.some(([id]) => id === per) || per === '' ? [] : [{ id: per, name: per }]),
 ];
 
-/** Without keys that hold nothing; undefined: nothing is left. */
+/** Removes empty keys. Undefined if nothing is left. */
 export function trimmed(cadence: Cadence): Cadence | undefined {
   const kept = Object.entries(cadence).filter(
     ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),

@@ -10,10 +10,12 @@ import { simulationQuery, type Tried } from './simulate.ts';
 import { Week } from './week.tsx';
 import styles from './cadence.module.css';
 
-/** In milliseconds: between two keys of a word. A question is dropped by the next; its answer and this fit into 300 ms. */
+/**
+ * Milliseconds between two keys of a word. Each request cancels the previous one; pause and response fit into 300 ms.
+ */
 const PAUSE = 50;
 
-/** What is tried once nobody has typed for a moment. */
+/** Returns the input once the user has stopped typing for a moment. */
 function useCalm(tried: Tried): Tried {
   const [calm, setCalm] = useState(tried);
   const words = JSON.stringify(tried);

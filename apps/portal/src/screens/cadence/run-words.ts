@@ -29,13 +29,13 @@ export function runSentence(run: Run): string {
 export const groundTitle = ({ history }: Pick<Simulated, 'history'>): string =>
   history === 'example' ? 'Example week' : 'Last 7 days';
 
-/** What the drawing stands on: the history, a part of it, or an example. */
+/** Describes the data behind the drawing: the history, a sample of it, or an example. */
 export function groundWords({ history, words, is_sample: isSample }: Simulated): string {
   if (history === 'example') return `Example: ${words}.`;
   return isSample ? `A sample: ${words}.` : 'All messages of the last 7 days.';
 }
 
-/** What a change does to people, in one sentence; null: nothing. */
+/** Describes the effect of a change on people in one sentence, or null without effect. */
 export function changeSentence(now: Run, proposed: Run): string | null {
   const parts = (
     [
@@ -57,7 +57,7 @@ const FATES: Readonly<Record<Message['fate'], string>> = {
   dropped: 'dropped',
 };
 
-/** How many of one person’s messages go which way, in words. */
+/** Describes how many of a person's messages have each fate. */
 export function personWords(messages: readonly Message[]): string {
   const counts = (['sent', 'held', 'digested', 'dropped'] as const).flatMap((fate) => {
     const count = messages.filter((one) => one.fate === fate).length;
@@ -66,7 +66,7 @@ export function personWords(messages: readonly Message[]): string {
   return counts.join(', ');
 }
 
-/** One message in words; `time` writes a moment. */
+/** Describes one message; `time` formats its times. */
 export function messageWords({ caused_at: caused, at, fate, by }: Message, time: (at: string) => string): string {
   const why = by === null ? '' : ` by ${by}`;
   if (fate === 'sent') return `${time(caused)}: at once`;

@@ -10,7 +10,7 @@ export type Tried = {
   readonly workspace: string;
   /** Left out: all messages of the workspace. */
   readonly notification?: string | undefined;
-  /** What would take the place of what is published; null: nothing was changed. */
+  /** The edited resource to simulate. Null without an edit. */
   readonly put: { readonly kind: 'notification' | 'workspace'; readonly name: string; readonly body: unknown } | null;
 };
 

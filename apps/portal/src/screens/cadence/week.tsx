@@ -5,7 +5,7 @@ import { byDay, runSentence } from './run-words.ts';
 import type { Run, Simulated } from './simulate.ts';
 import styles from './cadence.module.css';
 
-/** In units of the drawing: a bar of one hour, and the height of the tallest. */
+/** Width of an hour's bar and maximum height, in units of the drawing. */
 const [BAR, HEIGHT] = [4, 64] as const;
 
 /** Before and after, one above the other on one scale. */

@@ -42,7 +42,7 @@ function Editor({ workspace }: { readonly workspace: string }): ReactNode {
   const { data: all } = useQuery(simulationQuery({ workspace, put: null }));
   const [chosen, setChosen] = useState<string | null>(null);
   const names = notifications?.items ?? [];
-  // With no history of its own, the example week of one notification says more than an empty drawing.
+  // Without messages, the example week of one notification is more useful than an empty drawing.
   const isSilent = all !== undefined && all.now.messages === 0;
   const shown = chosen ?? (isSilent ? (names[0]?.name ?? ALL) : ALL);
   return (

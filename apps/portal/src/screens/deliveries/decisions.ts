@@ -1,4 +1,4 @@
-/** What somebody can decide about deliveries. `sent` and `failed`: what became of those in doubt. */
+/** Bulk decisions about deliveries. `sent` and `failed` settle deliveries in doubt. */
 export type BulkAction = 'resend' | 'cancel' | 'sent' | 'failed';
 
 /** The states that each fits; the server says so again. */

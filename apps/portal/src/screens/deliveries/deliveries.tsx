@@ -49,7 +49,7 @@ const BULK = [
 
 const keyOf = ({ id }: Delivery): string => id;
 
-/** What became of messages: a list that keeps itself up to date, and the story of the one that is open. */
+/** The live list of deliveries, with the details of the open one. */
 export function Deliveries(): ReactNode {
   const { w } = useParams({ from: '/workspaces/$w/deliveries' });
   const search = useSearch({ from: '/workspaces/$w/deliveries' });

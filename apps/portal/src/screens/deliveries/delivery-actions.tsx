@@ -67,7 +67,7 @@ function decide({ workspace, id }: Delivery, decision: Decision, evidence: strin
   }
 }
 
-/** What an operator can do about one delivery; a refusal is told where it was pressed. */
+/** Actions of an operator on one delivery. A refusal is shown at its button. */
 export function DeliveryActions({
   delivery,
   isChoosing,

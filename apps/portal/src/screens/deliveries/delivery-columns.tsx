@@ -17,7 +17,7 @@ const columns = (namesWorkspace: boolean): Columns<Delivery> => ({
   time: ({ updated_at: at }) => <Time at={at} ago />,
 });
 
-/** Of a list of one workspace. */
+/** Columns for a single workspace. */
 export const COLUMNS = columns(false);
 /** Of a list of several workspaces: each row names its own. */
 export const COLUMNS_OF_ALL = columns(true);

@@ -123,7 +123,7 @@ function Evidence({ delivery }: { readonly delivery: Delivery }): ReactNode {
 
 const ARRIVED = new Set(['SENT', 'DELIVERED', 'DIGESTED']);
 
-/** The way to what stood between its event and its reader; none where the address is masked. */
+/** Link to the gates between event and recipient. Hidden if the address is masked. */
 function Gates({ delivery }: { readonly delivery: Delivery }): ReactNode {
   const { workspace, state, to, notification, rule, event_id: event, duplicate_of: holder } = delivery;
   const unseen = useMay('bodies', workspace);

@@ -1,4 +1,4 @@
-/** What the list of deliveries is filtered by, and what is open beside it; all of it stands in the address. */
+/** Filters of the list and the open delivery, all kept in the address. */
 export type DeliverySearch = {
   readonly state?: string;
   /** An address, or its beginning. */

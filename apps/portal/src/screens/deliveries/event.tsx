@@ -27,7 +27,7 @@ const TOLD_AFTER = 500;
 export function EventStory(): ReactNode {
   const { w, id } = useParams({ from: FROM });
   const { data: trace, error, refetch } = useQuery(eventTraceQuery(w, id));
-  // What comes of an event before its first message nobody tells: that is still asked for.
+  // The stream does not report changes of an event before its first message, so these are polled.
   useOnChange(
     w,
     'deliveries',
@@ -171,7 +171,7 @@ function PersonLines({
         </Id>
         {person.unique_id !== null && <Id>{person.unique_id}</Id>}
         {person.delivery !== null && <IdLink id={person.delivery} workspace={workspace} />}
-        {/* Whoever sees addresses masked has none to ask with. */}
+        {/* A user who sees masked addresses cannot ask about them. */}
         {person.outcome !== 'told' && who !== null && unseen === null && workspace !== EVERY_WORKSPACE && (
           <Link
             to="/workspaces/$w/why"

@@ -27,11 +27,11 @@ const OPTIONS = [
 ] as const;
 const LENGTHS = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR } as const;
 
-/** In milliseconds: how soon the bars follow what is sent, where nobody tells of it. */
+/** Interval of counts in milliseconds without a live stream. */
 const COUNTED_EVERY = 10_000;
-/** In milliseconds: the same where each change is told; counting takes a moment. */
+/** Minimum milliseconds between counts with a live stream, because counting takes a moment. */
 const COUNTED_AFTER = 3_000;
-/** In milliseconds: time goes on where nothing changes. */
+/** Interval in milliseconds at which the time axis moves on without changes. */
 const MOVED_EVERY = 60_000;
 
 export type HistogramProps = {
@@ -112,7 +112,7 @@ export function Histogram({ workspace, search, onRange }: HistogramProps): React
           </Button>
         )}
       </div>
-      {/* That nothing answers at all is said by the frame. */}
+      {/* The frame reports that the server does not respond. */}
       {error && !isAway(error) && <Problem error={error} onRetry={() => void refetch()} />}
       {data && (
         <Bars

@@ -6,7 +6,7 @@ export type Leg = {
   readonly from: number;
   readonly to: number;
   readonly tone: Tone;
-  /** What was said of it; empty: nothing. */
+  /** Text of the leg. Empty if there is none. */
   readonly words: string;
 };
 

@@ -6,7 +6,7 @@ import { gapsOf, legsOf, placeOf, type Gap, type Leg } from './journey-legs.ts';
 import styles from './journey.module.css';
 import type { Delivery, Trace } from './queries.ts';
 
-/** What happened to a delivery, drawn to its length; what words there are stand beside it. */
+/** The steps of a delivery, drawn with their durations and texts. */
 export function Journey({ delivery, trace }: { readonly delivery: Delivery; readonly trace: Trace }): ReactNode {
   const now = useNow();
   const eventAt = trace.steps.find(({ step }) => step === 'event')?.at ?? null;

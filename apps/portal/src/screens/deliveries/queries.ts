@@ -27,9 +27,9 @@ export const loadDeliveries =
     return bodyOf(api.GET('/v1/workspaces/{workspace}/deliveries', { params: { path: { workspace }, query }, signal }));
   };
 
-/** In milliseconds: what is open changes as its delivery does; so often it is asked for where nobody tells. */
+/** Poll interval of the open delivery in milliseconds without a live stream. */
 const OPEN_EVERY = 2_000;
-/** In milliseconds: the same where each change of a delivery is told. */
+/** Poll interval in milliseconds with a live stream. */
 export const TOLD_EVERY = 10_000;
 
 export const deliveryQuery = (workspace: string, id: string) =>

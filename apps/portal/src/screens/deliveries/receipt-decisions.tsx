@@ -27,13 +27,13 @@ const reopen = (workspace: string, id: string) =>
     api.POST('/v1/workspaces/{workspace}/receipts/{id}/reopen', { params: { path: { workspace, id } }, body: {} }),
   );
 
-/** What an operator can do about one receipt: say that nothing is to be done, take that back, or have it looked at once more. */
+/** Actions of an operator on a receipt: dismiss it, reopen it, or process it again. */
 export function ReceiptActions({
   receipt,
   workspace: asked,
 }: {
   readonly receipt: Receipt;
-  /** The workspace in the address; `-` stands for all that one may see. */
+  /** The workspace in the address; `-` stands for all visible ones. */
   readonly workspace: string;
 }): ReactNode {
   const { id, workspace } = receipt;

@@ -31,7 +31,7 @@ const SHOWN = [
 type Shown = (typeof SHOWN)[number]['id'];
 
 const keyOf = ({ id }: Receipt): string => id;
-/** What it says, in a word. */
+/** Returns a receipt's verdict or request as text. */
 const saidWords = ({ verdict, wish }: Receipt): string =>
   wish !== null ? wish.toUpperCase() : verdict !== null ? humane(verdict) : 'Not readable';
 const COLUMNS: Columns<Receipt> = {
@@ -41,7 +41,7 @@ const COLUMNS: Columns<Receipt> = {
   time: ({ parked_at: at }) => <Time at={at} ago />,
 };
 
-/** What providers reported and nobody could place. What they said about a delivery stands in its story. */
+/** The list of unmatched receipts. Matched ones are part of a delivery's details. */
 export function Receipts(): ReactNode {
   const { w } = useParams({ from: FROM });
   const { open, parked } = useSearch({ from: FROM });

@@ -62,7 +62,7 @@ export function SearchField({
         chosen={by}
         onChoose={(next) => {
           if (next === by) return;
-          // What was typed is looked for in another place; the other filters stay.
+          // Searches the typed text in another field; the other filters stay.
           const rest = withWord(search, by, '');
           written.current = typed.trim();
           setBy(next);

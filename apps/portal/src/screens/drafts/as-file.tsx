@@ -8,7 +8,7 @@ import { Code } from '../../ui/text.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
 import styles from './drafts.module.css';
 
-/** In milliseconds: files are asked for once somebody stops typing. */
+/** Milliseconds without typing after which files are requested. */
 const PAUSE = 400;
 
 type Resource = {

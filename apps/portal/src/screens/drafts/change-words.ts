@@ -44,7 +44,7 @@ const placed = (what: string, rest: string | undefined): string => {
   return `${what}, ${whole}`;
 };
 
-/** Where a field stands, in words: `rules.paid.when` is "Rule paid, fires when". */
+/** Describes a field's path: `rules.paid.when` is "Rule paid, fires when". */
 export function placeWords(path: string): string {
   const [, rule, ofRule] = RULE.exec(path) ?? [];
   if (rule !== undefined) return placed(`Rule ${rule}`, ofRule);

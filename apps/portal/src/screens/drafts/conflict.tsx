@@ -14,7 +14,7 @@ import { discardingCall, savingCall } from './draft-call.ts';
 import type { Conflict, DraftsPlan } from './queries.ts';
 import styles from './drafts.module.css';
 
-/** What two people made of one resource, by field, and the choice between them. */
+/** Shows two people's versions of a resource by field, with the choice between them. */
 export function ConflictCard({
   conflict,
   files,

@@ -53,7 +53,7 @@ export function DraftActions({
   const off = useMay('configure', workspace);
   if (!hasDraft) return null;
   const review = async (): Promise<void> => {
-    // Reviewed without the last words, it would be published without them; below the head stands why they were not taken.
+    // The review must include the last edits. If saving fails, the reason is shown below the header.
     if (!(await draft.saveNow())) return;
     draft.tryPublishing();
     await navigate({ to: '/workspaces/$w/drafts', params: { w: workspace } });
@@ -116,7 +116,7 @@ type Clash = Pick<
   'isMoved' | 'conflict' | 'saveError' | 'keepMine' | 'takeTheirs' | 'workspace' | 'saving'
 >;
 
-/** Below that head: what somebody else did to it meanwhile, and why it could not be saved. */
+/** Notices below the header: changes by others, and errors of saving. */
 export function DraftNotices({ draft }: { readonly draft: Clash }): ReactNode {
   const { isMoved, conflict, saveError } = draft;
   return (

@@ -33,7 +33,7 @@ const CompareCard = lazyPart(() => import('../runs/compare-card.tsx').then(({ Co
 const FROM = '/workspaces/$w/drafts';
 const keyOf = ({ kind, name }: { readonly kind: string; readonly name: string }): string => `${kind} ${name}`;
 
-/** What publishing would change, in words, by field and in the files, before it happens. */
+/** Shows the changes of a publication before it happens, by field and by file. */
 export function Drafts(): ReactNode {
   const { w } = useParams({ from: FROM });
   const { data, error, refetch } = useQuery(draftsQuery(w));

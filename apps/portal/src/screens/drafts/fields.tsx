@@ -3,7 +3,7 @@ import { cls } from '../../ui/class-names.ts';
 import { changeWords, valueLines, type FieldChange } from './change-words.ts';
 import styles from './drafts.module.css';
 
-/** Values that change, each with where it stands in words. */
+/** Changed values with their field names. */
 export function Fields({ fields }: { readonly fields: readonly FieldChange[] }): ReactNode {
   return (
     <ul aria-label="Changes" className={cls(styles.fields)}>

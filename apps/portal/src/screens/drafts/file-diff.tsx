@@ -31,7 +31,7 @@ export function FileDiff({ file }: { readonly file: ChangedFile }): ReactNode {
                 const sign = line.slice(0, 1);
                 return (
                   <span
-                    // Lines of one hunk have no other name than their place in it.
+                    // The index is the only key of a line within its hunk.
                     key={at}
                     className={cls(styles.line, sign === '+' && styles.added, sign === '-' && styles.removed)}
                   >

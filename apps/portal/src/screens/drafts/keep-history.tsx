@@ -13,7 +13,7 @@ import type { DraftsPlan } from './queries.ts';
 
 type Former = DraftsPlan['changes'][number]['formers'][number];
 
-/** Offers to give a new notification the history of the one that it replaces, so that nobody is notified twice. */
+/** Offers to continue the history of a removed notification, so that nobody is notified twice. */
 export function KeepHistory({
   workspace,
   name,

@@ -18,7 +18,7 @@ export const draftsQuery = (workspace: string) =>
     refetchInterval: COUNTED_EVERY,
   });
 
-/** What publishing these savings would change; another saving is another plan, and so is one that others got ahead of. */
+/** Query of the plan for these saved drafts. Another save or publication makes another plan. */
 export const planQuery = (workspace: string, drafts: readonly DraftFacts[]) =>
   queryOptions({
     queryKey: [

@@ -21,8 +21,8 @@ export async function publishSavings(
 }
 
 /**
- * Reads what these drafts replace, before they are published. Returns how the publication is undone once it has its number: what was
- * there before is published again, all of it or nothing. What somebody began or published since stays, and the undoing rejects.
+ * Reads what these drafts will replace. Returns a function that undoes the publication by publishing the previous
+ * versions, all or nothing. It rejects if someone changed or published one of the resources since.
  */
 export async function undoOf(workspace: string, drafts: readonly DraftFacts[]): Promise<(number: number) => Undo> {
   const before = await Promise.all(

@@ -177,7 +177,7 @@ function LockScreen({ push }: { readonly push: NonNullable<Message['push']> }): 
             </strong>
           )}
           {push.body !== null && <p>{push.body}</p>}
-          {/* Named and never loaded: whoever looks at a kept message tells nobody that he does. */}
+          {/* Shown as text and never loaded, so that viewing a message tells nobody. */}
           {push.image !== null && <p className={cls(styles.note)}>picture: {push.image}</p>}
         </div>
       </div>

@@ -33,7 +33,7 @@ export function Cohorts({ workspace, name }: { readonly workspace: string; reado
   );
 }
 
-/** What a sync is doing, in words. */
+/** Describes the progress of a sync. */
 export function syncWords({ sync, first_sync_until: until, synced_at: synced }: Cohort): {
   readonly tone: 'good' | 'wait' | 'bad';
   readonly words: string;

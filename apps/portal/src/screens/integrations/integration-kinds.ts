@@ -13,7 +13,7 @@ export type IntegrationKind = {
   readonly group: 'partner' | 'cohorts' | 'source';
   readonly title: string;
   readonly summary: string;
-  /** What the user enters at the other side. Null if nothing. */
+  /** Settings that the user enters at the other system. Null if there are none. */
   readonly setup: string | null;
   /** What the check does. */
   readonly checkNote: string;

@@ -62,7 +62,7 @@ export const sumOfCounts = (counts: readonly Counts[]): Counts => {
 export const peopleInWords = (people: number, workspaces: number): string =>
   `${counted(people, 'person', 'people')}${inWords(workspaces)}${workspaces > 1 ? ', counted in each' : ''}`;
 
-/** ` in 2 workspaces`; of one nothing is said, since its screen does. */
+/** Returns ` in 2 workspaces`, or an empty text for a single one. */
 export const inWords = (workspaces: number): string => (workspaces > 1 ? ` in ${workspaces} workspaces` : '');
 
 type Running = {

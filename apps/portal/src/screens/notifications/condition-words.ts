@@ -16,7 +16,7 @@ const TESTED: Readonly<Record<string, string>> = {
 };
 
 type Words = (...found: string[]) => string;
-/** Each is the whole of a condition; what none of them is, is shown as it was written. */
+/** Patterns of whole conditions. Any other condition is shown as written. */
 const CONDITIONS: readonly (readonly [RegExp, Words])[] = [
   [
     new RegExp(`^(${PATH}) (==|!=|>=|<=|>|<) (${VALUE})$`),

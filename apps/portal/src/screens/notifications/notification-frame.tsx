@@ -16,7 +16,7 @@ import { nameOf, rulesOf, sentenceOf, type NotificationBody } from './sentence.t
 
 export type NotificationDraft = EditedDraft<'notifications'> & {
   readonly body: NotificationBody;
-  /** Why whoever looks may change nothing of it; null: they may. */
+  /** Why the user may not edit it. Null if they may. */
   readonly off: string | null;
 };
 
@@ -30,7 +30,7 @@ const TABS = [
 ] as const;
 const TAB_KEYS = '123456';
 
-/** What stands around every tab of a notification: its name, what it does, its draft, and the way to the other tabs. */
+/** The frame of a notification's tabs: name, effect, draft, and links to the other tabs. */
 export function NotificationFrame({
   w,
   n,

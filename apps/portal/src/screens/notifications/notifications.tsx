@@ -135,7 +135,7 @@ function NotificationRow({ workspace, name, body, draft, states }: RowProps): Re
   );
 }
 
-/** One that was never published: only its draft says what it will do. */
+/** A notification that exists only as a draft. */
 function UnbornRow({ workspace, draft }: { readonly workspace: string; readonly draft: DraftFacts }): ReactNode {
   const { data } = useQuery({
     queryKey: ['new, only a draft', workspace, draft.name, draft.revision],

@@ -21,7 +21,7 @@ import styles from './overview.module.css';
 const FROM = '/workspaces/$w';
 /** In milliseconds: counting anew takes the server a moment. */
 const COUNTED_AFTER = 2_000;
-/** In milliseconds: the day moves on where nothing changes. */
+/** Interval in milliseconds at which the day moves on without changes. */
 const COUNTED_EVERY = 30_000;
 
 /** How a workspace is: what is left to begin, the numbers of a day, and what waits for a person. */

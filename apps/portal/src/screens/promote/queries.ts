@@ -68,7 +68,7 @@ export const startPromotion = (workspace: string, resources: readonly Named[]) =
     }),
   );
 
-/** In milliseconds: how soon the page tells how far a job is. */
+/** Poll interval of a job's progress in milliseconds. */
 const WATCHED_EVERY = 700;
 
 /** How far a job is; asked for until it is over. */

@@ -70,7 +70,7 @@ export function completeExpression(fields: readonly SeenField[], roots: readonly
   return (before) => {
     const typed = /[A-Za-z_][\w.]*$/.exec(before)?.[0] ?? '';
     const from = before.length - typed.length;
-    // Within a text nothing is completed.
+    // No completion inside a text literal.
     if (((before.slice(0, from).match(/(?<!\\)"/g)?.length ?? 0) & 1) === 1) return null;
     const path = /^(.+)\.(\w*)$/.exec(typed);
     const fits = (label: string): boolean => label.toLowerCase().startsWith(typed.toLowerCase());
@@ -82,7 +82,7 @@ export function completeExpression(fields: readonly SeenField[], roots: readonly
   };
 }
 
-/** The expression with one field in the place of another, wherever it stands whole. */
+/** Replaces a field in an expression by another, wherever it occurs as a whole. */
 export function withField(source: string, path: string, nearest: string): string {
   const shape = new RegExp(
     String.raw`\bevent\.${path.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}(?![\w.])`,

@@ -9,7 +9,7 @@ import styles from './rule.module.css';
 /** A change that was not worked in, and why not, in a sentence. */
 export type DroppedChange = { readonly change: FormChange; readonly why: string };
 
-/** What was typed and does not count, in words that can be copied: nothing of anybody's is dropped in silence. */
+/** Shows edits that could not be applied, as text to copy, so that none is lost silently. */
 export function DroppedChanges({
   dropped,
   onDismiss,

@@ -18,7 +18,7 @@ export function conditionInWords(condition: Condition): string {
 
 const placeWords = (at: readonly number[]): string => `condition ${at.map((one) => one + 1).join('.')}`;
 
-/** What a change of the form would have done, for whoever has to do it again. */
+/** Describes an edit of the form for a user who has to repeat it. */
 export function formChangeWords(change: FormChange): string {
   switch (change.kind) {
     case 'replace':

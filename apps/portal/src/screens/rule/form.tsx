@@ -55,8 +55,8 @@ function useSteadyForm(form: Form | null, typedAt: string | null, isBusy: boolea
 }
 
 /**
- * The parts of an expression as lines. The server reads and writes them: a change of one line leaves every other part as it was typed,
- * and what no line can say stands as an expression in its place.
+ * Edits an expression as lines. The server parses and writes it: editing one line leaves all other text unchanged, and
+ * parts without a line form are edited as expressions.
  */
 export function ExpressionFormView(props: FormViewProps): ReactNode {
   const { workspace, form: name, source, place, of = '', check, error, hasPrevious, fields, complete, onWrite } = props;
@@ -168,7 +168,7 @@ type LinesProps = Required<Pick<FormViewProps, 'of'>> &
     readonly onChange: (change: FormChange) => void;
   };
 
-/** A line keeps its place, and the focus in it, whatever its test becomes. */
+/** A line keeps its position and focus, whatever its condition becomes. */
 const shapeOf = ({ kind }: Part): string => (kind === 'group' || kind === 'expression' ? kind : 'line');
 
 function Lines({ conditions, match, at, ...rest }: LinesProps): ReactNode {

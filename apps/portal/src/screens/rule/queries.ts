@@ -30,11 +30,11 @@ export const checkQuery = (workspace: string, source: string, place: Place, stre
       checkExpression(workspace, { source, place, ...(stream !== undefined && { stream }) }, signal),
     enabled: source.trim() !== '',
     staleTime: 60_000,
-    // What was said of the text before stands until the new text is read.
+    // Shows the previous result until the new text is checked.
     placeholderData: (before) => before,
   });
 
-/** Fields that events of a stream were seen to have; none of one that nobody has sent to, or that is not published yet. */
+/** Query of fields seen in a stream's events. Empty for a stream without events or an unpublished one. */
 export const fieldsQuery = (workspace: string, stream: string | undefined) =>
   queryOptions({
     queryKey: ['/v1/workspaces/{workspace}/streams/{name}/fields', workspace, stream ?? null],

@@ -35,7 +35,7 @@ function withText<Value extends object>(value: Value, key: keyof Value, text: st
   return (text.trim() === '' ? rest : { ...rest, [key]: text }) as Value;
 }
 
-/** Who is told, once per what, and only if. */
+/** Edits the recipients of a rule: who, how often, and under which condition. */
 export function Recipients({ draft, name, rule, stream, change }: RuleProps): ReactNode {
   const { fields: seen } = useSeenFields({ draft, name, rule, stream });
   const recipients = rule.recipients ?? { from: 'event', to: {} };

@@ -31,7 +31,7 @@ export const streamOf = (w: string, n: string, r: string, rule: Rule): string | 
 export const textOf = (value: string | number | boolean | undefined): string =>
   value === undefined ? '' : String(value);
 
-/** Whether somebody listens at the address of a rule's stream already: a shared one stands by itself, its own comes with the rule. */
+/** Returns true if the rule's stream exists: a shared one always, its own once the rule is published. */
 export const isListening = ({ draft, name, rule }: Pick<RuleProps, 'draft' | 'name' | 'rule'>): boolean =>
   rule.stream !== undefined || Object.hasOwn(draft.resource?.body.rules ?? {}, name);
 

@@ -23,7 +23,7 @@ const EventStream = lazy(async () => ({ default: (await import('./event-stream.t
 
 const FROM = '/workspaces/$w/notifications/$n/rules/$r';
 
-/** One rule: when it fires, whom it tells, what its sender has to send, and what it does with an event before anybody is told. */
+/** The editor of a rule: condition, recipients, sample event, and test. */
 export function RuleEditor(): ReactNode {
   const { w, n, r } = useParams({ from: FROM });
   return (
