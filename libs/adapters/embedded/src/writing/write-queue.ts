@@ -5,6 +5,11 @@ import type { Load } from './protocol.ts';
 const BATCH_ROWS = 1000;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
+/** Rows of a write that takes many times as long as a small one. A transaction of small writes does not wait for it. */
+const LARGE_ROWS = 100;
+
+const rowsOf = ({ rows = 1 }: Load): number => rows;
+
 /** A write whose caller waits for its result. */
 export type PendingWrite = {
   readonly name: string;
@@ -50,7 +55,8 @@ export class WriteQueue {
     let rows = 0;
     let size = 0;
     for (const [count, { load }] of this.#writes.entries()) {
-      rows += load.rows ?? 1;
+      if (count > 0 && rows < LARGE_ROWS && rowsOf(load) >= LARGE_ROWS) return { count, full: true };
+      rows += rowsOf(load);
       size += load.bytes;
       if (count > 0 && (rows > BATCH_ROWS || size > BATCH_BYTES)) return { count, full: true };
     }

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { WriteQueue } from '../src/writing/write-queue.ts';
+
+/** Rows of each write of the next transactions. */
+function transactionsOf(writes: readonly number[]): readonly (readonly number[])[] {
+  const queue = new WriteQueue(1_000_000);
+  for (const rows of writes) {
+    const load = { bytes: 100, rows };
+    queue.add({ name: 'write', args: [], load, resolve: () => undefined, reject: () => undefined });
+  }
+  const transactions: (readonly number[])[] = [];
+  while (queue.length > 0) transactions.push(queue.take().map(({ load }) => load.rows ?? 1));
+  return transactions;
+}
+
+describe('the queue of writes', () => {
+  it('commits small writes without the large one behind them', () => {
+    expect(transactionsOf([1, 2, 500, 1])).toEqual([
+      [1, 2],
+      [500, 1],
+    ]);
+  });
+
+  it('commits writes together up to 1,000 rows', () => {
+    expect(transactionsOf([500, 400, 200])).toEqual([[500, 400], [200]]);
+    expect(transactionsOf([1, 2, 3])).toEqual([[1, 2, 3]]);
+  });
+});
