@@ -14,6 +14,7 @@ import { slowOne } from './benches/slow-one.ts';
 import { soak } from './benches/soak.ts';
 import { sources } from './benches/sources.ts';
 import { start } from './benches/start.ts';
+import { states } from './benches/states.ts';
 import type { Bench } from './harness/bench.ts';
 
 /** In the order of `docs/benchmarks.md`. */
@@ -24,6 +25,7 @@ export const BENCHES: readonly Bench[] = [
   replay,
   endToEnd,
   rules,
+  states,
   lookups,
   claims,
   receipts,
