@@ -81,22 +81,33 @@ const MAX_RECORDS = 500;
 export function startStageConsumer<Output>(options: StageConsumerOptions<Output>): Promise<Consumption> {
   const { group, topic, log, watch } = options;
   watch.consumes({ group, topic, stage: options.stage.name });
+  const newest: NewestAssignments = new Map();
   return log.consume({
     group,
     topic,
     maxRecords: options.maxRecords ?? MAX_RECORDS,
     maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
-    assigned: (partition) => beginPartition(options, partition),
+    assigned: (partition) => beginPartition(options, partition, newest),
     failed: (partition, error) => watch.failed({ group, partition, error }),
     stopped: (partition) => watch.stopped({ group, topic, partition }),
   });
 }
 
+/**
+ * The newest assignment of each partition. An earlier one may begin or end late, if its store answers late. It must not
+ * report what the newest one has done.
+ */
+type NewestAssignments = Map<number, symbol>;
+
 async function beginPartition<Output>(
   options: StageConsumerOptions<Output>,
   partition: number,
+  newest: NewestAssignments,
 ): Promise<PartitionWorker> {
   const { group, topic, log, checkpoints, watch } = options;
+  const assignment = Symbol('assignment');
+  newest.set(partition, assignment);
+  const isNewest = (): boolean => newest.get(partition) === assignment;
   const stored = await checkpoints.load(group, topic, partition);
   const bounds = await log.bounds(topic, partition);
   if (stored) refuseForeign(stored, log, bounds.end);
@@ -116,7 +127,7 @@ async function beginPartition<Output>(
   async function savePosition(next: number, { watermark, configNumber }: PartitionState): Promise<void> {
     const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, watermark, configNumber });
     if (saved === 'refused') throw furtherOn();
-    if (assigned) options.progress?.reached(partition, next);
+    if (assigned && isNewest()) options.progress?.reached(partition, next);
   }
 
   /** Outputs, then state, then position: in this order, whatever happens in between. */
@@ -148,16 +159,18 @@ async function beginPartition<Output>(
     return { ...NOTHING_DONE, fates: { dropped: run.length }, took: run.length };
   }
 
-  options.held?.add(partition);
   const from = Math.max(stored?.next ?? 0, bounds.start);
-  options.progress?.reached(partition, from);
-  options.progress?.sawEnd(partition, bounds.end);
+  if (isNewest()) {
+    options.held?.add(partition);
+    options.progress?.reached(partition, from);
+    options.progress?.sawEnd(partition, bounds.end);
+  }
   return {
     from,
     async handle(records, end) {
       const last = records.at(-1);
       if (!last) return;
-      if (assigned) options.progress?.sawEnd(partition, end());
+      if (assigned && isNewest()) options.progress?.sawEnd(partition, end());
       let lag: number;
       const ended = watch.begun({ stage: options.stage.name, group, topic, partition, records });
       try {
@@ -172,7 +185,7 @@ async function beginPartition<Output>(
         }
         const newestEnd = end();
         lag = Math.max(0, newestEnd - last.offset - 1);
-        if (assigned) options.progress?.sawEnd(partition, newestEnd);
+        if (assigned && isNewest()) options.progress?.sawEnd(partition, newestEnd);
         const { fates, ruleErrors, dropped, decided } = done;
         ended({ fates, ruleErrors, dropped, decided, lag: assigned ? lag : null });
       } catch (error) {
@@ -183,6 +196,7 @@ async function beginPartition<Output>(
     },
     async lost() {
       assigned = false;
+      if (!isNewest()) return;
       options.held?.delete(partition);
       options.progress?.left(partition);
       watch.left({ group, topic, partition });
