@@ -25,8 +25,19 @@ const REPORTS = ['SENDING', 'IN_DOUBT', 'SENT', 'DELIVERED', 'BOUNCED', 'COMPLAI
 const LIFTS = ['IN_DOUBT to DELIVERED', 'SENDING to DELIVERED', 'SENT to BOUNCED', 'DELIVERED to COMPLAINED'];
 const DIGESTS = ['WAITING to COLLECTED', 'COLLECTED to DIGESTED', 'COLLECTED to CANCELLED'];
 const ENDS = ['WAITING to SUPPRESSED', 'WAITING to EXPIRED', 'operator_cancel', 'operator_resend', 'operator_dismiss'];
+/** What happens to requests of rules that wait. */
+const WAITS = [
+  'ruleStates.save partly',
+  'ruleStates.save no_answer',
+  'ruleStates.save refused',
+  'ruleStates.due not_reached',
+  'ruleStates.due no_answer',
+  'ticks no_answer',
+  'ticks late',
+];
 const TO_BE_SEEN = [
   ...FAULTS,
+  ...WAITS,
   ...PATHS,
   ...REPORTS,
   ...LIFTS,

@@ -191,6 +191,8 @@ export function createWorld(
 
   const network = createNetwork(scheduler, rates, deadWritesArrive, (fate, port, { about }, { name }) => {
     notes.saw(fate);
+    if (port.startsWith('ruleStates.')) notes.saw(`${port} ${fate}`);
+    if (port === 'log.append' && about?.().includes('to ticks/')) notes.saw(`ticks ${fate}`);
     // Who is to stop does not try for ever to write down what became of a call.
     if (stopping.has(name) && port.startsWith('ledger.')) attempts.cutOff(name);
     if (port !== 'ledger.replace' && port !== 'provider.send') return;
@@ -234,7 +236,7 @@ export function createWorld(
     log,
     checkpoints: createMemoryCheckpoints(unfenced !== 'checkpoints'),
     claims: createMemoryClaims(),
-    ruleStates: createMemoryRuleStates(),
+    ruleStates: createMemoryRuleStates(() => notes.saw('ruleStates.save refused')),
     leases: createMemoryLeases(),
     suppressions: createMemorySuppressions(),
     stores: createMemoryStores(),

@@ -132,6 +132,8 @@ export function createMemoryLog({ logId, partitions: count, now, handedOver }: M
 export type MemoryLog = ReturnType<typeof createMemoryLog>;
 
 function aboutOf(records: readonly NewRecord[]): string {
-  const counts = Map.groupBy(records, ({ topic, partition }) => `${topic.replace('carillon.', '')}/${partition}`);
+  const nameOf = ({ topic, headers }: NewRecord): string =>
+    headers['kind'] === 'tick' ? 'ticks' : topic.replace('carillon.', '');
+  const counts = Map.groupBy(records, (record) => `${nameOf(record)}/${record.partition}`);
   return [...counts].map(([place, own]) => `${own.length} to ${place}`).join(', ');
 }

@@ -1,14 +1,17 @@
 import type { DueRuleState, FencedWrite, RuleState, RuleStateStore, WaitingEntities } from '@carillon/ports';
 import type { Wire } from './wire.ts';
 
-/** States of rules, each fenced by the offset in it. */
-export function createMemoryRuleStates() {
+/** States of rules, each fenced by the offset in it. Calls `onRefused` for each save that is refused. */
+export function createMemoryRuleStates(onRefused: () => void = () => undefined) {
   const stored = new Map<string, RuleState>();
 
   function saveOne(state: RuleState): FencedWrite {
     const before = stored.get(state.id);
     const same = !before || (before.logId === state.logId && before.partition === state.partition);
-    if (!same || (before && before.offset > state.offset)) return 'refused';
+    if (!same || (before && before.offset > state.offset)) {
+      onRefused();
+      return 'refused';
+    }
     if (before?.offset !== state.offset) stored.set(state.id, state);
     return 'done';
   }
