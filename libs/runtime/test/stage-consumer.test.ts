@@ -8,16 +8,9 @@ import type {
   LogRecord,
   NewRecord,
   PartitionState,
-  PartitionWorker,
 } from '@carillon/ports';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
-import {
-  createRecordSink,
-  Progress,
-  startStageConsumer,
-  type BatchEnded,
-  type StageConsumerOptions,
-} from '../src/index.ts';
+import { createRecordSink, startStageConsumer, type BatchEnded, type StageConsumerOptions } from '../src/index.ts';
 
 let topology: Topology;
 let consumption: Consumption | undefined;
@@ -66,9 +59,7 @@ function passingOn(
     },
   };
 }
-type Ports = Partial<
-  Pick<StageConsumerOptions<NewRecord>, 'log' | 'checkpoints' | 'maxRecords' | 'rest' | 'progress' | 'held'>
->;
+type Ports = Partial<Pick<StageConsumerOptions<NewRecord>, 'log' | 'checkpoints' | 'maxRecords' | 'rest'>>;
 async function start(
   stage: BatchStage,
   { log = topology.data.log, checkpoints = topology.data.checkpoints, ...more }: Ports = {},
@@ -383,32 +374,5 @@ describe('the interpreter of stages', () => {
     await reached(4);
     expect(seen).toEqual(['3:d']);
     expect(skipped).toEqual([2]);
-  });
-
-  it('keeps the progress of the newest assignment if an earlier one begins and ends late', async () => {
-    const { log, checkpoints } = topology.data;
-    const progress = new Progress();
-    const slow = Promise.withResolvers<void>();
-    let loads = 0;
-    let assign: ((partition: number) => Promise<PartitionWorker>) | undefined;
-    const consume: EventLog['consume'] = async ({ assigned }) => {
-      assign = assigned;
-      return { stop: async () => undefined };
-    };
-    const load: CheckpointStore['load'] = async (...place) => {
-      loads += 1;
-      if (loads === 1) await slow.promise;
-      return checkpoints.load(...place);
-    };
-    const held = new Set<number>();
-    const more = { log: { ...log, consume }, checkpoints: { ...checkpoints, load }, progress, held };
-    await start(passingOn([]), more);
-    const earlier = assign?.(0);
-    await assign?.(0);
-    slow.resolve();
-    await (await earlier)?.lost();
-    expect(progress.caughtUp()).toEqual([{ partition: 0, offset: 0 }]);
-    expect([...held]).toEqual([0]);
-    expect(left).toEqual([]);
   });
 });
