@@ -5,6 +5,7 @@ import { triggerIdOf, type LookupItem } from '@carillon/domain/lookups';
 import {
   emptyMemory,
   entityOf,
+  forgetEntity,
   passDeadlines,
   startTurn,
   type EntityMemory,
@@ -34,12 +35,13 @@ const FIX =
   'The same log gives other messages than before. If that is intended, raise ENGINE_SEMANTICS in ' +
   'libs/stages/src/append/source-record.ts and run this test with CARILLON_GOLDEN=write. If not, undo the change.';
 
-/** An event, or without a stream a tick. */
+/** An event, or without a stream a tick. `forget`: a record that has the entity of the key forgotten. */
 type HistoryRecord = {
   readonly stream?: string;
   readonly key?: string;
   readonly body?: object;
   readonly change?: object;
+  readonly forget?: true;
   /** Milliseconds between the start of the log and the append. The offset if it is left out. */
   readonly after?: number;
 };
@@ -51,7 +53,7 @@ type History = {
   readonly answers?: Readonly<Record<string, { readonly email: string; readonly name: string }>>;
 };
 
-function logRecord({ stream, key, body, change, after }: HistoryRecord, offset: number): LogRecord {
+function logRecord({ stream, key, body, change, forget, after }: HistoryRecord, offset: number): LogRecord {
   return {
     topic: 'carillon.events',
     partition: 0,
@@ -63,7 +65,7 @@ function logRecord({ stream, key, body, change, after }: HistoryRecord, offset: 
       stream === undefined
         ? { kind: 'tick' }
         : {
-            kind: 'event',
+            kind: forget ? 'forget' : 'event',
             enc: '0',
             workspace: 'shop',
             stream,
@@ -85,7 +87,7 @@ function outputsOf({ resources, events, answers = {} }: History): readonly objec
     const source = readSourceRecord(logRecord(record, offset), 'log_1' as LogId);
     if (!source.ok || source.value.kind === 'marker' || source.value.kind === 'erased')
       throw new Error(`record ${offset} cannot be read`);
-    const { position, appendedAt: watermark } = source.value.kind === 'tick' ? source.value : source.value.event;
+    const { position, appendedAt: watermark } = source.value.kind === 'event' ? source.value.event : source.value;
     const evaluated: EvaluatedRule[] = [];
     for (const [key, memory] of memories) {
       const step = runToCompletion(
@@ -98,6 +100,12 @@ function outputsOf({ resources, events, answers = {} }: History): readonly objec
       );
       memories.set(key, step.memory);
       evaluated.push(...step.passed.map((passed) => runToCompletion(outputsOfPassed(passed, making))));
+    }
+    if (source.value.kind === 'forget') {
+      const { key, stream } = source.value.entity;
+      const memory = memories.get(key);
+      const forgotten = memory && forgetEntity(memory, { position, watermark }, book.rulesOf(configuration, stream));
+      if (forgotten) memories.set(key, forgotten.memory);
     }
     if (source.value.kind === 'event') {
       const { event } = source.value;

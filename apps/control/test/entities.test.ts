@@ -1,6 +1,7 @@
 import type { RuleBody } from '@carillon/domain/configuration';
+import { traceEvent } from '@carillon/insight';
 import { ORDER_PAID, ORDERS, orderShop, stream, type Wish } from '@carillon/testing/given';
-import { evaluateAll, openTopology, type Topology } from '@carillon/testing/topology';
+import { evaluateAll, openTopology, projectAll, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Permission } from '../src/access/permission.ts';
 import type { Control, ControlPorts } from '../src/index.ts';
@@ -39,13 +40,23 @@ afterAll(async () => {
   await topology.close();
 });
 
-async function ask(permissions: readonly Permission[], where: string | undefined, path: string, of = 'shop') {
+type Asking = { readonly of?: string; readonly method?: 'GET' | 'POST' };
+async function ask(
+  permissions: readonly Permission[],
+  where: string | undefined,
+  path: string,
+  { of = 'shop', method = 'GET' }: Asking = {},
+) {
   const { control } = await openControl(
     accessOf(personWith('ann', permissions, where)),
     topology.ports as unknown as Partial<ControlPorts>,
   );
   opened.push(control);
-  const answer = await control.app.inject({ method: 'GET', url: `/v1/workspaces/${of}/streams/${path}` });
+  const answer = await control.app.inject({
+    method,
+    url: `/v1/workspaces/${of}/streams/${path}`,
+    ...(method === 'POST' && { payload: {} }),
+  });
   return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() };
 }
 const contentReads = async (): Promise<number> => {
@@ -97,8 +108,38 @@ describe('the state of an entity', () => {
 
   it('is not found on an unknown stream, and for a person of another workspace', async () => {
     expect(await ask(['read'], undefined, 'refunds/entities/A-1')).toMatchObject({ status: 404 });
-    expect(await ask(['read'], 'club', 'shop%2Forders/entities/A%2F1', 'club')).toMatchObject({ status: 404 });
+    expect(await ask(['read'], 'club', 'shop%2Forders/entities/A%2F1', { of: 'club' })).toMatchObject({ status: 404 });
     expect(await ask(['read'], 'club', OF_ORDER)).toMatchObject({ status: 403 });
     expect(await ask(['configure'], undefined, OF_ORDER)).toMatchObject({ status: 403 });
+  });
+});
+
+describe('forgetting an entity', () => {
+  const forget = (permissions: readonly Permission[], where?: string, path = OF_ORDER, of = 'shop') =>
+    ask(permissions, where, `${path}/forget`, { method: 'POST', of });
+
+  it('needs the permission operate on the workspace of a known stream', async () => {
+    expect(await forget(['read', 'configure'])).toMatchObject({ status: 403 });
+    expect(await forget(['operate'], 'club')).toMatchObject({ status: 403 });
+    expect(await forget(['operate'], 'club', 'shop%2Forders/entities/A%2F1', 'club')).toMatchObject({ status: 404 });
+    expect(await forget(['operate'], undefined, 'refunds/entities/A-1')).toMatchObject({ status: 404 });
+  });
+
+  it('ends the wait, is on the audit without the key, and is told by the trace of the event', async () => {
+    const before = await ask(['read'], undefined, OF_ORDER);
+    expect(before.body).toMatchObject({ rules: [{ waits_until: deadline }] });
+    expect(await forget(['operate'])).toEqual({ status: 202, body: { stream: 'shop/orders', key: 'A/1' } });
+    await evaluateAll(topology);
+    const after = await ask(['read'], undefined, OF_ORDER);
+    expect(after.body).toEqual({ stream: 'shop/orders', key: 'A/1', rules: [], decisions: [], events: [] });
+    const audits = (await topology.records('carillon.audit')).map(({ value }) => new TextDecoder().decode(value));
+    const ofForgetting = audits.filter((text) => text.includes('entity.forget'));
+    expect(ofForgetting.length).toBeGreaterThan(1);
+    expect(ofForgetting.join()).toContain('shop/orders');
+    expect(ofForgetting.join()).not.toContain('A/1');
+    expect(ofForgetting.join()).not.toContain('A%2F1');
+    await projectAll(topology);
+    const story = await traceEvent(placed, topology.tracePorts);
+    expect(JSON.stringify(story)).toContain('the entity was forgotten (carillon state forget)');
   });
 });

@@ -24,7 +24,9 @@ afterEach(() => topology.close());
 const happens = (order: string, waits = false) =>
   topology.event({ status: 'placed', waits, order_id: order, customer: { email: 'ada@example.com' } });
 const remembered = async (...orders: readonly string[]): Promise<readonly string[]> => {
-  const memories = await Promise.all(orders.map((key) => loadMemory({ stream: 'shop/orders', key }, topology.ports)));
+  const memories = await Promise.all(
+    orders.map((key) => loadMemory({ workspace: 'shop', stream: 'shop/orders', key }, topology.ports)),
+  );
   return orders.filter((_order, at) => memories[at] !== null);
 };
 const sweep = (partitions: readonly number[] = [0]): Promise<void> =>

@@ -251,6 +251,7 @@ const TRYING: Calls = {
   [`GET ${WORKSPACE}/rules/{name}/waiting`]: {},
   [`GET ${WORKSPACE}/streams/{name}/fields`]: {},
   [`GET ${WORKSPACE}/streams/{name}/entities/{key}`]: {},
+  [`POST ${WORKSPACE}/streams/{name}/entities/{key}/forget`]: { body: {} },
   [`POST ${WORKSPACE}/streams/{name}/send`]: { body: { event } },
   [`POST ${WORKSPACE}/expressions/check`]: { body: { source: 'event.total > 100' } },
   [`POST ${WORKSPACE}/accounts/{name}/check`]: { body: {} },

@@ -1,24 +1,35 @@
-import type { EntityBody } from '@carillon/contracts';
+import type { EntityBody, ForgottenEntityBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { clean, paint, shortTime } from '../output.ts';
+import { agree } from './agree.ts';
 import { answer, command } from './api-command.ts';
 
 export function stateCommands(program: Command): void {
   const state = program.command('state').description('rule state of an entity: waits, decisions, stored events');
-  command(
-    state,
-    'show <stream> <key>',
-    'show the rule state of the entity with this key (stream: its EVENT_PATH)',
-  ).action(async (stream: string, key: string, options: CommonOptions) => {
-    await answer(
-      options,
-      (client) =>
-        client.get<EntityBody>(`/v1/workspaces/${seg(client.reach)}/streams/${seg(stream)}/entities/${seg(key)}`),
-      showEntity,
-    );
-  });
+  const pathOf = (reach: string, stream: string, key: string): string =>
+    `/v1/workspaces/${seg(reach)}/streams/${seg(stream)}/entities/${seg(key)}`;
+  command(state, 'show <stream> <key>', 'show the rule state of the entity with this key (stream: its EVENT_PATH)').action(
+    async (stream: string, key: string, options: CommonOptions) => {
+      await answer(options, (client) => client.get<EntityBody>(pathOf(client.reach, stream, key)), showEntity);
+    },
+  );
+  command(state, 'forget <stream> <key>', 'have rules forget an entity; its waits end without a message')
+    .option('--yes', 'do not ask')
+    .action(async (stream: string, key: string, options: CommonOptions & { readonly yes?: true }) => {
+      const what = `${clean(key)} of ${clean(stream)}`;
+      if (!options.yes)
+        await agree(`rules forget ${what}, and its waits end without a message`, 'nothing was forgotten');
+      await answer(
+        options,
+        (client) => client.post<ForgottenEntityBody>(`${pathOf(client.reach, stream, key)}/forget`, {}),
+        showForgotten,
+      );
+    });
 }
+
+export const showForgotten = ({ stream, key }: ForgottenEntityBody): string =>
+  `rules forget ${clean(key)} of ${clean(stream)} once the engine has read the record that says so`;
 
 export function showEntity({ stream, key, rules, decisions, events }: EntityBody): string {
   const name = `${clean(key)} of ${clean(stream)}`;

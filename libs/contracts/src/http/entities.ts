@@ -38,6 +38,10 @@ export const entityBody = z
       .describe('Events that a wait or `previous` still needs, the oldest first'),
   })
   .meta({ id: 'Entity' });
+/** An entity that rules forget once the engine has read the record. */
+export const forgottenEntityBody = z
+  .object({ stream: z.string().describe('EVENT_PATH'), key: z.string() })
+  .meta({ id: 'ForgottenEntity' });
 /** Entities that wait by one rule. */
 export const ruleWaitingBody = z
   .object({
@@ -48,4 +52,5 @@ export const ruleWaitingBody = z
   })
   .meta({ id: 'RuleWaiting' });
 
+export type ForgottenEntityBody = z.infer<typeof forgottenEntityBody>;
 export type EntityBody = z.infer<typeof entityBody>;

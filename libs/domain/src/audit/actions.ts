@@ -25,6 +25,7 @@ export const AUDIT_ACTIONS = [
   'draft.change',
   'draft.discard',
   'draft.publish',
+  'entity.forget',
   'erasure.end',
   'erasure.look',
   'erasure.start',

@@ -52,6 +52,7 @@ const VERBS: Readonly<Record<Verb, string>> = {
   dismiss: 'dismissed',
   end: 'ended',
   export: 'exported',
+  forget: 'had rules forget',
   import: 'imported',
   look: 'looked at',
   open: 'opened',

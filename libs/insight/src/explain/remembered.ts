@@ -48,6 +48,8 @@ export type RememberedRule = {
   readonly nothing: RuleOutcome | null;
   /** Parts of `when` with their values, if it is false. */
   readonly lines: readonly string[];
+  /** Offset of a later record by which a person had the entity forgotten. Null: none is known. */
+  readonly forgottenAt: number | null;
 };
 
 export type RememberedStory = RuleStory & { readonly remembered: RememberedRule };
@@ -90,7 +92,9 @@ function rememberedOf(
   const bindings = bindingsOf(event);
   const evaluated = canEvaluate ? outcomeWithoutFiring(rule, bindings, new StepBudget()) : null;
   const lines = evaluated === NOT_FIRED ? conditionLines(rule, bindings) : [];
-  return { placed, decisions, waitsUntil, isWithdrawn, nothing: placed.enabled ? evaluated : DISABLED, lines };
+  const forgotten = memory?.forgottenAt ?? -1;
+  const forgottenAt = forgotten > event.position.offset ? forgotten : null;
+  return { placed, decisions, waitsUntil, isWithdrawn, nothing: placed.enabled ? evaluated : DISABLED, lines, forgottenAt };
 }
 
 /**
@@ -101,7 +105,7 @@ const readsEventOnly = ({ memory }: CompiledRule, { change }: SourceEvent): bool
   change !== null || memory?.readsPrevious !== true;
 
 async function storyOf(
-  { placed, decisions, waitsUntil, isWithdrawn, nothing }: RememberedRule,
+  { placed, decisions, waitsUntil, isWithdrawn, nothing, forgottenAt }: RememberedRule,
   event: SourceEvent,
   configuration: Configuration,
   row: EventRow,
@@ -125,10 +129,17 @@ async function storyOf(
     return traceRule(evaluated, event, row, configuration, ports);
   }
   const sent = await sentByRule(placed, event, row.at, ports);
+  if (forgottenAt !== null) {
+    const [record] = await ports.log.read('carillon.events', row.partition, forgottenAt, 1);
+    const at = record?.offset === forgottenAt ? record.time : null;
+    return { ...sent, steps: [step('rule', at, FORGOTTEN, { ...more, reason: 'not_kept' }), ...sent.steps] };
+  }
   const text = sent.intents.length > 0 ? 'fired; the decision is no longer kept' : DECISION_GONE;
   return { ...sent, steps: [step('rule', row.at, text, { ...more, reason: 'not_kept' })] };
 }
 
+const FORGOTTEN =
+  'the entity was forgotten (carillon state forget): its decisions are not kept, and if it waited, the wait ended without a message';
 export const WITHDRAWN =
   'rule_withdrawn: the rule was removed or moved to another stream; the wait ends without a message';
 const DECISION_GONE = 'did not fire, or the decision is no longer kept';

@@ -1,5 +1,6 @@
 import { committedAt, readChange, type Change } from '@carillon/domain/changes';
-import { EVENT_LIMITS, readEvent, type Position, type SourceEvent } from '@carillon/domain/events';
+import { EVENT_LIMITS, partitionOf, readEvent, type Position, type SourceEvent } from '@carillon/domain/events';
+import type { Entity } from '@carillon/domain/rules';
 import {
   err,
   ok,
@@ -10,7 +11,7 @@ import {
   type LogId,
   type Result,
 } from '@carillon/kernel';
-import { ERASED, type LogRecord, type NewRecord } from '@carillon/ports';
+import { ERASED, type Ids, type LogRecord, type NewRecord } from '@carillon/ports';
 
 /**
  * Number of the way in which events are judged; raised when the same log would give other intents (promise 6).
@@ -32,8 +33,20 @@ export type Marker = {
 export type Tick = { readonly kind: 'tick'; readonly position: Position; readonly appendedAt: Instant };
 /** A record whose event an erasure removed. Evaluating it is evaluating nothing. */
 export type ErasedEvent = { readonly kind: 'erased'; readonly position: Position; readonly appendedAt: Instant };
+/** Has all rules of a stream forget an entity, and ends its waits without a message. */
+export type Forget = {
+  readonly kind: 'forget';
+  readonly entity: Entity;
+  readonly position: Position;
+  readonly appendedAt: Instant;
+};
 /** Kinds of records in `carillon.events`. A closed set. */
-export type SourceRecord = { readonly kind: 'event'; readonly event: SourceEvent } | Marker | Tick | ErasedEvent;
+export type SourceRecord =
+  | { readonly kind: 'event'; readonly event: SourceEvent }
+  | Marker
+  | Tick
+  | ErasedEvent
+  | Forget;
 
 /** Why a record of the event log can never be read; `reason` is a class for the dead letter, `detail` holds no values. */
 export type SourceRecordFault = { readonly reason: string; readonly detail: string };
@@ -54,6 +67,7 @@ export function readSourceRecord(record: LogRecord, logId: LogId): Result<Source
   const kind = headers['kind'];
   if (kind === 'event') return readEventRecord(record, position);
   if (kind === 'marker') return readMarker(record, position);
+  if (kind === 'forget') return readForget(record, position);
   if (kind === 'tick' || kind === ERASED) return ok({ kind, position, appendedAt: record.time });
   return fault(
     'unknown_kind',
@@ -106,6 +120,19 @@ function readShape(shape: string, bytes: Uint8Array): Result<Content, SourceReco
   if (shape !== 'change') return fault('unknown_shape', 'The header shape is not change: the body cannot be read.');
   const read = readChange(bytes);
   return read.ok ? ok({ body: read.value.event, change: read.value }) : fault(read.error.code, read.error.detail);
+}
+
+function readForget({ headers, time }: LogRecord, position: Position): Result<SourceRecord, SourceRecordFault> {
+  const { workspace, stream, key } = headers;
+  if (!workspace || !stream || !key) {
+    return fault(
+      'missing_header',
+      'A record that has an entity forgotten needs the headers workspace, stream and key.',
+    );
+  }
+  const entity = decodeText(key);
+  if (entity === undefined) return fault('invalid_header', 'The header key is not percent-encoded text.');
+  return ok({ kind: 'forget', entity: { workspace, stream, key: entity }, position, appendedAt: time });
 }
 
 function readMarker(record: LogRecord, position: Position): Result<SourceRecord, SourceRecordFault> {
@@ -167,3 +194,19 @@ export const tickRecord = (partition: number): NewRecord => ({
   value: new Uint8Array(),
   headers: { kind: 'tick', enc: '0' },
 });
+
+/** The record that has an entity forgotten, in the partition of its events. `principal`: who asked for it. */
+export function forgetRecord(
+  { workspace, stream, key }: Entity,
+  principal: string,
+  { ids, partitions }: { readonly ids: Pick<Ids, 'keyed'>; readonly partitions: number },
+): NewRecord {
+  const recordKey = ids.keyed('events', stream, key);
+  return {
+    topic: 'carillon.events',
+    partition: partitionOf(recordKey, partitions),
+    key: recordKey,
+    value: new Uint8Array(),
+    headers: { kind: 'forget', enc: '0', workspace, stream, key: encodeURIComponent(key), principal },
+  };
+}

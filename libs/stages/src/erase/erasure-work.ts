@@ -53,12 +53,18 @@ export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts):
     );
   };
 
+  const isEntityOfPerson: ErasureWork['isEntityOfPerson'] = ({ key, stream }) =>
+    matcher.mentions(key) || (pathsFor(stream, current).isKey && matcher.isPerson(key));
+
   async function judgeEvent(record: LogRecord): Promise<RecordVerdict> {
     const read = readSourceRecord(record, log.logId);
     if (!read.ok) return judgeBytes(record.value, matcher);
     const source = read.value;
     if (source.kind === 'marker') {
       marked.set(record.partition, await configuration.at(source.configNumber));
+    }
+    if (source.kind === 'forget') {
+      return matcher.covers(source.entity.workspace) && isEntityOfPerson(source.entity) ? 'erased' : null;
     }
     if (source.kind !== 'event' || !matcher.covers(source.event.workspace)) return null;
     const { body, change, key, stream } = source.event;
@@ -82,8 +88,7 @@ export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts):
     matcher,
     judge,
     isOfPerson: ({ body, change }, { key, stream }) => isEventOf(stream, [body, key, change], current),
-    isEntityOfPerson: ({ key, stream }) =>
-      matcher.mentions(key) || (pathsFor(stream, current).isKey && matcher.isPerson(key)),
+    isEntityOfPerson,
   };
 }
 

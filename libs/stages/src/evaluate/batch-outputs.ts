@@ -1,5 +1,6 @@
-import { ruleTitle } from '@carillon/domain/configuration';
+import { ruleTitle, type PlacedRule } from '@carillon/domain/configuration';
 import type { DeadLetter } from '@carillon/domain/events';
+import { NOT_FIRED } from '@carillon/domain/rules';
 import type { EventId } from '@carillon/kernel';
 import type {
   BatchResult,
@@ -52,6 +53,18 @@ export class BatchOutputs {
     for (const intent of intents) this.#outputs.push({ kind: 'intent', intent });
     for (const trigger of triggers) this.#outputs.push({ kind: 'trigger', trigger });
     return outcome.kind === 'fired' || outcome.kind === 'asks';
+  }
+
+  /** Counts a wait that ended because its entity was forgotten. */
+  countForgotten(tally: Tally, placed: PlacedRule): void {
+    countRule(tally, null, {
+      placed,
+      triggerId: null,
+      outcome: NOT_FIRED,
+      intents: [],
+      triggers: [],
+      effect: 'wait_cancelled',
+    });
   }
 
   end(): Omit<BatchResult<EvaluationOutput>, 'state' | 'save'> {

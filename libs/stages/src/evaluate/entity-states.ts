@@ -7,6 +7,7 @@ import {
   readMemory,
   startTurn,
   type Decision,
+  type Entity,
   type EntityMemory,
   type EntityTurn,
   type KeyedEvent,
@@ -68,19 +69,18 @@ export class EntityStates {
     return this.#changed.size > 0;
   }
 
-  /** Loads the states of the entities of these events. Those without a key are about none. */
-  async load(events: readonly SourceEvent[]): Promise<void> {
+  /** Loads the states of these entities. */
+  async load(entities: readonly Entity[]): Promise<void> {
     const { derive, runId } = this.#ports;
-    const missing = new Map<string, KeyedEvent>();
-    for (const event of events) {
-      if (!isKeyed(event)) continue;
-      const id = stateIdOf(derive, event, runId);
-      if (!this.#hold(id)) missing.set(id, event);
+    const missing = new Map<string, Entity>();
+    for (const entity of entities) {
+      const id = stateIdOf(derive, entity, runId);
+      if (!this.#hold(id)) missing.set(id, entity);
     }
-    await this.#loadIds([...missing.keys()]);
-    for (const [id, event] of missing) {
+    await this.#loadIds([...missing.keys()], missing);
+    for (const [id, entity] of missing) {
       // Also known from now on: an entity without state is not asked for again.
-      if (!this.#held.has(id)) this.#know({ id, logId: null, memory: emptyMemory(entityOf(event)) }, 0);
+      if (!this.#held.has(id)) this.#know({ id, logId: null, memory: emptyMemory(entity) }, 0);
     }
   }
 
@@ -94,10 +94,10 @@ export class EntityStates {
     }
   }
 
-  /** Returns the name of the state of the event's entity. Undefined: the event is about no entity. */
-  idOf(event: SourceEvent): string | undefined {
+  /** Returns the name of the state of an entity. */
+  idOf(entity: Entity): string {
     const { derive, runId } = this.#ports;
-    return isKeyed(event) ? stateIdOf(derive, event, runId) : undefined;
+    return stateIdOf(derive, entity, runId);
   }
 
   /** Starts the turn of an event with what is remembered of its entity. Null: this event has been applied already. */
@@ -161,10 +161,11 @@ export class EntityStates {
     return known !== undefined;
   }
 
-  async #loadIds(ids: readonly string[]): Promise<void> {
+  /** `entities`: those of the states, as far as the caller knows them. */
+  async #loadIds(ids: readonly string[], entities: ReadonlyMap<string, Entity> = new Map()): Promise<void> {
     for (const some of chunksOf(ids)) {
       for (const { id, logId, offset, data } of await this.#ports.store.load(some)) {
-        this.#know({ id, logId, memory: readMemory(data, offset) }, data.length);
+        this.#know({ id, logId, memory: readMemory(data, offset, entities.get(id)) }, data.length);
       }
     }
   }
@@ -181,12 +182,9 @@ const chunksOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
   );
 
 /** Returns what is remembered of an entity. Null: nothing, or what is stored is of another log. */
-export async function loadMemory(
-  entity: Pick<KeyedEvent, 'stream' | 'key'>,
-  { ruleStates, ids, log }: MemoryPorts,
-): Promise<EntityMemory | null> {
+export async function loadMemory(entity: Entity, { ruleStates, ids, log }: MemoryPorts): Promise<EntityMemory | null> {
   const [state] = await ruleStates.load([stateIdOf(ids.derive, entity, null)]);
-  return state?.logId === log.logId ? readMemory(state.data, state.offset) : null;
+  return state?.logId === log.logId ? readMemory(state.data, state.offset, entity) : null;
 }
 
 export type MemoryPorts = {

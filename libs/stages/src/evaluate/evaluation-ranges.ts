@@ -115,7 +115,7 @@ export function countLate(tally: Tally, rules: readonly PlacedRule[]): void {
 }
 
 /** Adds what a rule came to for an event. Most rules of most events come to nothing, and the caller leaves these out. */
-export function countRule(tally: Tally, eventId: EventId, evaluated: EvaluatedRule): void {
+export function countRule(tally: Tally, eventId: EventId | null, evaluated: EvaluatedRule): void {
   const { placed, outcome, intents, triggers, effect } = evaluated;
   const key = `${placed.workspace}/${ruleTitle(placed)}@${placed.version}`;
   const before = tally.rules.get(key);

@@ -1,4 +1,4 @@
-import type { SourceEvent } from '@carillon/domain/events';
+import type { Entity } from '@carillon/domain/rules';
 import type { Instant } from '@carillon/kernel';
 import type { EventLog, Ids, PartitionState, RuleStateStore } from '@carillon/ports';
 import { DueQueue, MAX_PASSED } from './due-queue.ts';
@@ -21,11 +21,11 @@ export type LoadedStates = {
 };
 
 /**
- * Loads the states of the entities of these events, and of those that may be due by `end`, the newest append time of the
+ * Loads the states of these entities, and of those that may be due by `end`, the newest append time of the
  * batch. The store is asked for deadlines once an assignment, and then only if one may have passed.
  */
 export async function loadStates(
-  events: readonly SourceEvent[],
+  entities: readonly Entity[],
   end: Instant,
   { partition, cache: known }: PartitionState,
   { ruleStates, ids, log }: StatePorts,
@@ -33,7 +33,7 @@ export async function loadStates(
   const cache = known instanceof StateCache ? known : new StateCache();
   const { logId } = log;
   const states = new EntityStates({ store: ruleStates, derive: ids.derive, runId: null, logId, partition }, cache);
-  if (events.length > 0) await states.load(events);
+  if (entities.length > 0) await states.load(entities);
 
   if (cache.earliestDue === undefined) cache.earliestDue = await ruleStates.earliestDue(partition);
   let stored = cache.earliestDue;

@@ -16,12 +16,14 @@ import type {
   RuleStateStore,
   EventLoopSlice,
 } from '@carillon/ports';
-import { ENGINE_SEMANTICS, readSourceRecord } from '../append/source-record.ts';
+import { entityOf, forgetEntity, type Entity } from '@carillon/domain/rules';
+import { ENGINE_SEMANTICS, readSourceRecord, type Forget } from '../append/source-record.ts';
 import { runYielding } from '../run-yielding.ts';
 import { BatchOutputs } from './batch-outputs.ts';
 import { MAX_PASSED } from './due-queue.ts';
 import { evaluateEventCoroutine, isSkippedByAll, keepsState, lateRules } from './evaluate-event.ts';
 import { countLate, type Tally } from './evaluation-ranges.ts';
+import { isKeyed } from './entity-states.ts';
 import { loadStates, type LoadedStates } from './loaded-states.ts';
 import { passDue } from './pass-due.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -78,7 +80,7 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage<Evaluation
   };
 }
 
-/** A record as it was read. `configuration`: by which it is judged, where it is an event. */
+/** A record as it was read. `configuration`: by which an event is evaluated, or an entity forgotten. */
 type ReadRecord = {
   readonly record: LogRecord;
   readonly source: ReturnType<typeof readSourceRecord>;
@@ -104,10 +106,10 @@ async function readBatch(
     }
     // A smaller number than one already seen changes nothing.
     if (source.ok && source.value.kind === 'marker') marked = Math.max(marked, source.value.configNumber);
-    const isEvent = source.ok && source.value.kind === 'event';
-    if (isEvent && current?.number !== marked)
+    const isEvaluated = source.ok && (source.value.kind === 'event' || source.value.kind === 'forget');
+    if (isEvaluated && current?.number !== marked)
       current = { number: marked, configuration: await configuration.at(marked) };
-    read.push({ record, source, marked, configuration: isEvent ? (current?.configuration ?? null) : null });
+    read.push({ record, source, marked, configuration: isEvaluated ? (current?.configuration ?? null) : null });
   }
   return read;
 }
@@ -122,13 +124,21 @@ const outdated = (semantics: number, { partition, offset }: LogRecord): Carillon
 const NO_RULE_FIRED: RecordFate = { kind: 'dropped', reason: 'no_rule_fired' };
 
 function loadBatch(read: readonly ReadRecord[], state: PartitionState, ports: EvaluatePorts): Promise<LoadedStates> {
-  const events = read.flatMap(({ source, configuration }) => {
-    if (!source.ok || source.value.kind !== 'event' || !configuration) return [];
-    const { event } = source.value;
-    return keepsState(ports.book.rulesOf(configuration, event.stream)) ? [event] : [];
+  const entities = read.flatMap(({ source, configuration }): readonly Entity[] => {
+    const entity = entityOfRecord(source);
+    if (!source.ok || !entity || !configuration) return [];
+    const isLoaded = source.value.kind === 'forget' || keepsState(ports.book.rulesOf(configuration, entity.stream));
+    return isLoaded ? [entity] : [];
   });
   const end = read.reduce((newest, { record }) => Math.max(newest, record.time), state.watermark);
-  return loadStates(events, end, state, ports);
+  return loadStates(entities, end, state, ports);
+}
+
+/** Returns the entity that a record is about. Null: it is about none. */
+function entityOfRecord(source: ReadRecord['source']): Entity | null {
+  if (!source.ok) return null;
+  if (source.value.kind === 'forget') return source.value.entity;
+  return source.value.kind === 'event' && isKeyed(source.value.event) ? entityOf(source.value.event) : null;
 }
 
 function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: LoadedStates) {
@@ -166,6 +176,17 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
     fates.push(fired ? { kind: 'done' } : NO_RULE_FIRED);
   }
 
+  function forget({ entity, position }: Forget, configuration: Configuration): void {
+    const id = states.idOf(entity);
+    const memory = states.memoryOf(id);
+    const forgotten =
+      memory && forgetEntity(memory, { position, watermark }, book.rulesOf(configuration, entity.stream));
+    if (!forgotten) return;
+    states.putMemory(id, forgotten.memory);
+    const tally = ranges.at(position.offset, configNumber);
+    for (const placed of forgotten.waited) outputs.countForgotten(tally, placed);
+  }
+
   return {
     /** Returns true if waits may be due at the record. */
     hasDue({ record }: ReadRecord): boolean {
@@ -179,7 +200,8 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
      */
     async passDue({ record, source }: ReadRecord, isOver: () => boolean): Promise<boolean> {
       const newWatermark = watermarkAt(record);
-      const own = source.ok && source.value.kind === 'event' ? states.idOf(source.value.event) : undefined;
+      const entity = entityOfRecord(source);
+      const own = entity === null ? undefined : states.idOf(entity);
       const position: Position = { logId: log.logId, topic: record.topic, partition, offset: record.offset };
       const configuration = await ports.configuration.at(configNumber);
       const passing = { position, watermark: newWatermark, configuration, configNumber };
@@ -211,7 +233,8 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
         fates.push(NO_RULE_FIRED);
         return;
       }
-      // Markers, ticks and erased events.
+      if (source.value.kind === 'forget' && configuration) forget(source.value, configuration);
+      // Markers, ticks, erased events and forgotten entities.
       ranges.at(record.offset, configNumber);
       fates.push({ kind: 'done' });
     },

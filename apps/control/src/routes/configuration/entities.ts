@@ -1,8 +1,11 @@
-import { entityBody, type EntityBody } from '@carillon/contracts';
+import { entityBody, forgottenEntityBody, type EntityBody } from '@carillon/contracts';
 import { readEntityState, type EntityState, type EntityStatePorts } from '@carillon/insight';
 import { formatInstant } from '@carillon/kernel';
+import { forgetRecord } from '@carillon/stages';
 import { z } from 'zod';
+import { principalOf } from '../../access/principal.ts';
 import { visibleScopeOf } from '../../access/visible-scope.ts';
+import { audited, keyedTarget } from '../../audit/facts.ts';
 import { auditContentRead } from '../../audit/hook.ts';
 import { seesMasked } from '../../access/masking/mask-answers.ts';
 import type { ControlPorts } from '../../ports.ts';
@@ -13,7 +16,9 @@ import { streamPath } from './streams.ts';
 const MAX_KEY = 1024;
 const withEntity = withNameAcross.extend({ key: z.string().min(1).max(MAX_KEY) });
 
-export function entityRoutes(app: ApiServer, ports: EntityStatePorts & Pick<ControlPorts, 'configuration'>): void {
+type EntityPorts = EntityStatePorts & Pick<ControlPorts, 'configuration' | 'ids' | 'log'>;
+
+export function entityRoutes(app: ApiServer, ports: EntityPorts): void {
   app.get(
     '/v1/workspaces/:workspace/streams/:name/entities/:key',
     {
@@ -35,6 +40,37 @@ export function entityRoutes(app: ApiServer, ports: EntityStatePorts & Pick<Cont
       const isMasked = seesMasked(request);
       if (!isMasked) await auditContentRead(request, { workspace, target: stream });
       return { stream, key, ...showEntityState(state, isMasked) };
+    },
+  );
+  app.post(
+    '/v1/workspaces/:workspace/streams/:name/entities/:key/forget',
+    {
+      config: {
+        permission: 'operate',
+        audit: 'entity.forget',
+        across: true,
+        problems: ['not_found', 'invalid_request', 'log_unavailable'],
+      },
+      schema: {
+        operationId: 'forgetEntity',
+        tags: ['Event streams'],
+        summary:
+          'Has rules forget an entity of a stream, once the engine has read the record that this appends; its waits end without a message',
+        params: withEntity,
+        body: z.strictObject({}),
+        response: { 202: forgottenEntityBody },
+      },
+    },
+    async (request, reply) => {
+      const { name, key } = request.params;
+      const stream = streamPath(name, visibleScopeOf(request), ports.configuration.current());
+      const workspace = stream.slice(0, stream.indexOf('/'));
+      const { ids, log } = ports;
+      audited(request, { workspace, target: stream, detail: `entity ${keyedTarget(ids, stream, key)}` });
+      const { actor } = principalOf(request);
+      const around = { ids, partitions: log.partitions('carillon.events') };
+      await log.append([forgetRecord({ workspace, stream, key }, `${actor.kind}:${actor.id}`, around)]);
+      return reply.code(202).send({ stream, key });
     },
   );
 }

@@ -117,6 +117,8 @@ const ruleStates: Table = {
   key: ['id'],
   columns: 'record_offset, data, waits',
   judge(row, { matcher, isOfPerson, isEntityOfPerson }) {
+    // An entity that a person had forgotten has no name there.
+    if (text(row['data']) === '') return null;
     const memory = readMemory(text(row['data']), Number(row['record_offset']));
     if (!matcher.covers(memory.entity.workspace)) return null;
     if (isEntityOfPerson(memory.entity)) {

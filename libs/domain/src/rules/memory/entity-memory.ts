@@ -72,6 +72,8 @@ export type EntityMemory = {
   readonly decisions: readonly Decision[];
   /** The memory counts as empty once the watermark is later, unless a rule waits. A whole day. Null: it is empty already. */
   readonly forgetAt: Instant | null;
+  /** Offset of the record by which a person had the entity forgotten. Undefined: there was none. */
+  readonly forgottenAt?: number;
 };
 
 /** Returns what is remembered of a rule, unless the rule was removed or moved in the meantime. */
@@ -115,14 +117,31 @@ export const waitsOf = ({
     wait ? [{ rule: waitingRule(entity.workspace, ruleId, since), due: wait.due }] : [],
   );
 
-/** A memory as text, for a store. `offset` is a column of its own there. */
+/** Stands for the entity of a memory without content. */
+const NO_ENTITY: Entity = { workspace: '', stream: '', key: '' };
+
+/** Returns the memory of an entity that a person had forgotten by a record: its position, and nothing else. */
+export const forgottenMemory = (entity: Entity, offset: number): EntityMemory => ({
+  ...emptyMemory(entity),
+  offset,
+  appliedOffset: offset,
+  forgottenAt: offset,
+});
+
+/** Returns true if nothing but a position is kept of the entity. */
+export const isPositionOnly = ({ offset, forgottenAt }: Pick<EntityMemory, 'offset' | 'forgottenAt'>): boolean =>
+  offset === forgottenAt;
+
+/** A memory as text, for a store. `offset` is a column of its own there. Empty if a person had the entity forgotten. */
 export function formatMemory(memory: EntityMemory): string {
+  if (isPositionOnly(memory)) return '';
   const { offset: _, ...rest } = memory;
   return stringifyJson(rest);
 }
 
-/** Reads what `formatMemory` wrote. */
-export function readMemory(text: string, offset: number): EntityMemory {
+/** Reads what `formatMemory` wrote. An empty text does not name its entity, so that of the caller counts. */
+export function readMemory(text: string, offset: number, entity: Entity = NO_ENTITY): EntityMemory {
+  if (text === '') return forgottenMemory(entity, offset);
   const stored = parseJson(text) as unknown as Omit<EntityMemory, 'offset'>;
   return { ...stored, forgetAt: stored.forgetAt ?? null, offset };
 }

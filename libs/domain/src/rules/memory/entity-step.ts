@@ -7,6 +7,8 @@ import type { CompiledRule } from '../program.ts';
 import type { RuleOutcome } from '../recipients.ts';
 import {
   forgetAtOf,
+  forgottenMemory,
+  isPositionOnly,
   MAX_DECISIONS,
   nextDueOf,
   restoreEvent,
@@ -106,6 +108,25 @@ export function* passDeadlines(
   );
   const forgetAt = Math.max(memory.forgetAt ?? 0, forgetAtOf(Math.max(...passedDeadlines), forgetAfterOf(rules)));
   return { memory: { ...after, offset: position.offset, forgetAt }, passed };
+}
+
+/** What a record that has an entity forgotten came to. */
+export type ForgottenEntity = {
+  readonly memory: EntityMemory;
+  /** Rules whose waits ended without a message. */
+  readonly waited: readonly PlacedRule[];
+};
+
+/** Forgets an entity at a record, by the rules of its stream. Null: nothing is kept of it, or the record was applied already. */
+export function forgetEntity(
+  memory: EntityMemory,
+  { position, watermark }: PassingRecord,
+  rules: readonly StreamRule[],
+): ForgottenEntity | null {
+  if (memory.offset < 0 || memory.offset >= position.offset || isPositionOnly(memory)) return null;
+  const waited = rules.flatMap(({ placed }) => (ruleMemoryOf(memory, placed)?.wait ? [placed] : []));
+  const forgetAt = forgetAtOf(watermark, forgetAfterOf(rules));
+  return { memory: { ...forgottenMemory(memory.entity, position.offset), forgetAt }, waited };
 }
 
 const CANNOT_COMPILE = 'this engine cannot compile the rule';

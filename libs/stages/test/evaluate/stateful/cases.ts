@@ -71,6 +71,7 @@ export type CaseRecord = { readonly at: number } & (
       readonly time: number;
     }
   | { readonly holds: 'tick' }
+  | { readonly holds: 'forget'; readonly entity: string }
   | { readonly holds: 'edit'; readonly edit: Edit }
 );
 
@@ -170,6 +171,7 @@ const given = fc.oneof(
     }),
   },
   { weight: 4, arbitrary: fc.record({ holds: fc.constant('tick' as const) }) },
+  { weight: 1, arbitrary: fc.record({ holds: fc.constant('forget' as const), entity: fc.constantFrom('E1', 'E2') }) },
   {
     weight: 3,
     arbitrary: fc.record({

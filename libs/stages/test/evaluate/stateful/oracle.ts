@@ -122,18 +122,17 @@ function firingsOfEntity(
   let forgottenFrom: number | null = null;
   const remembersUntil = (time: number): number => Math.ceil((time + DAY) / DAY) * DAY;
 
-  /** Forgets the entity if its last event was too long ago and nothing waits. */
-  const forgetEntity = (at: number): void => {
-    if (
-      forgottenFrom === null ||
-      (watermarks[at] ?? 0) <= forgottenFrom ||
-      [...stories.values()].some(({ wait }) => wait !== null)
-    )
-      return;
+  const forgetEntity = (): void => {
     stories.clear();
     counted = [];
     before = null;
     forgottenFrom = null;
+  };
+
+  /** Forgets the entity if its last event was too long ago and nothing waits. */
+  const forgetIfOld = (at: number): void => {
+    const isOld = forgottenFrom !== null && (watermarks[at] ?? 0) > forgottenFrom;
+    if (isOld && [...stories.values()].every(({ wait }) => wait === null)) forgetEntity();
   };
 
   /** Forgets rules that were removed, also if they are there again. Returns true if there was something to forget. */
@@ -175,13 +174,14 @@ function firingsOfEntity(
 
   for (const [index, record] of records.entries()) {
     passDeadlines(index);
+    if (record.holds === 'forget' && record.entity === entity) forgetEntity();
     if (record.holds !== 'event' || record.entity !== entity) continue;
     const present = rules[index] ?? [];
     for (const placed of present) {
       const fires = placed.isEnabled && isStateless(placed) && holds(placed.when, record.body, null) === true;
       if (fires) firings.push({ rule: placed.rule, event: index, record: index, deadline: null, was: undefined });
     }
-    forgetEntity(index);
+    forgetIfOld(index);
     if (counted.includes(record.id)) continue;
     const isKept = present.some(readsPrevious);
     let makesDifference = forgetRemoved(index) || isKept || before !== null;

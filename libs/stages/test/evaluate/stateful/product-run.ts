@@ -11,6 +11,7 @@ import {
   compileRule,
   emptyMemory,
   entityOf,
+  forgetEntity,
   formatMemory,
   nextDueOf,
   passDeadlines,
@@ -192,8 +193,9 @@ function runBatch(
   const changed = new Map<string, EntityMemory>();
   const memoryOf = (key: string): EntityMemory => {
     const stored = store.get(key);
-    const read = stored && readMemory(stored.text, stored.offset);
-    return changed.get(key) ?? read ?? emptyMemory({ workspace: 'shop', stream: 'shop/orders', key });
+    const entity = { workspace: 'shop', stream: 'shop/orders', key };
+    const read = stored && readMemory(stored.text, stored.offset, entity);
+    return changed.get(key) ?? read ?? emptyMemory(entity);
   };
   let watermark = before;
   const states = {
@@ -230,6 +232,10 @@ function runBatch(
           intents.push(...makeIntents(placed, cause, recipient, triggerId, { configuration, book, derive }));
         }
       }
+    }
+    if (record.holds === 'forget') {
+      const forgotten = forgetEntity(memoryOf(record.entity), { position, watermark }, entries);
+      if (forgotten) changed.set(record.entity, forgotten.memory);
     }
     if (record.holds !== 'event') continue;
     const event = eventOf(record, offset);
