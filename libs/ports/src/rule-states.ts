@@ -43,6 +43,8 @@ export type RuleStateStore = {
   earliestDue(partition: number): Promise<Instant | null>;
   /** Counts entities that wait by a rule, up to `limit`. It reads no more index entries than that, however many wait. */
   waiting(rule: string, limit: number): Promise<WaitingEntities>;
+  /** Lists all states in the order of their ids, at most `limit` after the id `after`. */
+  list(limit: number, after?: string): Promise<readonly RuleState[]>;
   /**
    * Removes at most `limit` states of a partition that wait for nothing and whose `forgetAt` is earlier than `before`. Returns
    * how many. A caller passes the watermark of the partition, so that no unread record still needs what is removed.

@@ -18,7 +18,7 @@ export function moveCommands(program: Command): void {
   move
     .command('export <file>')
     .description(
-      'write ledger, suppressions, consents, limits, people, secrets, configuration and drafts of a stopped data folder to a file (mode 0600)',
+      'write ledger, states of rules, suppressions, consents, limits, people, secrets, configuration and drafts of a stopped data folder to a file (mode 0600)',
     )
     .option('--data-dir <dir>', 'data folder (CARILLON_DATA_DIR, ./carillon-data)')
     .option('--json', 'print JSON')
@@ -54,16 +54,26 @@ export function moveCommands(program: Command): void {
       const { checkMove, importMove } = await import('../move/import.ts');
       if (!settings.cluster) refuseMoved(settings.dataDir);
       await checkMove(resolve(file), settings.dataDir, env);
-      const { added, kept } = await withDeployment(settings, env, ({ backend, clock }) =>
-        importMove(resolve(file), { backend, clock, progress: progressLine() }),
+      const { added, kept } = await withDeployment(settings, env, (deployment) =>
+        importMove(resolve(file), { ...deployment, progress: progressLine() }),
       );
       if (flags.json) sayJson({ file: resolve(file), added, kept });
       else say(`added ${words(added)}; was there already: ${words(kept)}`);
     });
 }
 
-const words = ({ delivery, suppression, consents, sent, people, secret, configuration, draft }: MoveCounts): string =>
-  `${delivery} deliveries, ${suppression} suppressed addresses, ${consents} people’s wishes, ${sent} people’s counts under limits, ${people} records of who may sign in, ${secret} secrets, ${configuration} configurations, ${draft} drafts`;
+const words = ({
+  delivery,
+  state,
+  suppression,
+  consents,
+  sent,
+  people,
+  secret,
+  configuration,
+  draft,
+}: MoveCounts): string =>
+  `${delivery} deliveries, ${state} states of rules, ${suppression} suppressed addresses, ${consents} people’s wishes, ${sent} people’s counts under limits, ${people} records of who may sign in, ${secret} secrets, ${configuration} configurations, ${draft} drafts`;
 
 const SAY_EVERY = 1_000;
 

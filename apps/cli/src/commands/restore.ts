@@ -94,7 +94,7 @@ const DONE_AGAIN: Readonly<Record<string, string>> = {
 };
 
 function words(restored: Restored, file: string, folder: string, flags: RestoreFlags): string[] {
-  const { newestAt, unread, questions, waiting, sending, doubts, carriedOver, cancelled } = restored;
+  const { newestAt, unread, questions, waits, waiting, sending, doubts, carriedOver, cancelled } = restored;
   const newest = newestAt === null ? 'it has no records' : `its newest record is of ${formatInstant(newestAt)}`;
   const lines = [`${clean(folder)} is as it was when ${clean(file)} was made; ${newest}.`];
 
@@ -103,6 +103,7 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
     return spans.length === 0 ? [] : [`${many(size(spans), 'record', 'records')} ${what}: ${places(spans)}`];
   });
   if (questions > 0) again.push(`${many(questions, 'question', 'questions')} to partners asked`);
+  if (waits > 0) again.push(`${many(waits, 'entity that waits is', 'entities that wait are')} decided when due`);
   if (waiting > 0) again.push(`${many(waiting, 'delivery that waits is', 'deliveries that wait are')} sent when due`);
   if (sending > 0) again.push(`${many(sending, 'delivery', 'deliveries')} under way then: in doubt`);
   if (again.length === 0 && doubts === 0) lines.push('It had nothing left to do.');
@@ -117,7 +118,7 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
   }
 
   if (cancelled !== null) {
-    const told = 'New messages of these events are cancelled.';
+    const told = 'New messages of these events and waits are cancelled.';
     lines.push(`${many(cancelled, 'delivery that waited is', 'deliveries that waited are')} CANCELLED. ${told}`);
     lines.push(`  To send one after all: npx carillon deliveries resend ID --data-dir ${quoted(clean(folder))}`);
     if (unread.some(({ topic }) => topic === 'carillon.cohorts')) {

@@ -7,6 +7,7 @@ import {
 } from '@carillon/domain/configuration';
 import { TERMINAL_STATES, type DeliveryState } from '@carillon/domain/deliveries';
 import { dissolvedItem } from '@carillon/domain/digests';
+import { readMemory } from '@carillon/domain/rules';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import { MESSAGE_CLAIM, type EventLog, type RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
@@ -118,7 +119,7 @@ async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
 
 /**
  * Order for an import while roles run: events are only accepted after the configuration with its API keys, and by then
- * all past deliveries are known. Waiting deliveries come last, because their checks need the configuration.
+ * all past deliveries and states of rules are known. Waiting deliveries come last, because their checks need the configuration.
  */
 async function* linesOf(
   backend: Backend,
@@ -157,11 +158,22 @@ async function* linesOf(
     cursor = page.next;
   }
   yield* storedLines(undefined);
+  yield* stateLines(backend);
   for (const state of [...TERMINAL_STATES, 'IN_DOUBT'] as const) yield* inState(state);
   for await (const configuration of configurationRecords(log, codecs)) yield { configuration };
   yield* storedLines('configuration');
   yield* inState('WAITING');
   yield* inState('COLLECTED');
+}
+
+/** What rules keep of each entity. Of one that a person had forgotten only a position is kept, which means nothing on another log. */
+async function* stateLines({ ruleStates }: Pick<Backend, 'ruleStates'>): AsyncGenerator<MoveLine> {
+  for (let after: string | undefined; ;) {
+    const states = await ruleStates.list(PAGE, after);
+    for (const { data, offset } of states) if (data !== '') yield { state: readMemory(data, offset) };
+    after = states.at(-1)?.id;
+    if (after === undefined) return;
+  }
 }
 
 /** Records of `carillon.config` from a number on, in order. What is no record of ours changes nothing, and keeps its number. */

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { KEY_FOLDER } from '@carillon/adapter-system';
+import { createIds, KEY_FOLDER } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { ConfigurationRecord } from '@carillon/domain/configuration';
 import type { Json } from '@carillon/kernel';
-import type { RecordCodecs } from '@carillon/ports';
+import type { RecordCodecs, RuleState } from '@carillon/ports';
 import { MOVED_LINES } from '@carillon/stores';
-import { repeatMarkers } from '@carillon/stages';
+import { movedState, repeatMarkers } from '@carillon/stages';
 import { CommandError, UsageError } from '../failure.ts';
 import type { Backend } from '../process/backend.ts';
 import { readKeys } from '../process/deployment-keys.ts';
@@ -43,21 +43,27 @@ export type Imported = {
  */
 export async function importMove(
   file: string,
-  { backend, clock, progress }: Pick<Deployment, 'backend' | 'clock'> & { readonly progress: Progress },
+  { backend, keys, clock, progress }: Deployment & { readonly progress: Progress },
 ): Promise<Imported> {
   const { header } = await openMoveFile(file);
   const codecs = await createRecordCodecs(backend.registry, clock.now);
   const shift = await shiftOf(header, backend, codecs);
+  const ids = createIds(keys.ledgerKey);
   let added = NOTHING_YET;
   let kept = NOTHING_YET;
   for await (const batch of batchesOf(readMoveLines(file))) {
     const number = shift + added.configuration + kept.configuration;
-    const news = await write(
-      batch.map((line) => renumbered(line, shift)),
-      number,
-      backend,
-      codecs,
-    );
+    const memories = batch.flatMap((line) => ('state' in line ? line.state : []));
+    const states = memories.map((memory) => movedState(memory, shift, { ids, log: backend.log }));
+    const news =
+      states.length > 0
+        ? await insertStates(states, backend)
+        : await write(
+            batch.map((line) => renumbered(line, shift)),
+            number,
+            backend,
+            codecs,
+          );
     for (const [at, line] of batch.entries()) {
       if (news[at]) added = countedWith(added, line);
       else kept = countedWith(kept, line);
@@ -147,6 +153,13 @@ async function write(
   const news: boolean[] = [];
   for (const line of batch) news.push(await writeRest(line, backend));
   return news;
+}
+
+/** Writes states that are not there yet. One that is there may have gone on since. */
+async function insertStates(states: readonly RuleState[], { ruleStates }: Backend): Promise<readonly boolean[]> {
+  const known = new Set((await ruleStates.load(states.map(({ id }) => id))).map(({ id }) => id));
+  await ruleStates.save(states.filter(({ id }) => !known.has(id)));
+  return states.map(({ id }) => !known.has(id));
 }
 
 async function writeRest(line: MoveLine, backend: Backend): Promise<boolean> {

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ConfigurationRecord } from '@carillon/domain/configuration';
 import type { Delivery } from '@carillon/domain/deliveries';
+import type { EntityMemory } from '@carillon/domain/rules';
 import { parseJson, stringifyJson, type Json } from '@carillon/kernel';
 import type { LookupClaim, Suppression } from '@carillon/ports';
 import { MOVED_LINES, type MovedName } from '@carillon/stores';
@@ -31,6 +32,8 @@ type OwnLines = {
   /** A STOP or START message that was carried out. */
   readonly message: LookupClaim;
   readonly delivery: Delivery;
+  /** What rules keep of an entity. */
+  readonly state: EntityMemory;
   readonly configuration: ConfigurationRecord;
 };
 type OneOf<Lines> = { readonly [Name in keyof Lines]: Pick<Lines, Name> }[keyof Lines];
@@ -46,7 +49,7 @@ type MoveEnd = { readonly end: MoveCounts };
 /** Hears how many deliveries are through. */
 export type Progress = (done: number, all: number) => void;
 
-const OWN_KINDS = ['suppression', 'message', 'delivery', 'configuration'] as const;
+const OWN_KINDS = ['suppression', 'message', 'delivery', 'state', 'configuration'] as const;
 export const NOTHING_YET = Object.fromEntries(
   [...MOVED_LINES.map(({ name }) => name), ...OWN_KINDS].map((kind) => [kind, 0]),
 ) as MoveCounts;

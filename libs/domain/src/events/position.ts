@@ -10,8 +10,8 @@ export type Position = {
 
 export const formatPosition = (at: Position): string => `${at.topic}/${at.partition}@${at.offset}`;
 
-/** Reads what `formatPosition` wrote; undefined for other text. */
+/** Reads what `formatPosition` wrote; undefined for other text. An event that stayed behind in a move has an offset below 0. */
 export function readPosition(text: string): Omit<Position, 'logId'> | undefined {
-  const [, topic = '', partition, offset] = /^([^/]+)\/(\d+)@(\d+)$/.exec(text) ?? [];
+  const [, topic = '', partition, offset] = /^([^/]+)\/(\d+)@(-?\d+)$/.exec(text) ?? [];
   return topic === '' ? undefined : { topic, partition: Number(partition), offset: Number(offset) };
 }

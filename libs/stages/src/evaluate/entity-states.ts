@@ -1,8 +1,9 @@
-import type { SourceEvent } from '@carillon/domain/events';
+import { partitionOf, type SourceEvent } from '@carillon/domain/events';
 import {
   emptyMemory,
   entityOf,
   formatMemory,
+  movedMemory,
   nextDueOf,
   readMemory,
   startTurn,
@@ -59,6 +60,8 @@ export class EntityStates {
   onWait: (id: string, nextDue: Instant) => void = () => undefined;
   /** Events that were applied already. */
   repeated = 0;
+  /** Newest record of the states that were loaded. */
+  newestOffset = -1;
 
   constructor(ports: EntityStatePorts, cache: StateCache = new StateCache()) {
     this.#ports = ports;
@@ -139,12 +142,7 @@ export class EntityStates {
   async save(): Promise<FencedWrite> {
     const { store, logId, partition } = this.#ports;
     for (const some of chunksOf([...this.#changed])) {
-      const states = some.map(([id, memory]): RuleState => {
-        const nextDue = nextDueOf(memory);
-        const waits = waitsOf(memory);
-        const data = formatMemory(memory);
-        return { id, logId, partition, offset: memory.offset, nextDue, forgetAt: memory.forgetAt, waits, data };
-      });
+      const states = some.map(([id, memory]) => storedState(memory, { id, logId, partition }));
       if ((await store.save(states)).includes('refused')) return 'refused';
       for (const [at, [id, memory]] of some.entries()) {
         this.#cache.put({ id, logId, memory }, states[at]?.data.length ?? 0);
@@ -171,9 +169,32 @@ export class EntityStates {
   }
 
   #know(state: KnownState, textLength: number): void {
+    if (state.logId === this.#ports.logId) this.newestOffset = Math.max(this.newestOffset, state.memory.offset);
     this.#held.set(state.id, state);
     this.#cache.put(state, textLength);
   }
+}
+
+/** Returns a memory as a store has it. */
+const storedState = (memory: EntityMemory, where: Pick<RuleState, 'id' | 'logId' | 'partition'>): RuleState => ({
+  ...where,
+  offset: memory.offset,
+  nextDue: nextDueOf(memory),
+  forgetAt: memory.forgetAt,
+  waits: waitsOf(memory),
+  data: formatMemory(memory),
+});
+
+/** Returns the memory of another deployment as a state of this one: on the partition of its entity's events, before all records. */
+export function movedState(
+  memory: EntityMemory,
+  shift: number,
+  { ids, log }: { readonly ids: Pick<Ids, 'derive' | 'keyed'>; readonly log: Pick<EventLog, 'logId' | 'partitions'> },
+): RuleState {
+  const { stream, key } = memory.entity;
+  const partition = partitionOf(ids.keyed('events', stream, key), log.partitions('carillon.events'));
+  const id = stateIdOf(ids.derive, memory.entity, null);
+  return storedState(movedMemory(memory, shift), { id, logId: log.logId, partition });
 }
 
 const chunksOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>

@@ -1,12 +1,12 @@
 import type { Entity } from '@carillon/domain/rules';
-import type { Instant } from '@carillon/kernel';
+import { CarillonError, type Instant } from '@carillon/kernel';
 import type { EventLog, Ids, PartitionState, RuleStateStore } from '@carillon/ports';
 import { DueQueue, MAX_PASSED } from './due-queue.ts';
 import { EntityStates } from './entity-states.ts';
 import { StateCache } from './state-cache.ts';
 
 export type StatePorts = {
-  readonly log: Pick<EventLog, 'logId'>;
+  readonly log: Pick<EventLog, 'logId' | 'bounds'>;
   readonly ids: Pick<Ids, 'derive'>;
   readonly ruleStates: Pick<RuleStateStore, 'load' | 'save' | 'due' | 'earliestDue'>;
 };
@@ -20,13 +20,26 @@ export type LoadedStates = {
   readonly earliestDue: () => Instant | null;
 };
 
+/** `end`: newest append time of a batch. `last`: offset of its last record. */
+export type BatchEnd = { readonly end: Instant; readonly last: number };
+
+/** A crash leaves states ahead of the position, but never beyond the log: their next events would be passed over as applied. */
+async function refuseShorterLog(newest: number, partition: number, log: Pick<EventLog, 'bounds'>): Promise<void> {
+  const { end } = await log.bounds('carillon.events', partition);
+  if (newest < end) return;
+  throw new CarillonError(
+    'wrong_log',
+    `the state of an entity is of record ${newest} of carillon.events/${partition}, but the log ends at ${end}: was it restored? ` +
+      'restore log and stores from one backup, or start with an empty data folder',
+  );
+}
+
 /**
- * Loads the states of these entities, and of those that may be due by `end`, the newest append time of the
- * batch. The store is asked for deadlines once an assignment, and then only if one may have passed.
+ * Loads the states of these entities, and of those that may be due by the end of the batch. The store is asked for deadlines once an assignment, and then only if one may have passed.
  */
 export async function loadStates(
   entities: readonly Entity[],
-  end: Instant,
+  { end, last }: BatchEnd,
   { partition, cache: known }: PartitionState,
   { ruleStates, ids, log }: StatePorts,
 ): Promise<LoadedStates> {
@@ -41,6 +54,7 @@ export async function loadStates(
   if (page) await states.loadDue(page);
   // The bound may be that of a wait that was cancelled since.
   if (page?.length === 0) stored = await ruleStates.earliestDue(partition);
+  if (states.newestOffset > last) await refuseShorterLog(states.newestOffset, partition, log);
   const queue = new DueQueue(page, end);
   let begun: Instant | null = null;
   states.onWait = (id, nextDue) => {

@@ -29,7 +29,7 @@ import { passDue } from './pass-due.ts';
 import type { RuleBook } from './rule-book.ts';
 
 export type EvaluatePorts = {
-  readonly log: Pick<EventLog, 'logId' | 'partitions'>;
+  readonly log: Pick<EventLog, 'logId' | 'partitions' | 'bounds'>;
   readonly configuration: Pick<ConfigurationView, 'at'>;
   readonly codecs: Pick<RecordCodecs, 'deadLetter'>;
   readonly ids: Ids;
@@ -131,7 +131,8 @@ function loadBatch(read: readonly ReadRecord[], state: PartitionState, ports: Ev
     return isLoaded ? [entity] : [];
   });
   const end = read.reduce((newest, { record }) => Math.max(newest, record.time), state.watermark);
-  return loadStates(entities, end, state, ports);
+  const last = read.at(-1)?.record.offset ?? 0;
+  return loadStates(entities, { end, last }, state, ports);
 }
 
 /** Returns the entity that a record is about. Null: it is about none. */
@@ -190,6 +191,8 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
   return {
     /** Returns true if waits may be due at the record. */
     hasDue({ record }: ReadRecord): boolean {
+      // After a move, states are there before any configuration by which their waits could end.
+      if (configNumber < 0) return false;
       const newWatermark = watermarkAt(record);
       return queue.hasDue(newWatermark) || queue.mayHaveMore(newWatermark);
     },

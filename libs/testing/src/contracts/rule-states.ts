@@ -169,6 +169,15 @@ export function describeRuleStates(name: string, make: () => Promise<UnderTest<R
       });
     });
 
+    it('lists all states page by page, in the order of their ids', async () => {
+      const stem = freshName('listed');
+      const states = ['a', 'b', 'c'].map((end) => state(`${stem}-${end}`, { data: end }));
+      await store().save(states.toReversed());
+      expect(await store().list(2, stem)).toEqual(states.slice(0, 2));
+      expect((await store().list(2, `${stem}-b`))[0]).toEqual(states[2]);
+      expect(await store().list(1, '\u{10FFFF}')).toEqual([]);
+    });
+
     describe('sweep', () => {
       it('removes states that wait for nothing and are old, at most as many as asked', async () => {
         const ids = ['old-1', 'old-2', 'old-3', 'young', 'waiting', 'for-ever'].map((stem) => freshName(stem));

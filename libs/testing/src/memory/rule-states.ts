@@ -58,6 +58,13 @@ export function createMemoryRuleStates(onRefused: () => void = () => undefined) 
         ),
       earliestDue: (partition) => wire.ask('ruleStates.earliestDue', () => waiting(partition)[0]?.nextDue ?? null),
       waiting: (rule, limit) => wire.ask('ruleStates.waiting', () => waitsOf(rule, limit)),
+      list: (limit, after = '') =>
+        wire.ask('ruleStates.list', () =>
+          [...stored.values()]
+            .filter(({ id }) => id > after)
+            .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+            .slice(0, limit),
+        ),
       sweep: (partition, before, limit) =>
         wire.ask('ruleStates.sweep', () => sweep(partition, before, limit), { writes: true }),
     }),

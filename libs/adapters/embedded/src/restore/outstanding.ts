@@ -13,6 +13,8 @@ export type Outstanding = {
   readonly unread: readonly (Span & { readonly group: string })[];
   /** Questions to partners that are asked, again if they were under way. */
   readonly questions: number;
+  /** Entities that wait by a rule with state. */
+  readonly waits: number;
   /** Deliveries that are sent when they are due. */
   readonly waiting: number;
   /** Deliveries that were being sent: in doubt from the start on. */
@@ -51,6 +53,7 @@ export function outstanding(
       })),
     ),
     questions: count('SELECT count(*) AS n FROM tasks WHERE done = 0'),
+    waits: count('SELECT count(*) AS n FROM rule_states WHERE next_due IS NOT NULL'),
     waiting: count("SELECT count(*) AS n FROM deliveries WHERE state IN ('WAITING', 'COLLECTED')"),
     sending: count("SELECT count(*) AS n FROM deliveries WHERE state = 'SENDING'"),
     doubts: count("SELECT count(*) AS n FROM deliveries WHERE state = 'IN_DOUBT'"),

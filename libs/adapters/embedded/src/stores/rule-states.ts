@@ -115,6 +115,10 @@ export const createRuleStateStore = (reader: Reader, write: Write<RuleStateWrite
     ) as WaitingEntities;
     return { count, nextDue };
   },
+  async list(limit, after = '') {
+    const rows = reader.all('SELECT * FROM rule_states WHERE id > ? ORDER BY id LIMIT ?', after, limit);
+    return (rows as RuleStateRow[]).map(fromRow);
+  },
   async sweep(partition, before, limit) {
     return write('ruleStates.sweep', { bytes: 256, rows: limit }, { partition, before, limit });
   },

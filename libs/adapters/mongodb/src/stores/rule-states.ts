@@ -147,6 +147,11 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
       }
       return { count, nextDue };
     },
+    async list(limit, after = '') {
+      const page = { ...IN_ONE_ANSWER, sort: { _id: 1 }, limit } as const;
+      const found = await attempt(() => ruleStates.find({ _id: { $gt: after } }, page).toArray());
+      return found.map(stateOf);
+    },
     async sweep(partition, before, limit) {
       const forgotten = { partition, forgetAt: queued({ $lt: before }), nextDue: { $exists: false } };
       const found = await attempt(() => ruleStates.find(forgotten, { limit, projection: { _id: 1 } }).toArray());

@@ -117,6 +117,39 @@ export const waitsOf = ({
     wait ? [{ rule: waitingRule(entity.workspace, ruleId, since), due: wait.due }] : [],
   );
 
+/**
+ * Returns a memory for the log of another deployment, on which configurations have numbers that are higher by `shift`. Records that stay
+ * behind get offsets below 0, in the same order, so that every record of the new log comes after them.
+ */
+export function movedMemory(memory: EntityMemory, shift: number): EntityMemory {
+  const moved = (offset: number): number => offset - memory.offset - 1;
+  const { forgottenAt: _, ...rest } = memory;
+  return {
+    ...rest,
+    offset: -1,
+    appliedOffset: -1,
+    lastEvent: memory.lastEvent === null ? null : moved(memory.lastEvent),
+    events: Object.fromEntries(Object.entries(memory.events).map(([offset, event]) => [moved(Number(offset)), event])),
+    rules: Object.fromEntries(
+      Object.entries(memory.rules).map(([ruleId, { wait, ...rule }]) => [
+        ruleId,
+        {
+          ...rule,
+          since: rule.since + shift,
+          ...(wait && {
+            wait: {
+              ...wait,
+              event: moved(wait.event),
+              previous: wait.previous === null ? null : moved(wait.previous),
+            },
+          }),
+        },
+      ]),
+    ),
+    decisions: memory.decisions.map((decision) => ({ ...decision, record: moved(decision.record) })),
+  };
+}
+
 /** Stands for the entity of a memory without content. */
 const NO_ENTITY: Entity = { workspace: '', stream: '', key: '' };
 

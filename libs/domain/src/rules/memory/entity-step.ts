@@ -8,7 +8,6 @@ import type { RuleOutcome } from '../recipients.ts';
 import {
   forgetAtOf,
   forgottenMemory,
-  isPositionOnly,
   MAX_DECISIONS,
   nextDueOf,
   restoreEvent,
@@ -123,7 +122,8 @@ export function forgetEntity(
   { position, watermark }: PassingRecord,
   rules: readonly StreamRule[],
 ): ForgottenEntity | null {
-  if (memory.offset < 0 || memory.offset >= position.offset || isPositionOnly(memory)) return null;
+  // A memory that anything ever changed has ids of events.
+  if (memory.seenIds.length === 0 || memory.offset >= position.offset) return null;
   const waited = rules.flatMap(({ placed }) => (ruleMemoryOf(memory, placed)?.wait ? [placed] : []));
   const forgetAt = forgetAtOf(watermark, forgetAfterOf(rules));
   return { memory: { ...forgottenMemory(memory.entity, position.offset), forgetAt }, waited };
