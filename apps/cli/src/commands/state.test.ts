@@ -1,6 +1,6 @@
 import type { EntityBody } from '@carillon/contracts';
 import { describe, expect, it } from 'vitest';
-import { showEntity } from './state.ts';
+import { showEntity, showForgotten } from './state.ts';
 
 const AT = '2026-11-29T10:00:03.000Z';
 const named = { rule: 'order-unpaid.not-paid', rule_id: 'shop/order-unpaid.not-paid' };
@@ -34,5 +34,13 @@ describe('state show', () => {
     expect(showEntity(nothing)).toBe('no rule has state for A-1 of shop/orders');
     const gone = { ...entity, rules: entity.rules.map((each) => ({ ...each, rule: null })), decisions: [] };
     expect(showEntity(gone)).toContain('shop/order-unpaid.not-paid');
+  });
+});
+
+describe('state forget', () => {
+  it('says when rules forget the entity', () => {
+    expect(showForgotten({ stream: 'shop/orders', key: 'A-1' })).toBe(
+      'rules forget A-1 of shop/orders once the engine has read the record that says so',
+    );
   });
 });

@@ -123,7 +123,7 @@ export function forgetEntity(
   rules: readonly StreamRule[],
 ): ForgottenEntity | null {
   // A memory that anything ever changed has ids of events.
-  if (memory.seenIds.length === 0 || memory.offset >= position.offset) return null;
+  if (memory.seenIds.length === 0 || memory.appliedOffset >= position.offset) return null;
   const waited = rules.flatMap(({ placed }) => (ruleMemoryOf(memory, placed)?.wait ? [placed] : []));
   const forgetAt = forgetAtOf(watermark, forgetAfterOf(rules));
   return { memory: { ...forgottenMemory(memory.entity, position.offset), forgetAt }, waited };
