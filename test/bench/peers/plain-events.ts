@@ -49,7 +49,7 @@ if (!orders) throw new Error('the stream is not configured');
 const corpus = events(EVENTS);
 const bodies = corpus.map((event) => Buffer.from(JSON.stringify(event)));
 const expected = corpus.reduce((sum, event) => sum + RULES_HERE.filter(({ fires }) => fires(event)).length, 0);
-const log = { logId: 'log_bench' as LogId, partitions: () => 1 };
+const log = { logId: 'log_bench' as LogId, partitions: () => 1, bounds: async () => ({ start: 0, end: EVENTS }) };
 const stage = createEvaluateStage({
   log,
   configuration: { at: async () => configuration },

@@ -22,7 +22,7 @@ import type { BenchCase, OpenSide, Side } from '../harness/bench.ts';
 import { spin } from '../harness/load.ts';
 import { createRows, ROW_RULES, rowBefore, type OrderRow } from './order-rows.ts';
 
-const LOG = { logId: 'log_bench' as LogId, partitions: () => 1 };
+const LOG = { logId: 'log_bench' as LogId, partitions: () => 1, bounds: async () => ({ start: 0, end: ROWS }) };
 const ROWS = 20_000;
 const SNAPSHOT_RECORDS = 100_000;
 const BATCH = 500;

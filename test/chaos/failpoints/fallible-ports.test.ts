@@ -56,6 +56,7 @@ const TABLE: Table = {
     load: 'reads',
     due: [['rule-states.due']],
     earliestDue: 'reads',
+    list: 'reads',
     waiting: 'reads',
     save: [['rule-states.save']],
     sweep: 'takes away what nothing is read from any more, and is done again',

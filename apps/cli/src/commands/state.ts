@@ -9,11 +9,13 @@ export function stateCommands(program: Command): void {
   const state = program.command('state').description('rule state of an entity: waits, decisions, stored events');
   const pathOf = (reach: string, stream: string, key: string): string =>
     `/v1/workspaces/${seg(reach)}/streams/${seg(stream)}/entities/${seg(key)}`;
-  command(state, 'show <stream> <key>', 'show the rule state of the entity with this key (stream: its EVENT_PATH)').action(
-    async (stream: string, key: string, options: CommonOptions) => {
-      await answer(options, (client) => client.get<EntityBody>(pathOf(client.reach, stream, key)), showEntity);
-    },
-  );
+  command(
+    state,
+    'show <stream> <key>',
+    'show the rule state of the entity with this key (stream: its EVENT_PATH)',
+  ).action(async (stream: string, key: string, options: CommonOptions) => {
+    await answer(options, (client) => client.get<EntityBody>(pathOf(client.reach, stream, key)), showEntity);
+  });
   command(state, 'forget <stream> <key>', 'have rules forget an entity; its waits end without a message')
     .option('--yes', 'do not ask')
     .action(async (stream: string, key: string, options: CommonOptions & { readonly yes?: true }) => {

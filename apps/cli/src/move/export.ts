@@ -166,7 +166,7 @@ async function* linesOf(
   yield* inState('COLLECTED');
 }
 
-/** What rules keep of each entity. Of one that a person had forgotten only a position is kept, which means nothing on another log. */
+/** Reads the states of rules. States of forgotten entities are left out: their positions belong to this log. */
 async function* stateLines({ ruleStates }: Pick<Backend, 'ruleStates'>): AsyncGenerator<MoveLine> {
   for (let after: string | undefined; ;) {
     const states = await ruleStates.list(PAGE, after);

@@ -32,7 +32,7 @@ type OwnLines = {
   /** A STOP or START message that was carried out. */
   readonly message: LookupClaim;
   readonly delivery: Delivery;
-  /** What rules keep of an entity. */
+  /** Memory of all rules of a stream about an entity. */
   readonly state: EntityMemory;
   readonly configuration: ConfigurationRecord;
 };

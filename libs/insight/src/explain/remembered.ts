@@ -94,7 +94,15 @@ function rememberedOf(
   const lines = evaluated === NOT_FIRED ? conditionLines(rule, bindings) : [];
   const forgotten = memory?.forgottenAt ?? -1;
   const forgottenAt = forgotten > event.position.offset ? forgotten : null;
-  return { placed, decisions, waitsUntil, isWithdrawn, nothing: placed.enabled ? evaluated : DISABLED, lines, forgottenAt };
+  return {
+    placed,
+    decisions,
+    waitsUntil,
+    isWithdrawn,
+    nothing: placed.enabled ? evaluated : DISABLED,
+    lines,
+    forgottenAt,
+  };
 }
 
 /**

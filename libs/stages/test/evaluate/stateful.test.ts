@@ -120,7 +120,7 @@ describe('a rule with state', () => {
     const runId = 'run_1';
     const store = topology.data.ruleStates;
     const states = new EntityStates({ store, derive: ids.derive, runId, logId: log.logId, partition: 0 });
-    await states.load(source);
+    await states.load(source.map((event) => ({ ...event, key: event.key ?? '' })));
     const run = { runId, states };
     const book = countingRules(topology.ports.book);
     const otherIds = source.flatMap((event) =>
