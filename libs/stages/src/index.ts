@@ -39,18 +39,7 @@ export * from './deliver/render-message.ts';
 export * from './deliver/rendering.ts';
 export * from './deliver/sweep.ts';
 export * from './deliver/test-send.ts';
-<<<<<<< HEAD
-export { decisionsAbout, EntityStates, loadMemory, type MemoryPorts } from './evaluate/entity-states.ts';
-=======
-export {
-  decisionsAbout,
-  EntityStates,
-  loadMemory,
-  movedState,
-  waitingRule,
-  type MemoryPorts,
-} from './evaluate/entity-states.ts';
->>>>>>> f3a2ba78 (cli: move states of rules to another deployment)
+export { decisionsAbout, EntityStates, loadMemory, movedState, type MemoryPorts } from './evaluate/entity-states.ts';
 export * from './evaluate/evaluate-event.ts';
 export * from './evaluate/make-intents.ts';
 export * from './evaluate/rule-book.ts';
