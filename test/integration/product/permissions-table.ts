@@ -73,6 +73,8 @@ const PARTS: Readonly<Record<string, readonly [reads: Needed, changes: Needed]>>
 const WORKSPACE = '/v1/workspaces/{workspace}';
 /** What differs from its part: each with the reason that made it so. */
 const OWN: Readonly<Record<string, Needed>> = {
+  // Forgetting changes what rules do with one entity, not how they are made.
+  [`POST ${WORKSPACE}/streams/{name}/entities/{key}/forget`]: ['operate'],
   // Whole events and messages.
   [`GET ${WORKSPACE}/events/{id}/content`]: ['bodies'],
   [`GET ${WORKSPACE}/deliveries/{id}/content`]: ['bodies'],
