@@ -65,7 +65,7 @@ const ANSWER: WhyNotBody = {
   from: RUN.from,
   to: RUN.to,
   verdict: 'no_event',
-  sentence: 'Nothing about them came.',
+  sentence: 'No event named them.',
   gate: 'event',
   event: null,
   delivery: null,
