@@ -1,5 +1,5 @@
 /**
- * Builds the documentation that the control role serves at `/docs` (decision 0092). Pages are rendered by Eleventy. A link to a
+ * Builds the documentation that the control role serves at `/docs` (decision 0095). Pages are rendered by Eleventy. A link to a
  * page or an anchor that does not exist fails the build. `tools/portal.ts` runs this program if a source has changed.
  */
 import { createHash } from 'node:crypto';
