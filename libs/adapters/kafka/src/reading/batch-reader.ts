@@ -82,12 +82,10 @@ export function readBatches(bytes: Buffer, from: number, to: number): FetchedMes
 
   function readHeaders(): Record<string, string> {
     const count = readVarint();
-    const headers: Record<string, string> = {};
-    for (let n = 0; n < count; n += 1) {
-      const name = readText(2 * n);
-      headers[name] = readText(2 * n + 1);
-    }
-    return headers;
+    // An assignment to `__proto__` would lose a header of that name.
+    const headers: [name: string, value: string][] = [];
+    for (let n = 0; n < count; n += 1) headers.push([readText(2 * n), readText(2 * n + 1)]);
+    return Object.fromEntries(headers);
   }
 
   while (at + HEADER_BYTES <= to) {
