@@ -304,7 +304,7 @@ describe('A job of a list', () => {
     const one = { channel: 'email', address: 'p1@example.com', source: 'hard_bounce' };
     const refusals: readonly [string, object, number, string][] = [
       ['suppressions/remove-many', { filter, expected: 2 }, 409, '3 match now, and 2 were expected'],
-      ['suppressions/remove-many', { filter: { source: 'stop' }, expected: 0 }, 409, 'no match can be taken back'],
+      ['suppressions/remove-many', { filter: { source: 'stop' }, expected: 0 }, 409, 'no match can be removed'],
       ['suppressions/remove-many', { filter }, 400, 'expected'],
       ['suppressions/remove-many', {}, 400, 'entries'],
       ['suppressions/remove-many', { entries: [one], filter, expected: 3 }, 400, 'entries'],

@@ -60,6 +60,9 @@ const REMOVAL = {
   drafts: 1,
   told: 14,
   waiting: 2,
+  waits: [
+    'notification shop-test/order-unpaid: 2 entities wait, the next until 2026-11-29T11:00:03.000Z by rule not-paid, which is removed: their waits end without a message',
+  ],
   faults: [],
 };
 
