@@ -56,7 +56,7 @@ chapter('10. Tokens', (newHome) => {
     await writeFile(part, 'key: event.order_id\nsecurity: { jwt_provider: auth, claims: { sub: event.user_id } }\n');
     const { code, out } = await carillon.command(['apply', '-f', 'part', '--yes']);
     expect(code, out).toBe(2);
-    expect(out).toContain('workspaces/shop/streams/orders.yaml:2:1 anyone with a token of auth');
+    expect(out).toContain('workspaces/shop/streams/orders.yaml:2:1 everybody with a token of auth');
     expect(out).toContain('who is notified of order-paid');
     expect(out).toContain('open_recipients: true');
   });

@@ -149,7 +149,7 @@ chapter('18. Every fate told', (newHome) => {
       'all of them have ended',
       async () => {
         const { out } = await carillon.command(['trace', sale]);
-        return out.startsWith(`${PEOPLE - 3} told, 3 not`) ? out : undefined;
+        return out.startsWith(`${PEOPLE - 3} notified, 3 not`) ? out : undefined;
       },
       180_000,
     );
