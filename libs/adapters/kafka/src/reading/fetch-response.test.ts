@@ -158,7 +158,7 @@ describe('a fetch response', () => {
   });
 
   it('keeps a header with the name of the prototype', () => {
-    const ready = [new ReadyRecord(0, 'key', Buffer.from('value'), JSON.parse('{"__proto__": "text"}'))];
+    const ready = [new ReadyRecord(0, 'key', Buffer.from('value'), Object.fromEntries([['__proto__', 'text']]))];
     const bytes = Buffer.alloc(sizeOfBatch(ready));
     writeBatch(bytes, 0, ready, { id: 4n, epoch: 1, firstSequence: 0 }, 1000);
     const [message] = readBatches(bytes, 0, bytes.length);
