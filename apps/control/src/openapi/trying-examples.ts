@@ -177,7 +177,7 @@ export const TRYING_EXAMPLES = {
       events: [{ id: 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD', at: AT, body: '{"type":"placed","order_id":"A-1"}' }],
     },
   },
-  forgetEntity: { answers: { stream: 'shop/orders', key: 'A-1' } },
+  forgetEntity: { takes: {}, answers: { stream: 'shop/orders', key: 'A-1' } },
   listStreamFields: {
     answers: {
       stream: 'shop/orders',
