@@ -55,6 +55,7 @@ export async function putInPlace(fresh: string, place: string): Promise<void> {
     if (refused === null) return;
     if (attempt === MAX_TRIES || !IN_THE_WAY.has(refused.code ?? '')) throw refused;
     const old = `${fresh}.before-${attempt}`;
+    // Another build may have moved it. If it still stands here, the next attempt fails too.
     await rename(place, old).catch(() => undefined);
     await rm(old, { recursive: true, force: true });
   }
@@ -69,7 +70,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Removes builds of ended processes, except the build in place: somebody may be reading it. */
+/** Removes builds of ended processes. The build that the link leads to stays, because a process may be reading it. */
 async function removeLeftovers(place: string): Promise<void> {
   for (const name of readdirSync(dirname(place))) {
     if (!name.startsWith(`.${basename(place)}-`)) continue;

@@ -98,7 +98,7 @@ chapter('11. A partner knows who', (newHome, place) => {
     expect(trace).toContain('missing: user id nobody: no item for this id');
     expect(trace).toContain('person 2 dropped: where_false');
 
-    // Each of them has a block, and the first line says how many were told.
+    // The first line counts the people, and each person has a block.
     expect(trace.split('\n')[0]).toBe('1 notified, 2 not: 1 where false, 1 no address');
     expect(trace).toMatch(/order-paid\.paid 1 {2}ada@example\.com {2}SENT \(accepted\).*dlv_/);
     expect(trace).toMatch(/order-paid\.paid 2 {2}\(dropped\) {2}not told \(where_false\)/);

@@ -57,9 +57,9 @@ const notOurs = (): CarillonError =>
   );
 
 /**
- * Replaces store cursors of all lists added later by sealed ones, valid only for the same list, workspace and filters.
- * A list is a route that takes `cursor` and returns `items` or `people` with `next`. Parts of one body are no list;
- * their route names its own place.
+ * Seals the cursors of all lists that are added later. A sealed cursor is valid only for the same list, workspace and filters.
+ * A list is a route that takes `cursor` and returns `items` or `people` with `next`. A route that returns parts of one body
+ * makes cursors of its own.
  */
 export function sealCursors(app: FastifyInstance, cursors: Cursors): void {
   app.addHook('preValidation', async (request) => {

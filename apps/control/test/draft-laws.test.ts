@@ -21,7 +21,7 @@ afterEach(() => fixture.close());
 const NAMES = ['one', 'two'] as const;
 const WRITERS = ['ada', 'bob', 'cleo'] as const;
 const refOf = (name: string): ResourceRef<'template'> => ({ kind: 'template', workspace: 'shop', name });
-/** Each save adds a word to the text, and keeps all words that its author has seen. */
+/** The draft that an author saves: the text as the author saw it, and one more word. */
 const bodyOf = (words: readonly string[]): JsonObject => ({ email: { subject: 'Words', text: words.join(' ') } });
 const wordsIn = (body: unknown): readonly string[] =>
   ((body as { email?: { text?: string } } | null)?.email?.text ?? '').split(' ');

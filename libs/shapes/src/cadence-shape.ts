@@ -142,7 +142,7 @@ export const digestShape = keys({
   }),
 });
 
-/** How often and when a person is told, for the messages of one notification. */
+/** Cadence keys of one notification. */
 export const notificationCadence = keys({
   limits: said(z.array(notificationLimitShape).max(LIMIT_BOUNDS.limits, fewEnough).exactOptional(), {
     description: 'Maximum number of its messages per person. The limits of the workspace apply as well.',

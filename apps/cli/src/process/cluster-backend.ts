@@ -139,7 +139,7 @@ async function compareTopics(connection: KafkaConnection, options: TopicOptions)
 
 /** Looks and registers nothing; rejects with the subjects that the registry does not know. */
 export async function findSchemas(connection: RegistryConnection): Promise<string> {
-  // A separate client, because the one in use answers from its cache.
+  // A new client has an empty cache, so it asks the registry.
   const registry = createSchemaRegistry(connection);
   try {
     const schemas = Object.values(RECORD_SCHEMAS);

@@ -7,7 +7,7 @@ import { digestOf, newSecretToken } from './people/words.ts';
 /** Validity of a sign-in link, which works once. */
 export const LINK_LASTS: Duration = 15 * 60_000;
 /**
- * Wrong tokens per minute that are reported as wrong; further ones are told to wait. A right token is always accepted,
+ * Wrong tokens per minute that are refused as wrong. Further wrong tokens are refused with a time to wait. A right token is always accepted,
  * so guessing cannot lock others out. 256-bit tokens cannot be guessed; this only bounds the log.
  */
 const WRONG_WORDS = { most: 10, span: 60_000 } as const;

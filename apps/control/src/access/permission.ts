@@ -62,7 +62,7 @@ declare module 'fastify' {
   }
 }
 
-/** From here on a route without a permission prevents the start, so that a forgotten one opens nothing. */
+/** Lets the start fail if a route that is added later declares no permission. */
 export function demandPermissions(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.permission !== undefined) return;

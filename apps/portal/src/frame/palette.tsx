@@ -85,7 +85,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
           ...(place.key !== undefined && { note: `g ${place.key}` }),
           run: () => go(navigate({ to: path, params: { w: workspace } })),
         })),
-        // In the view of all workspaces nothing can be created, published or promoted.
+        // Creating, publishing and promoting need one workspace, so the view of all workspaces leaves them out.
         ...ACTIONS.filter(({ action }) => isOne || action.isOfOne !== true).map(({ path, action }) => ({
           id: action.name,
           name: action.name,

@@ -94,8 +94,8 @@ export function startStageConsumer<Output>(options: StageConsumerOptions<Output>
 }
 
 /**
- * The newest assignment of each partition. An earlier one may begin or end late, if its store answers late. It must not
- * report what the newest one has done.
+ * The newest assignment of each partition. If a store replies late, an earlier assignment may begin or end after the newest.
+ * The earlier assignment must then leave the reported progress alone.
  */
 type NewestAssignments = Map<number, symbol>;
 

@@ -25,8 +25,8 @@ export type ConsentStagePorts = {
 const MAX_TRIES = 50;
 
 /**
- * Deliver, beside the messages: folds what the log knows of consents back into the store, newest wins. While all is well the
- * store had it first and nothing changes; after a restore it is how no opt-out since the backup is forgotten.
+ * Stage of the delivery role: merges the choices on the log into the store; the newest choice per target and channel wins. Usually
+ * the store already has them. After a restore this brings back opt-outs that are newer than the backup.
  */
 export function createConsentStage(ports: ConsentStagePorts): BatchStage {
   const { consents, clock } = ports;

@@ -4,7 +4,7 @@ import type { AcceptedMail, SmtpScript, SmtpSend } from './dialogue.ts';
 import { parseMail } from './mail-parsing.ts';
 import { type ScriptedSmtp, startScriptedSmtp } from './scripted-smtp.ts';
 
-/** One accepted message. It is on disk before the reply, so it counts whatever happens afterwards. */
+/** An accepted message. The server writes it to disk before it replies, so a kill after the reply does not lose it. */
 export type LedgerEntry = {
   readonly at: string;
   readonly message_id: string | null;

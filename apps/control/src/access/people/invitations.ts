@@ -46,7 +46,7 @@ export function createInvitations(ports: Ports) {
     return { record, promised };
   }
 
-  /** Of two concurrent writes the second fails, whatever it does. */
+  /** Writes by compare-and-set. If two requests use an invitation at once, the later request is refused. */
   async function write(before: InvitationRecord, change: Partial<Pick<InvitationRecord, 'key' | 'body'>>) {
     const after = { ...before, version: before.version + 1, ...change };
     if ((await people.replace(after)) !== 'done') throw ended();

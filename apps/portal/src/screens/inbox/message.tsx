@@ -177,7 +177,7 @@ function LockScreen({ push }: { readonly push: NonNullable<Message['push']> }): 
             </strong>
           )}
           {push.body !== null && <p>{push.body}</p>}
-          {/* Shown as text and never loaded, so that viewing a message tells nobody. */}
+          {/* Shown as text: loading the picture would report to its server that the message was read. */}
           {push.image !== null && <p className={cls(styles.note)}>picture: {push.image}</p>}
         </div>
       </div>
