@@ -3,7 +3,7 @@ import type { DeliveryPorts } from '@carillon/delivery';
 import type { EnginePorts } from '@carillon/engine';
 import type { ConsentStore, Ids, SourceStore } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
-import { withErasedPeople } from '@carillon/stores';
+import { withHashedPeople } from '@carillon/stores';
 import type { Process } from './scheduler.ts';
 import type { Shared, World } from './world.ts';
 
@@ -33,7 +33,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
   const clock = { now: scheduler.now };
   const log = world.log.connect(wire);
   const { consents: stored, limits, digestHeads } = world.stores.connect(wire);
-  const consents = withErasedPeople(stored, shared.ids);
+  const consents = withHashedPeople(stored, shared.ids);
   const ids: Ids = {
     ...shared.ids,
     random: (kind) => shared.ids.derive(kind, scheduler.name()),

@@ -19,7 +19,7 @@ import type {
 } from '@carillon/ports';
 import { createDirectWire, createMemoryBackend } from '@carillon/testing/memory';
 import { loopbackHttp } from '@carillon/testing/tokens';
-import { withErasedPeople } from '@carillon/stores';
+import { withHashedPeople } from '@carillon/stores';
 
 /** What a gateway stands on: log and stores in memory, and the real parts beside them. */
 export type GatewayBackend = {
@@ -49,7 +49,7 @@ export async function openGatewayBackend(): Promise<GatewayBackend> {
     codecs: await createRecordCodecs(backend.registry, systemClock.now),
     apiKeys: createApiKeys(new Uint8Array(32).fill(9)),
     keyUses: backend.keyUses,
-    consents: withErasedPeople(backend.consents, createIds(new Uint8Array(32).fill(7))),
+    consents: withHashedPeople(backend.consents, createIds(new Uint8Array(32).fill(7))),
     links: createLinkTokens(new Uint8Array(32).fill(7)),
     bounceMail: createBounceMail(),
     cohortReaders: createCohortReaders(),

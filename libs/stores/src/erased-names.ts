@@ -1,6 +1,6 @@
 import { formsOf } from '@carillon/domain/channels';
 import { fold, type Consents } from '@carillon/domain/consent';
-import { erasedName, isErasedName } from '@carillon/domain/erasures';
+import { hashedName, isHashedName } from '@carillon/domain/erasures';
 import type { ConsentStore, Ids, Suppression, SuppressionList } from '@carillon/ports';
 
 type Keyed = Pick<Ids, 'keyed'>;
@@ -9,8 +9,8 @@ type Keyed = Pick<Ids, 'keyed'>;
  * Finds also what an erased person said, which is kept under a keyed hash, and adds that hash to each document it writes. What the person says now is written under the name, with what was
  * said before: a person who comes again is a new one, whose opt-outs still hold.
  */
-export function withErasedPeople(store: ConsentStore, { keyed }: Keyed): ConsentStore {
-  const nameOf = (person: string): string => erasedName(person, (...parts) => keyed(...parts));
+export function withHashedPeople(store: ConsentStore, { keyed }: Keyed): ConsentStore {
+  const nameOf = (person: string): string => hashedName(person, (...parts) => keyed(...parts));
   const together = (person: string, own: Consents | undefined, erased: Consents): Consents => {
     const { workspace } = erased;
     const before = own ?? { workspace, person, version: 0, words: [], unpublished: [], updatedAt: 0 };
@@ -32,14 +32,14 @@ export function withErasedPeople(store: ConsentStore, { keyed }: Keyed): Consent
       }
       return [...own.values()];
     },
-    replace: (next) => store.replace(isErasedName(next.person) ? next : { ...next, hash: nameOf(next.person) }),
+    replace: (next) => store.replace(isHashedName(next.person) ? next : { ...next, hash: nameOf(next.person) }),
   };
 }
 
 /** Finds also the suppressions of erased addresses, which are kept under keyed hashes, and removes them with the others. */
 export function withErasedAddresses(list: SuppressionList, { keyed }: Keyed): SuppressionList {
   const nameOf = (channel: Suppression['channel'], address: string): string =>
-    erasedName(formsOf(channel, address)[0] ?? address, (...parts) => keyed(...parts));
+    hashedName(formsOf(channel, address)[0] ?? address, (...parts) => keyed(...parts));
   const older = (one: Suppression | null, other: Suppression | null): Suppression | null =>
     one && other ? (other.at < one.at ? other : one) : (one ?? other);
   return {

@@ -15,7 +15,7 @@ import { runs } from './runs.ts';
 import { secretStore } from './secrets.ts';
 import { sourceMove, SOURCES } from './sources.ts';
 
-export { withErasedAddresses, withErasedPeople } from './erased-names.ts';
+export { withErasedAddresses, withHashedPeople } from './erased-names.ts';
 export { appendBeforeWrite, createSourceStore, SOURCES } from './sources.ts';
 
 /** All stores that need nothing but documents, by the names under which the roles get them. */

@@ -24,7 +24,7 @@ import type { CarillonError } from '@carillon/kernel';
 import type { AvroSchemaSource, ChangeSources, OutboundHttp, TopicSources } from '@carillon/ports';
 import { startLoop } from '@carillon/runtime';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
-import { withErasedAddresses, withErasedPeople } from '@carillon/stores';
+import { withErasedAddresses, withHashedPeople } from '@carillon/stores';
 import { refuseMoved } from '../move/moved-mark.ts';
 import type { Backend, BackendOptions } from './backend.ts';
 import { refuseShorterLog } from './log-positions.ts';
@@ -121,7 +121,7 @@ export async function openFoundation(
     ruleStates: backend.ruleStates,
     ledger: backend.ledger,
     suppressions: withErasedAddresses(backend.suppressions, ids),
-    consents: withErasedPeople(backend.consents, ids),
+    consents: withHashedPeople(backend.consents, ids),
     drafts: backend.drafts,
     jobs: backend.jobs,
     idempotency: backend.idempotency,

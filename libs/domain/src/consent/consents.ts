@@ -18,7 +18,7 @@ export type ConsentEntry = {
   /** Derived from content and time, so that the same choice never counts twice. */
   readonly id: string;
   readonly workspace: string;
-  /** Person, as formatted by `personName`. On the log it is the keyed hash of that (`erasedName`). */
+  /** Person, as formatted by `personName`. On the log it is the keyed hash of that (`hashedName`). */
   readonly person: string;
   readonly target: ConsentTarget;
   /** Null for all channels. */

@@ -9,8 +9,8 @@ export { concernsDelivery, ERASED_PERSON, eraseDelivery, isUndecided } from './e
 export { eraseMemory, type IsOfPerson } from './erased-memory.ts';
 export {
   createErasureMatcher,
-  erasedName,
-  isErasedName,
+  hashedName,
+  isHashedName,
   nameHash,
   type ErasureMatcher,
   type ErasureSubject,

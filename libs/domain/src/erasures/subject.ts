@@ -25,7 +25,7 @@ export type ErasureMatcher = {
   readonly nameInstead: (text: string) => string;
 };
 
-const ERASED_NAME = 'hashed:';
+const HASHED_NAME = 'hashed:';
 
 /** The form of a name that its hash is made of: an address in its canonical form, any other name as it is. */
 const formOf = (text: string): string => plainAddress(text) ?? text;
@@ -34,9 +34,9 @@ const formOf = (text: string): string => plainAddress(text) ?? text;
 export const nameHash = (text: string, keyed: KeyedHash): string => keyed('erased', formOf(text));
 
 /** Returns the name under which lists keep what an erased person said, and the log what anybody said. */
-export const erasedName = (text: string, keyed: KeyedHash): string => ERASED_NAME + nameHash(text, keyed);
+export const hashedName = (text: string, keyed: KeyedHash): string => HASHED_NAME + nameHash(text, keyed);
 
-export const isErasedName = (text: string): boolean => text.startsWith(ERASED_NAME);
+export const isHashedName = (text: string): boolean => text.startsWith(HASHED_NAME);
 
 const EMAIL = /[\p{L}\p{N}._%+'-]+@[\p{L}\p{N}.-]+/gu;
 const PHONE = /\+?\d[\d\s()./-]{5,24}\d/g;
@@ -94,6 +94,6 @@ export function createErasureMatcher({ workspace, hashes }: ErasureSubject, keye
     covers: (other) => workspace === null || other === workspace,
     isPerson: (text) => text !== '' && isKnown(formOf(text)),
     mentions,
-    nameInstead: (text) => erasedName(text, keyed),
+    nameInstead: (text) => hashedName(text, keyed),
   };
 }

@@ -6,7 +6,7 @@ import {
   type ConsentEntry,
   type Decision,
 } from '@carillon/domain/consent';
-import { erasedName } from '@carillon/domain/erasures';
+import { hashedName } from '@carillon/domain/erasures';
 import { partitionOf } from '@carillon/domain/events';
 import type { Clock, ConsentStore, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 
@@ -93,7 +93,7 @@ function consentRecord(word: ConsentEntry, { log, codecs, ids }: ConsentPorts): 
     topic: 'carillon.consents',
     partition: partitionOf(key, log.partitions('carillon.consents')),
     key,
-    value: codecs.consent.encode({ ...word, person: erasedName(word.person, (...parts) => ids.keyed(...parts)) }),
+    value: codecs.consent.encode({ ...word, person: hashedName(word.person, (...parts) => ids.keyed(...parts)) }),
     headers: {},
   };
 }

@@ -1,4 +1,4 @@
-import { erasedName, isErasedName } from '@carillon/domain/erasures';
+import { hashedName, isHashedName } from '@carillon/domain/erasures';
 import type { CheckpointStore, ConsentStore, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import { decodeRecord } from '../decode-record.ts';
 
@@ -80,7 +80,7 @@ async function hashNamesInStore(consents: HashNamesPorts['consents']): Promise<v
     const { items, next } = await consents.list(undefined, BATCH_SIZE, cursor);
     for (const document of items) {
       // A writer that was faster has added the hash.
-      if (document.hash === undefined && !isErasedName(document.person))
+      if (document.hash === undefined && !isHashedName(document.person))
         await consents.replace({ ...document, version: document.version + 1 });
     }
     if (next === null) return;
@@ -107,7 +107,7 @@ async function namesSomebody(partition: number, from: number, end: number, ports
   for await (const records of pagesOf(partition, from, end, ports)) {
     for (const { value } of records) {
       const entry = await decodeRecord(ports.codecs.consent, value);
-      if (entry.ok && !isErasedName(entry.value.person)) return true;
+      if (entry.ok && !isHashedName(entry.value.person)) return true;
     }
   }
   return false;
@@ -116,7 +116,7 @@ async function namesSomebody(partition: number, from: number, end: number, ports
 async function withHashedName(record: LogRecord, { codecs, ids }: HashNamesPorts): Promise<NewRecord> {
   const { topic, partition, key, headers, value } = record;
   const entry = await decodeRecord(codecs.consent, value);
-  if (!entry.ok || isErasedName(entry.value.person)) return { topic, partition, key, headers, value };
-  const person = erasedName(entry.value.person, (...parts) => ids.keyed(...parts));
+  if (!entry.ok || isHashedName(entry.value.person)) return { topic, partition, key, headers, value };
+  const person = hashedName(entry.value.person, (...parts) => ids.keyed(...parts));
   return { topic, partition, key, headers, value: codecs.consent.encode({ ...entry.value, person }) };
 }

@@ -1,5 +1,5 @@
 import { fold, type Consents, type ConsentEntry } from '@carillon/domain/consent';
-import { isErasedName } from '@carillon/domain/erasures';
+import { isHashedName } from '@carillon/domain/erasures';
 import type {
   BatchStage,
   Clock,
@@ -33,10 +33,10 @@ export function createConsentStage(ports: ConsentStagePorts): BatchStage {
 
   /** Returns the document of a person whom the log names by keyed hash, or by name in records of an earlier release. */
   async function documentOf({ workspace, person }: ConsentEntry): Promise<Consents | null> {
-    const found = isErasedName(person)
+    const found = isHashedName(person)
       ? await consents.findHashed(workspace, [person])
       : await consents.find(workspace, [person]);
-    return found.find(({ person: name }) => !isErasedName(name)) ?? found[0] ?? null;
+    return found.find(({ person: name }) => !isHashedName(name)) ?? found[0] ?? null;
   }
 
   async function foldIn(words: readonly ConsentEntry[]): Promise<void> {

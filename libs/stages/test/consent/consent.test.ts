@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decide, type Consents, type Decision } from '@carillon/domain/consent';
-import { erasedName } from '@carillon/domain/erasures';
+import { hashedName } from '@carillon/domain/erasures';
 import type { ConsentStore, LogRecord } from '@carillon/ports';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { createConsentStage, decideConsents, publishConsents } from '../../src/index.ts';
@@ -30,7 +30,7 @@ describe('what a person decides', () => {
     expect(more).toEqual([]);
     expect(topology.ports.codecs.consent.decode(record?.value ?? new Uint8Array())).toMatchObject({
       ok: true,
-      value: { person: erasedName('ada', (...parts) => topology.ids.keyed(...parts)), optedOut: true },
+      value: { person: hashedName('ada', (...parts) => topology.ids.keyed(...parts)), optedOut: true },
     });
     expect(Buffer.from(record?.value ?? []).toString()).not.toContain('"ada"');
     expect(JSON.stringify([record?.key, record?.headers])).not.toContain('ada');

@@ -1,5 +1,5 @@
 import { decide, type Consents, type Decision } from '@carillon/domain/consent';
-import { erasedName } from '@carillon/domain/erasures';
+import { hashedName } from '@carillon/domain/erasures';
 import { partitionOf } from '@carillon/domain/events';
 import type { NewRecord } from '@carillon/ports';
 import { openTopology, type Topology } from '@carillon/testing/topology';
@@ -20,7 +20,7 @@ const people = async (): Promise<readonly string[]> =>
     const entry = topology.ports.codecs.consent.decode(value);
     return entry.ok ? entry.value.person : 'unreadable';
   });
-const hashOf = (person: string): string => erasedName(person, (...parts) => topology.ids.keyed(...parts));
+const hashOf = (person: string): string => hashedName(person, (...parts) => topology.ids.keyed(...parts));
 
 /** Opts a person out as the release before did: the document has no hash, and the record names the person. */
 async function optOutBefore(person: string): Promise<Consents> {

@@ -38,7 +38,7 @@ import {
   type FollowedConfiguration,
   type RuleBook,
 } from '@carillon/stages';
-import { withErasedPeople } from '@carillon/stores';
+import { withHashedPeople } from '@carillon/stores';
 import { changesOf, type Wish } from '../given/configuration.ts';
 import { givenIds } from '../given/moments.ts';
 import { compileGiven } from '../given/rules.ts';
@@ -202,7 +202,7 @@ export class Topology {
       cohorts,
       ledger,
       suppressions,
-      consents: withErasedPeople(consents, this.ids),
+      consents: withHashedPeople(consents, this.ids),
       drafts,
       jobs,
       idempotency,

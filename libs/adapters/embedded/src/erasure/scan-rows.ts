@@ -3,7 +3,7 @@ import {
   eraseDelivery,
   eraseMemory,
   holdsAddress,
-  isErasedName,
+  isHashedName,
   isUndecided,
   wordsName,
   type ErasurePlace,
@@ -169,7 +169,7 @@ const suppressions: Table = {
   columns: 'workspace, address',
   judge(row, { matcher }) {
     const address = text(row['address']);
-    if (!matcher.covers(text(row['workspace'])) || isErasedName(address) || !matcher.isPerson(address)) return null;
+    if (!matcher.covers(text(row['workspace'])) || isHashedName(address) || !matcher.isPerson(address)) return null;
     return { kind: 'suppression', sequence: Number(row['sequence']), under: matcher.nameInstead(address) };
   },
 };
@@ -181,7 +181,7 @@ const optOuts: Table = {
   columns: 'document',
   judge(row, { matcher }) {
     const person = text(row['person']);
-    if (!matcher.covers(text(row['workspace'])) || isErasedName(person) || !matcher.isPerson(person)) return null;
+    if (!matcher.covers(text(row['workspace'])) || isHashedName(person) || !matcher.isPerson(person)) return null;
     return {
       kind: 'consents',
       person,
