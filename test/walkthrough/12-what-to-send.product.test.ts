@@ -33,7 +33,7 @@ chapter('12. What to send', (newHome) => {
     expect(out).toMatch(/^total +number +101 +from the condition +when/m);
     expect(out).toMatch(/^customer\.email +email +"ada@example.com" +placeholder +to\.email/m);
     expect(out).toMatch(/^order_id .* key/m);
-    expect(out).toContain('the rule fires for it, and tells 1');
+    expect(out).toContain('the rule fires for it, and notifies 1');
   });
 
   it('prints a program that sends the event, with the credential from the environment', async () => {
