@@ -148,7 +148,7 @@ describe('the command', () => {
     const { stdout } = await shop.run(['rule', 'sample', 'order-paid.paid']);
     expect(stdout).toMatch(/^status +string +"paid" +from the condition +when$/m);
     expect(stdout).toMatch(/^order_id +string +"<order_id>" +placeholder +key, template$/m);
-    expect(stdout).toContain('the rule fires for it, and tells 1');
+    expect(stdout).toContain('the rule fires for it, and notifies 1');
     expect(stdout).toContain(`${shop.product.gatewayUrl}/events/shop/orders`);
     expect(stdout).toContain('CARILLON_API_KEY');
   });
