@@ -38,11 +38,12 @@ const offenders = (sources: readonly string[], words: readonly string[]): readon
 
 describe('a form of rules with state', () => {
   it.each(RULE_FORMS.map(({ name, keys }) => ({ name, keys })))(
-    '$name is a folder, a shape, a line of the list and a part of docs/rules.md',
+    '$name is a folder, a shape, a line of the list and on a page about rules',
     ({ name, keys }) => {
       expect(existsSync(join(root, FORMS, name, `${name}.ts`))).toBe(true);
       expect(existsSync(join(root, 'libs/shapes/src/rule-forms', `${name}.ts`))).toBe(true);
-      expect(keys.filter((key) => !read('docs/rules.md').includes(`\`${key}\``))).toEqual([]);
+      const pages = ['rules', 'compare-events', 'waiting'].map((page) => read(`docs/${page}.md`)).join('\n');
+      expect(keys.filter((key) => !pages.includes(`\`${key}\``))).toEqual([]);
     },
   );
 

@@ -8,7 +8,7 @@ import { startCarillon, type Carillon } from './support.ts';
  * 37. Placed, not paid
  *
  * Some of the most useful messages are about what did not happen. A rule with `after` waits for an event that does not come: here an
- * order that is placed and not paid. docs/rules.md has the keys, and docs/waiting.md says which clock counts.
+ * order that is placed and not paid. docs/waiting.md has the keys, and docs/event-times.md says which clock counts.
  */
 
 const WAIT_MS = 2_000;

@@ -1,5 +1,5 @@
 /**
- * What JSON can say, with integers beyond 2^53 (within 64 bits) kept exact as bigint (docs/rules.md).
+ * What JSON can say, with integers beyond 2^53 (within 64 bits) kept exact as bigint (docs/expressions.md).
  * Objects made by our parser have no prototype, so a field named `__proto__` or `constructor` is only a field.
  */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;

@@ -93,7 +93,7 @@ export type LanguageOptions = {
   readonly generate?: boolean;
 };
 
-/** CEL as docs/rules.md describes it: checked when saved, run as generated code, or as closures where that is forbidden. */
+/** CEL as docs/expressions.md describes it: checked when saved, run as generated code, or as closures where that is forbidden. */
 export function createExpressionLanguage(options: LanguageOptions = {}): ExpressionLanguage {
   const generate = options.generate ?? mayGenerate();
   const parsers = new Map<ExpressionPlace, Parser>();

@@ -5,7 +5,7 @@ import type { StepBudget } from './budget.ts';
 import type { ExpressionForm, TextRange } from './expression-form.ts';
 import type { FieldRoot, Requirement } from './requirement.ts';
 
-/** Where an expression stands decides which names it sees (docs/rules.md, docs/recipients.md). */
+/** Where an expression stands decides which names it sees (docs/expressions.md, docs/recipients.md). */
 export type ExpressionPlace =
   | 'when'
   | 'unless'

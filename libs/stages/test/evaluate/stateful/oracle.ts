@@ -1,9 +1,9 @@
 import { DAY, type CaseRecord, type Condition, type Edit, type EventBody, type Case, type RuleSpec } from './cases.ts';
 
 /**
- * What docs/rules.md says of rules with state, over the whole list of records. It shares no code with the product: it has
- * no memory that is saved, no batches and no watermark that is passed on. For each deadline it looks up the record at which
- * the deadline has passed.
+ * What docs/waiting.md and docs/compare-events.md say of rules with state, over the whole list of records. It shares no code
+ * with the product: it has no memory that is saved, no batches and no watermark that is passed on. For each deadline it looks
+ * up the record at which the deadline has passed.
  */
 
 /** A rule that fires. */

@@ -136,7 +136,7 @@ function compiledWait(parts: WaitParts): CompiledForm<KeptWait> {
   };
 }
 
-/** The first row of the table of waits in docs/rules.md that applies to the event. */
+/** The first row of the table of waits in docs/waiting.md that applies to the event. */
 function stepAtEvent(
   parts: WaitParts,
   keptBefore: KeptWait | undefined,
