@@ -21,7 +21,6 @@ export { readStartSettings } from './files/read-start.ts';
 export { configurationReference } from './files/reference.ts';
 export { FILE_SECTIONS } from './files/reference-sections.ts';
 export { resourceFiles, resourceYaml, writeConfigurationFolder } from './files/write-folder.ts';
-export { differencesOf, type Difference } from './plan/differences.ts';
 export { referencesOf } from './plan/references.ts';
 export { planChanges, planChangesCoroutine } from './plan/plan.ts';
 export type { Plan, PlannedAction, PlannedChange, PlanOptions } from './plan/planned.ts';

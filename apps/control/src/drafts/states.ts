@@ -1,6 +1,7 @@
-import { differencesOf, isWritten, writtenBody, type WrittenKind } from '@carillon/configuration';
+import { isWritten, writtenBody, type WrittenKind } from '@carillon/configuration';
 import {
   canonical,
+  differencesOf,
   resourceKey,
   type Configuration,
   type Draft,

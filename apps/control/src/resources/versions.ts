@@ -1,13 +1,7 @@
-import {
-  differencesOf,
-  referencesOf,
-  resourceFiles,
-  writtenBody,
-  isWritten,
-  type WrittenKind,
-} from '@carillon/configuration';
+import { referencesOf, resourceFiles, writtenBody, isWritten, type WrittenKind } from '@carillon/configuration';
 import type { ActorBody, PublicationBody, ResourceDiffBody, VersionBody } from '@carillon/contracts';
 import {
+  differencesOf,
   findResource,
   resourceKey,
   type Configuration,

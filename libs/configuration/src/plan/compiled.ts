@@ -1,7 +1,6 @@
 import { CHANNEL_NAMES, variantsOf } from '@carillon/domain/channels';
-import type { TemplateBody } from '@carillon/domain/configuration';
+import type { Difference, TemplateBody } from '@carillon/domain/configuration';
 import { pathText } from '../value-path.ts';
-import type { Difference } from './differences.ts';
 
 /** What changes in a template but for what is compiled from something else: nobody wrote that. */
 export function withoutCompiled(

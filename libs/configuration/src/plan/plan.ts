@@ -1,6 +1,7 @@
 import {
   canonical,
   type Configuration,
+  differencesOf,
   findResource,
   listResources,
   type NotificationBody,
@@ -20,7 +21,6 @@ import { keptCategories } from '../checks/categories.ts';
 import { checkPlanCoroutine } from './check-plan.ts';
 import { withUsers } from './includes.ts';
 import { withoutCompiled } from './compiled.ts';
-import { differencesOf } from './differences.ts';
 import { identified } from './identities.ts';
 import type { Plan, PlannedChange, PlanOptions, Wanted } from './planned.ts';
 

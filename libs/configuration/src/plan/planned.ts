@@ -1,8 +1,7 @@
-import type { ResourceBodies, ResourceChange, ResourceRef } from '@carillon/domain/configuration';
+import type { Difference, ResourceBodies, ResourceChange, ResourceRef } from '@carillon/domain/configuration';
 import type { Fault, Warning } from '../checks/finding.ts';
 import type { ExpressionCheck, TemplateCheck } from '../checks/check-context.ts';
 import type { WantedResource, WrittenKind } from '../resource.ts';
-import type { Difference } from './differences.ts';
 
 export type PlannedAction =
   | 'create'

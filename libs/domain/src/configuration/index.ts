@@ -1,5 +1,6 @@
 export * from './api-keys.ts';
 export * from './configuration.ts';
+export * from './differences.ts';
 export * from './drafts.ts';
 export * from './environments.ts';
 export * from './integrations.ts';
