@@ -1,14 +1,16 @@
-import type { Configuration } from '@carillon/domain/configuration';
+import { findRuleById, type Configuration } from '@carillon/domain/configuration';
 import type { Delivery, Intent, TestSend } from '@carillon/domain/deliveries';
 import { templateForReader } from '@carillon/domain/templates';
 import { formatInstant, traceIdOf, type Instant } from '@carillon/kernel';
 import type { ConfigurationView, DeliveryLedger } from '@carillon/ports';
+import { newerVersionLines } from './rule-versions.ts';
 import { deliverySteps, step, traceLines, type TraceStep } from './steps.ts';
 
 /** Facts about the origin of a delivery that its intent lacks. Null: unknown. */
 export type Origin = {
   /** The configuration that evaluated the event. */
   readonly pinned: Configuration | null;
+  readonly published: Configuration;
   /** When the event was received. */
   readonly receivedAt: Instant | null;
   /** Watermark at which a rule that waited decided. */
@@ -18,10 +20,11 @@ export type Origin = {
 /** Returns the event, trigger and intent of a delivery, with the wait between them if the rule waited. */
 export function originSteps(
   { intent, intentPosition }: Delivery,
-  { pinned, receivedAt, passedAt }: Origin,
+  { pinned, published, receivedAt, passedAt }: Origin,
 ): OriginSteps {
   const { eventId, eventPosition, triggerId, configNumber, rule, ruleVersion, causedAt, deadline } = intent;
   const named = { configNumber, rule, ruleVersion };
+  const placed = pinned && findRuleById(pinned, intent.slot.workspace, intent.ruleId);
   const { person } = intent;
   const eventAt = receivedAt ?? (deadline === undefined ? causedAt : null);
   const firedAt = deadline === undefined ? causedAt : (passedAt ?? deadline);
@@ -37,7 +40,11 @@ export function originSteps(
       deadline === undefined
         ? []
         : [step('rule', eventAt, `rule ${rule} waited until ${formatInstant(deadline)}`, named)],
-    trigger: step('trigger', firedAt, `rule ${rule} fired${by}${passed}`, { id: triggerId, ...named }),
+    trigger: step('trigger', firedAt, `rule ${rule} fired${by}${passed}`, {
+      id: triggerId,
+      ...named,
+      lines: placed ? newerVersionLines(placed, published) : [],
+    }),
     intent: step('intent', firedAt, `${intentWords(intent, pinned)}${senderWords(intent)}`, {
       id: intent.id,
       position: intentPosition,
@@ -97,7 +104,8 @@ export async function sentSteps(
   const steps: TraceStep[] = [];
   for (const delivery of sent) {
     const pinned = await configuration.at(delivery.intent.configNumber).catch(() => null);
-    const { intent } = originSteps(delivery, { pinned, receivedAt: null, passedAt: null });
+    const published = configuration.current();
+    const { intent } = originSteps(delivery, { pinned, published, receivedAt: null, passedAt: null });
     steps.push(intent, ...deliverySteps(delivery, delivery.intent.id));
   }
   return steps;

@@ -28,6 +28,7 @@ import {
 } from '@carillon/stages';
 import { conditionLines } from './explained-lines.ts';
 import type { NamedPerson } from './people.ts';
+import { newerVersionLines } from './rule-versions.ts';
 import { traceRule, type EvaluatedAt, type RuleStory } from './rule-story.ts';
 import { step, type TraceStep } from './steps.ts';
 import type { TracePorts } from './trace-ports.ts';
@@ -127,10 +128,13 @@ async function storyOf(
     return { ...story, steps: [...steps, ...story.steps] };
   }
   if (isWithdrawn) steps.push(step('rule', decisions.at(-1)?.at ?? row.at, WITHDRAWN, more));
-  if (steps.length > 0) return { steps, people: [], intents: [] };
-  if (waitsUntil !== null) {
-    const waits = step('rule', row.at, `waits until ${formatInstant(waitsUntil)}`, more);
-    return { steps: [waits], people: [], intents: [] };
+  if (steps.length === 0 && waitsUntil !== null) {
+    steps.push(step('rule', row.at, `waits until ${formatInstant(waitsUntil)}`, more));
+  }
+  const [first, ...others] = steps;
+  if (first) {
+    const lines = [...first.lines, ...newerVersionLines(placed, ports.configuration.current())];
+    return { steps: [{ ...first, lines }, ...others], people: [], intents: [] };
   }
   if (nothing !== null) {
     const evaluated = { placed, triggerId: null, outcome: nothing, intents: [], triggers: [] };

@@ -7,6 +7,7 @@ import type { EventRow } from '@carillon/ports';
 import type { EvaluatedRule } from '@carillon/stages';
 import { conditionLines, dropLines } from './explained-lines.ts';
 import { traceTrigger } from './lookups.ts';
+import { newerVersionLines } from './rule-versions.ts';
 import { listItems, namedPeople, type NamedPerson } from './people.ts';
 import { step, type TraceStep } from './steps.ts';
 import type { TracePorts } from './trace-ports.ts';
@@ -39,9 +40,11 @@ export async function traceRule(
   // Values of a change are shown even if the rule fired.
   const isToExplain = event.change === null ? !hasFired : !isSkipped;
   const lines = isToExplain && rule ? conditionLines(rule, bindings) : [];
-  const steps = [
-    isSkipped ? skippedStep(placed, row, rule?.changes ?? [], event.change) : ruleStep(evaluated, row, lines),
-  ];
+  const ruled = isSkipped
+    ? skippedStep(placed, row, rule?.changes ?? [], event.change)
+    : ruleStep(evaluated, row, lines);
+  const newer = newerVersionLines(placed, ports.configuration.current());
+  const steps: TraceStep[] = [{ ...ruled, lines: [...ruled.lines, ...newer] }];
   if (outcome.kind === 'fired') {
     const items = rule ? listItems(rule, bindings) : undefined;
     const naming = { rule: ruleTitle(placed), intents: evaluated.intents, itemAt: (at: number) => items?.[at] };

@@ -129,7 +129,8 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
     const steps = inOrder([testStep(delivery, test, pinned), ...told]);
     return { kind: 'delivery', id, traceId: traceIdOf(traceparent), steps, people: null };
   }
-  const origin = originSteps(delivery, { pinned, ...(await waitOfDelivery(delivery, ports)) });
+  const published = ports.configuration.current();
+  const origin = originSteps(delivery, { pinned, published, ...(await waitOfDelivery(delivery, ports)) });
   // A slot that was taken over has earlier steps than its event.
   const steps = inOrder([origin.event, ...origin.wait, origin.trigger, ...asked, origin.intent, ...told]);
   return { kind: 'delivery', id, traceId: traceIdOf(delivery.intent.traceparent), steps, people: null };

@@ -68,6 +68,18 @@ describe('the trace of an event that a rule with state saw', () => {
     expect(await linesOf(placed)).toEqual([`waits until ${iso(deadline)}`]);
   });
 
+  it('shows what differs between the version that started the wait and the published one', async () => {
+    await publish(WAITS);
+    const placed = await happens('placed');
+    await settle(topology);
+    await publish({ ...WAITS, unless: 'event.status == "gone"' });
+    const waits = (await stepsOf(placed)).find(({ text }) => text.startsWith('waits until'));
+    expect(waits?.lines).toEqual([
+      'since version 1 the rule was changed; version 2 is published:',
+      '  unless: event.status == "paid"  →  event.status == "gone"',
+    ]);
+  });
+
   it('says that the wait of a removed rule has ended, before and after its deadline', async () => {
     await publish(WAITS);
     const placed = await happens('placed');

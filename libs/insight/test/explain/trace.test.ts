@@ -107,6 +107,27 @@ describe('the trace of an event', () => {
     expect(linesOf(await stepsOf(id)).join('\n')).toContain('evaluated with configuration 0: 3 rules saw it, 1 fired');
   });
 
+  it('shows what differs between the version that evaluated it and the published one', async () => {
+    const id = await topology.event(order('paid', 7));
+    await settle();
+    const big = { ...RULES.big, when: 'event.total > 80' };
+    await topology.publish(
+      ...orderShop({ ...ORDER_PAID, rules: { paid: { ...paid, enabled: false }, big } }).slice(1, 2),
+    );
+    const steps = await stepsOf(id);
+    const linesOfRule = (rule: string) => steps.find((one) => one.rule === rule && one.step !== 'intent')?.lines;
+    expect(linesOfRule('order-paid.big')?.slice(-2)).toEqual([
+      'since version 1 the rule was changed; version 2 is published:',
+      '  when: event.total > 100  →  event.total > 80',
+    ]);
+    expect(linesOfRule('order-paid.off')).toEqual(['since version 1 the rule was removed']);
+    const since = ['since version 1 the rule was changed; version 2 is published:', '  enabled: true  →  false'];
+    expect(linesOfRule('order-paid.paid')).toEqual(since);
+    const [delivery] = (await topology.data.ledger.list({}, 5)).items;
+    const story = await traceDelivery(delivery?.id ?? '', topology.tracePorts);
+    expect(story?.steps.find(({ step }) => step === 'trigger')?.lines).toEqual(since);
+  });
+
   it('is empty for an unknown event', async () => {
     expect(await traceEvent('evt_gone', topology.tracePorts)).toBeNull();
     expect(await traceDelivery('dlv_gone', topology.tracePorts)).toBeNull();
