@@ -51,7 +51,15 @@ export async function importMove(
   const ids = createIds(keys.ledgerKey);
   let added = NOTHING_YET;
   let kept = NOTHING_YET;
+  let unmarked: number | null = null;
+  // Only the newest configuration gets markers. Overdue waits would end by any other that had one.
+  const appendMarkers = async (): Promise<void> => {
+    if (unmarked !== null) await repeatMarkers(backend.log, unmarked);
+    unmarked = null;
+  };
   for await (const batch of batchesOf(readMoveLines(file))) {
+    const isConfiguration = batch.every((line) => 'configuration' in line);
+    if (!isConfiguration) await appendMarkers();
     const number = shift + added.configuration + kept.configuration;
     const memories = batch.flatMap((line) => ('state' in line ? line.state : []));
     const states = memories.map((memory) => movedState(memory, shift, { ids, log: backend.log }));
@@ -68,8 +76,10 @@ export async function importMove(
       if (news[at]) added = countedWith(added, line);
       else kept = countedWith(kept, line);
     }
+    if (isConfiguration) unmarked = number + batch.length - 1;
     progress(added.delivery + kept.delivery, header.deliveries);
   }
+  await appendMarkers();
   return { added, kept };
 }
 
@@ -205,6 +215,5 @@ async function appendConfiguration(
       `configuration ${number} and those after it did not get their numbers, because another configuration was applied meanwhile. Empty the log and the stores, and import again before you apply`,
     );
   }
-  await repeatMarkers(log, number + records.length - 1);
   return records.map((_, at) => at >= before);
 }
