@@ -7,7 +7,7 @@ import { ORDER, ORDER_PAID, startCarillon, type Carillon } from './support.ts';
  * 36. Send what is missing
  *
  * After a changed rule is published, Carillon sends the messages that the rule adds for past events: first a look, then exactly what was seen.
- * docs/replay.md has the words.
+ * docs/send-missing-messages.md has the words.
  */
 
 chapter('36. Send what is missing', (newHome) => {
