@@ -11,8 +11,7 @@ import {
 } from '@carillon/domain/changes';
 import { describe, expect, it } from 'vitest';
 
-type Page = {
-  readonly file: string;
+type Listed = {
   readonly kind: SourceKind;
   readonly integration: string;
   /** A table or topic, with the head of its table of reasons. */
@@ -20,15 +19,14 @@ type Page = {
   readonly head: string;
 };
 
-const PAGES: readonly Page[] = [
+const LISTED: readonly Listed[] = [
   {
-    file: 'databases.md',
     kind: 'postgres',
     integration: 'shop-db',
     place: 'public.orders',
     head: 'a table is not read',
   },
-  { file: 'kafka-topics.md', kind: 'kafka', integration: 'bus', place: 'orders', head: 'a topic is not read' },
+  { kind: 'kafka', integration: 'bus', place: 'orders', head: 'a topic is not read' },
 ];
 const AT = Date.parse('2026-11-28T09:12:04Z');
 const NOTHING_MORE = { detail: null, fix: null } as const;
@@ -38,7 +36,7 @@ const tableOf = (head: string, rows: readonly string[]): string =>
   ['', `| ${head} | what Carillon says |`, '|---|---|', ...rows, ''].join('\n');
 
 /** Returns the tables of all reasons of a kind, in the words of the program. */
-function reasonsOf({ kind, integration, place, head }: Page): string {
+function reasonsOf({ kind, integration, place, head }: Listed): string {
   const { waiting, stopped, table } = SOURCE_REASONS[kind];
   const sentenceOf = (state: SourceState): string =>
     describeSource({ workspace: 'shop', integration, kind, state, position: { at: AT }, tables: [], reset: null }, AT)
@@ -60,10 +58,10 @@ function reasonsOf({ kind, integration, place, head }: Page): string {
   ].join('');
 }
 
-describe.each(PAGES)('docs/$file', (page) => {
-  it('lists every reason in the words of the program', () => {
-    const text = readFileSync(join(import.meta.dirname, '../../docs', page.file), 'utf8');
-    const listed = /<!-- reasons -->\n([\s\S]*?)<!-- \/reasons -->/.exec(text)?.[1];
-    expect(listed).toBe(`${reasonsOf(page)}\n`);
+describe.each(LISTED)('docs/source-reasons.md', (source) => {
+  it(`lists every reason of ${source.kind} in the words of the program`, () => {
+    const text = readFileSync(join(import.meta.dirname, '../../docs/source-reasons.md'), 'utf8');
+    const listed = new RegExp(`<!-- reasons ${source.kind} -->\\n([\\s\\S]*?)<!-- /reasons -->`).exec(text)?.[1];
+    expect(listed).toBe(`${reasonsOf(source)}\n`);
   });
 });
