@@ -10,13 +10,14 @@ import { embeddedHome } from './places.ts';
 import { startCarillon, type Carillon } from './support.ts';
 
 /*
- * docs/send-every-change.md, executed: each block of code that names a file is that file, and the programs send to the
- * demo as they stand.
+ * The pages for programs that send, executed: each block of code that names a file is that file, and the programs send to
+ * the demo as they stand.
  */
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/send-every-change.md'), 'utf8');
+const PAGES = ['send-every-change', 'send-batches', 'send-from-a-page', 'outbox'];
+const pages = PAGES.map((name) => readFileSync(join(import.meta.dirname, `../../docs/${name}.md`), 'utf8')).join('\n');
 const files = new Map(
-  [...page.matchAll(/^```\w+ ([\w.-]+)\n([^`]*(?:`[^`]+)*?)^```$/gm)].map(([, name = '', text = '']) => [name, text]),
+  [...pages.matchAll(/^```\w+ ([\w.-]+)\n([^`]*(?:`[^`]+)*?)^```$/gm)].map(([, name = '', text = '']) => [name, text]),
 );
 
 let carillon: Carillon;
@@ -31,7 +32,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs a program in the folder of the page's files, with nothing in the environment but what the page names. */
+/** Runs a program in the folder of their files, with nothing in the environment but what the pages name. */
 async function run(command: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) {
   const env = {
     PATH: process.env['PATH'],
@@ -71,12 +72,12 @@ const countEvents = async (): Promise<number> =>
 
 const anyEventId = expect.stringMatching(/^evt_/) as string;
 
-it('finds the files of the page', () => {
+it('finds the files of the pages', () => {
   expect([...files.keys()]).toEqual([
     'carillon.mjs',
+    'orders.mjs',
     'send_many.sh',
     'cloud_event.sh',
-    'orders.mjs',
     'saved-locally.mjs',
     'outbox.sql',
     'send_outbox.py',
