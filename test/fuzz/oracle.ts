@@ -1,4 +1,4 @@
-import { problemSchema, PROBLEM_TYPE_PREFIX } from '@carillon/contracts';
+import { ERRORS_PAGE, problemSchema } from '@carillon/contracts';
 import { EVENT_LIMITS } from '@carillon/domain/events';
 import { ERRORS, type ErrorCode } from '@carillon/kernel';
 import type { Answer, Exchange } from './exchange.ts';
@@ -115,10 +115,10 @@ function judgeProblem({ status, headers, body }: Answer, { path, bodiless }: Ask
   }
   const read = problemSchema.safeParse(json);
   if (!read.success) return `a problem in another form: ${read.error.message.slice(0, 300)}`;
-  const { code, type: urn, status: said, detail, title, request_id: id } = read.data;
+  const { code, type: link, status: said, detail, title, request_id: id } = read.data;
   const known = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : undefined;
   if (!known) return `an unknown code: ${code}`;
-  if (urn !== `${PROBLEM_TYPE_PREFIX}${code}` || title !== known.title) return `type or title are not those of ${code}`;
+  if (link !== `${ERRORS_PAGE}#${code}` || title !== known.title) return `type or title are not those of ${code}`;
   if (said !== status || known.status !== status) return `${code} with status ${status}, and ${said} in the body`;
   if (detail === '' || id === '') return `${code} without a detail or a request id`;
   if (NEVER.has(code)) return `the code ${code}`;

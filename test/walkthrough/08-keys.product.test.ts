@@ -37,7 +37,7 @@ chapter('8. Keys and secrets', (newHome) => {
 
   it('answers 403 to a valid key on a stream that does not name it', async () => {
     const answer = await carillon.post('shop/orders', body, as(mobile));
-    expect(answer).toMatchObject({ status: 403, body: { type: 'urn:carillon:problem:forbidden' } });
+    expect(answer).toMatchObject({ status: 403, body: { type: '/docs/errors#forbidden' } });
   });
 
   it('takes the key once the stream names it; two names while you exchange one key for another', async () => {

@@ -12,6 +12,7 @@ import { DOCS, linkResolver, readPages, shelvesOf, type DocsPage } from './pages
 
 const root = resolve(import.meta.dirname, '../..');
 const look = join(root, 'apps/portal/docs-site');
+const ICON = join(root, 'apps/portal/public/assets/icon.svg');
 
 /** Where the control role reads the documentation in a checkout: a link to the last build. */
 export const DOCS_BUILT = join(root, 'apps/portal/docs-dist');
@@ -20,7 +21,14 @@ export const DOCS_PROGRAM = import.meta.filename;
 export const PACKAGES_OF_DOCS = ['node_modules/minisearch'];
 
 /** The files that a build is made from. Decisions, benchmarks and internals are not served. */
-const SOURCES = ['docs', 'apps/portal/docs-site', 'tools/docs', 'tools/built-folder.ts', 'package.json'];
+const SOURCES = [
+  'docs',
+  'apps/portal/docs-site',
+  'apps/portal/public/assets/icon.svg',
+  'tools/docs',
+  'tools/built-folder.ts',
+  'package.json',
+];
 const NOT_SERVED = /\/docs\/(?:decisions|benchmarks|internals)\/|\/node_modules\//;
 export const docsFingerprint = (): string => fingerprintOf(root, SOURCES, 'docs', (path) => !NOT_SERVED.test(path));
 
@@ -97,7 +105,7 @@ export function checkLinks(pages: readonly DocsPage[], facts: ReadonlyMap<string
   if (dead.length > 0) throw new Error(`dead links in the documentation:\n${dead.join('\n')}`);
 }
 
-type Assets = { readonly style: string; readonly script: string };
+type Assets = { readonly style: string; readonly script: string; readonly icon: string };
 type Rendered = {
   /** By address of the page. */
   readonly html: ReadonlyMap<string, string>;
@@ -161,6 +169,7 @@ async function buildDocs(fresh: string): Promise<void> {
   const assets = {
     style: await writeAsset(fresh, 'docs.css', await readFile(join(look, 'docs.css'))),
     script: await writeAsset(fresh, 'docs.js', await scriptOfPages()),
+    icon: await writeAsset(fresh, 'icon.svg', await readFile(ICON)),
   };
   const { html, facts, images } = await render(pages, assets);
   checkLinks(pages, facts);

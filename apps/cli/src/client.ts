@@ -112,6 +112,12 @@ export async function readAnswer(answer: Response, url: string): Promise<unknown
   }
 }
 
+/** Returns a problem whose `type` is a whole URL, so that a person can open it. */
+export function linkedProblem(problem: Problem | undefined, url: string): Problem | undefined {
+  const isLink = typeof problem?.type === 'string' && URL.canParse(problem.type, url);
+  return isLink ? { ...problem, type: new URL(problem.type, url).href } : problem;
+}
+
 function createClient(url: string, token: string, options: CommonOptions): Client {
   type Sent = { readonly type: string; readonly text: string };
 
@@ -130,7 +136,7 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
       throw new CommandError(`no server answers at ${url} (${why}): is Carillon running?`);
     });
     if (answer.ok) return answer;
-    const problem = (await readAnswer(answer, url)) as Problem | undefined;
+    const problem = linkedProblem((await readAnswer(answer, url)) as Problem | undefined, url);
     throw new CommandError(
       problem ? runnable(problem.detail, options) : `${url}${path} answered ${answer.status}`,
       problem,

@@ -65,6 +65,8 @@ export function reportFailure(error: unknown, asJson: boolean): number {
     sayJson(problem ?? { code, detail: messageOf(error) });
   } else {
     process.stderr.write(`${paint('red', 'carillon:')} ${messageOf(error).split('\n').map(clean).join('\n')}\n`);
+    const page = problem?.type ?? (isCarillonError(error) ? `docs/errors.md, ${error.code}` : null);
+    if (page !== null) process.stderr.write(`${paint('dim', `see ${clean(page)}`)}\n`);
   }
   return WRONG_CALLS.has(code) ? 2 : 1;
 }

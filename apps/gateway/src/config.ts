@@ -33,6 +33,8 @@ export type GatewayConfig = {
   readonly http?: Partial<HttpLimits>;
   /** Where mail that comes back is taken; null: nowhere. */
   readonly bounces?: BounceSettings | null;
+  /** Folder of the built documentation, to which the `type` of an error body leads. Null if this server has none. */
+  readonly docsFolder?: string | null;
   /** Addresses and ranges of proxies, whose word about the client's address counts. */
   readonly trustedProxies?: readonly string[];
 };
@@ -57,6 +59,7 @@ export const withDefaults = (config: GatewayConfig): GatewaySettings => ({
   tellUsesEvery: 5000,
   http: {},
   bounces: null,
+  docsFolder: null,
   trustedProxies: [],
   ...config,
 });

@@ -1,4 +1,4 @@
-import { createHttpServer, type ReadinessCheck } from '@carillon/runtime';
+import { createHttpServer, serveDocs, type ReadinessCheck } from '@carillon/runtime';
 import { GATEWAY_PORT_SETTING, withDefaults, type GatewayConfig } from './config.ts';
 import { serveCohortIntake } from './cohort-intake.ts';
 import { serveEventIntake } from './event-intake.ts';
@@ -52,6 +52,7 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
   serveConsentLinks(server.app, ports, intakePlaces);
   serveCohortIntake(server.app, ports, parts);
   serveReceiptIntake(server.app, ports, parts);
+  if (settings.docsFolder !== null) serveDocs(server.app, settings.docsFolder);
   try {
     const { address, port } = await server.listen();
     const bounces = settings.bounces && (await startBounceIntake(settings.bounces, ports, settings));

@@ -223,7 +223,7 @@ describe('clients that are slow or wrong', () => {
     );
     const wrong = rawConnection(gateway.port);
     wrong.send(head(fixture.keys.backend, ...headers) + body);
-    expect(await wrong.answer).toMatch(/^HTTP\/1\.1 400 [^]*urn:carillon:problem:invalid_request/);
+    expect(await wrong.answer).toMatch(/^HTTP\/1\.1 400 [^]*\/docs\/errors#invalid_request/);
     expect(appends).toBe(0);
   });
 

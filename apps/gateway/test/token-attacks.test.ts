@@ -40,7 +40,7 @@ const answerOf = ({ status, body, headers }: Answer): unknown => ({
 const problem = (detail: string, description: string | null): unknown => ({
   status: 401,
   body: {
-    type: 'urn:carillon:problem:unauthorized',
+    type: '/docs/errors#unauthorized',
     title: 'No valid credential',
     status: 401,
     code: 'unauthorized',

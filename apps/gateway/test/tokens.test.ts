@@ -78,7 +78,7 @@ describe('a claim that the stream binds', () => {
     const answer = await send(claims, body);
     expect(answer.status).toBe(403);
     expect(answer.body).toMatchObject({
-      type: 'urn:carillon:problem:claim_mismatch',
+      type: '/docs/errors#claim_mismatch',
       title: 'The token does not match the event',
       code: 'claim_mismatch',
       detail: `The claim sub of the token must equal event.user_id: ${why}.`,

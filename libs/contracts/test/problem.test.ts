@@ -19,7 +19,7 @@ describe('a problem', () => {
           const answer = problemOf(new CarillonError(code, detail, facts), 'req_1');
           expect(problemSchema.parse(answer.body)).toEqual(answer.body);
           expect(answer.status).toBe(ERRORS[code].status);
-          expect(answer.body.type).toBe(`urn:carillon:problem:${code}`);
+          expect(answer.body.type).toBe(`/docs/errors#${code}`);
         },
       ),
     );

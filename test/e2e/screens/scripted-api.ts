@@ -23,7 +23,7 @@ export class Reply {
 
 /** Returns a refusal of the API. `more` are further fields of its body, except `retry-after`, which is a header. */
 export function problem(status: number, code: string, detail: string, more: object = {}): Reply {
-  const type = `urn:carillon:problem:${code}`;
+  const type = `/docs/errors#${code}`;
   const { 'retry-after': after, ...fields } = more as { readonly 'retry-after'?: string };
   const body = { type, title: 'Refused', status, detail, code, request_id: 'req_1', ...fields };
   return new Reply(status, body, after === undefined ? {} : { 'retry-after': after });

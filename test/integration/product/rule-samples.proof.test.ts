@@ -104,7 +104,7 @@ for (const name of CODE_LANGUAGES) {
         CARILLON_API_KEY: 'wrong',
       });
       expect(code).not.toBe(0);
-      expect(out + err).toContain('urn:carillon:problem:unauthorized');
+      expect(out + err).toContain('/docs/errors#unauthorized');
     }, 240_000);
   });
 }

@@ -1,6 +1,6 @@
 import type { Problem } from '@carillon/contracts';
 import type { Command } from 'commander';
-import { readAnswer, seg, type Client, type CommonOptions } from '../client.ts';
+import { linkedProblem, readAnswer, seg, type Client, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { paint } from '../output.ts';
 import { answer, command } from './api-command.ts';
@@ -99,5 +99,5 @@ async function postEvent(url: string, key: string, body: string, idempotencyKey?
   if (answered.status === 202) return parsed;
   const { detail = 'refused', line, column } = parsed;
   const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`;
-  throw new CommandError(`${answered.status}: ${detail}${place}`, parsed as Problem);
+  throw new CommandError(`${answered.status}: ${detail}${place}`, linkedProblem(parsed as Problem, url));
 }

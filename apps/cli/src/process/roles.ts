@@ -3,7 +3,7 @@ import { startDelivery, type DeliveryRole } from '@carillon/delivery';
 import { startEngine } from '@carillon/engine';
 import { CONFIGURATION_FRESH_FOR, startGateway } from '@carillon/gateway';
 import { namedRetention } from '@carillon/domain/configuration';
-import { createHttpServer, pause, type HealthSources } from '@carillon/runtime';
+import { createHttpServer, pause, serveDocs, type HealthSources } from '@carillon/runtime';
 import { DOCS_FOLDER, PORTAL_FOLDER } from '../shipped-files.ts';
 import { secretChecks } from './secret-checks.ts';
 import { placeOfRuns } from '../replay/place-of-runs.ts';
@@ -55,6 +55,7 @@ export async function startGatewayRole(
       port: settings.gatewayPort,
       bounces: settings.bounces,
       trustedProxies: settings.trustedProxies,
+      docsFolder: DOCS_FOLDER,
     },
     { ...foundation, ...health, telemetry: watches.gateway(), httpLog: watches.httpLog },
   );
@@ -138,6 +139,7 @@ export async function startHealthServer(
     log: watches.httpLog,
     ...health,
   });
+  serveDocs(server.app, DOCS_FOLDER);
   const { address } = await server.listen();
   closing.add(() => server.close(CLOSE_TIMEOUT_MS));
   return address;

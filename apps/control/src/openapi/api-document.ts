@@ -11,7 +11,7 @@ const NOWHERE: ControlConfig = {
   port: 0,
   eventsUrl: 'http://127.0.0.1:7400/events',
   ownerToken: '',
-  portalFolder: '',
+  portalFolder: '/nowhere',
   docsFolder: '/nowhere',
 };
 

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pagePolicy, sendStaticFile, serveDocs } from '@carillon/runtime';
 import type { Inbox } from '@carillon/ports';
 import type { Access } from '../access/access.ts';
 import { visibleScopeOf } from '../access/visible-scope.ts';
 import { audited } from '../audit/facts.ts';
 import { unbuiltPage, unknownPage } from './page-frame.ts';
-import { readDocs, readPortal, type PortalFile } from './portal-files.ts';
+import { readPortal } from './portal-files.ts';
 import { notFound } from '../routes/app.ts';
 
 /** Paths served by the portal. For unknown paths below them, the portal shows that the page does not exist. */
@@ -23,13 +24,7 @@ const PORTAL_PAGES = [
   '/settings/*',
 ];
 
-/**
- * No script but our own, no connection but to this server, and no way for text to become markup; mail bodies are shown
- * in frames without scripts, and their pictures and styles are the mail's own business. `styles` says which styles count.
- */
-const policyWith = (styles: string): string =>
-  `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
-const POLICY = policyWith("'self'");
+const POLICY = pagePolicy();
 
 const HTML = 'text/html; charset=utf-8';
 
@@ -39,41 +34,14 @@ export const sendText = (reply: FastifyReply, text: string): FastifyReply =>
 /** Its files hold nothing of a deployment: what the pages show they ask the management API for. */
 const OPEN = { config: { permission: 'anybody' } } as const;
 
-/** A year: for browsers that is for ever. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
-
-const takesGzip = ({ headers }: FastifyRequest): boolean => /\bgzip\b/.test(headers['accept-encoding'] ?? '');
-
-function sendFile(file: PortalFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const gzip = takesGzip(request) ? file.gzip() : null;
-  if (gzip) reply.header('content-encoding', 'gzip');
-  if (file.isImmutable) reply.header('cache-control', FOR_EVER);
-  return reply
-    .header('content-type', file.type)
-    .header('vary', 'accept-encoding')
-    .header('content-security-policy', POLICY)
-    .send(gzip ?? file.bytes);
-}
-
 function sendPortal(index: string | null, reply: FastifyReply): FastifyReply {
   if (index === null) return sendText(reply.code(503), unbuiltPage());
   // The components of the portal write one style of their own.
   const nonce = randomBytes(16).toString('base64');
   return reply
     .header('content-type', HTML)
-    .header('content-security-policy', policyWith(`'self' 'nonce-${nonce}'`))
+    .header('content-security-policy', pagePolicy(`'self' 'nonce-${nonce}'`))
     .send(index.replaceAll('CARILLON_NONCE', nonce));
-}
-
-/** Serves the documentation, to everybody. `examples/demo.html` is the page `/docs/examples/demo`. */
-function serveDocs(app: FastifyInstance, folder: string): void {
-  const files = readDocs(folder);
-  for (const file of files) {
-    const path = `/docs/${file.name.replace(/(?:^index)?\.html$/, '')}`.replace(/\/$/, '');
-    app.get(path, OPEN, async (request, reply) => sendFile(file, request, reply));
-  }
-  if (files.length === 0) app.get('/docs', OPEN, async (_request, reply) => sendText(reply.code(503), unbuiltPage()));
-  app.get('/docs/', OPEN, async (_request, reply) => reply.redirect('/docs', 308));
 }
 
 type BuiltPages = {
@@ -93,10 +61,12 @@ export function servePages(
 ): void {
   const { index, assets } = readPortal(portalFolder);
   for (const file of assets) {
-    app.get(`/assets/${file.name}`, OPEN, async (request, reply) => sendFile(file, request, reply));
+    app.get(`/assets/${file.name}`, OPEN, async (request, reply) => sendStaticFile(file, request, reply));
   }
   for (const path of PORTAL_PAGES) app.get(path, OPEN, async (_request, reply) => sendPortal(index, reply));
-  serveDocs(app, docsFolder);
+  if (!serveDocs(app, docsFolder, OPEN)) {
+    app.get('/docs', OPEN, async (_request, reply) => sendText(reply.code(503), unbuiltPage()));
+  }
   app.get('/docs/api', OPEN, async (request, reply) =>
     (await access.who(request))?.may('read', null) ? sendText(reply, reference()) : sendPortal(index, reply),
   );

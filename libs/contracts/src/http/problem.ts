@@ -6,12 +6,12 @@ export const problemSchema = z
   .strictObject({
     type: z
       .string()
-      .regex(/^urn:carillon:problem:[a-z_]+$/)
-      .describe('Stable name of the kind of problem.'),
+      .regex(/^\/docs\/errors#[a-z_]+$/)
+      .describe('Page that explains the code, relative to the URL of the request. Programs read `code`.'),
     title: z.string().describe('The kind of problem in words; always the same text for one code.'),
     status: z.int().min(400).max(599).describe('The HTTP status, repeated for logs that keep only bodies.'),
     detail: z.string().describe('What happened this time and what to do.'),
-    code: z.string().describe('The last part of `type`, for programs.'),
+    code: z.string().describe('Stable name of the kind of problem, for programs.'),
     request_id: z.string().describe('Name this when asking for help; logs carry it.'),
     pointer: z.string().optional().describe('RFC 6901 pointer to the place in the body.'),
     line: z.int().min(1).optional().describe('Line of the body, from 1.'),
@@ -69,8 +69,9 @@ export const problemSchema = z
   .meta({ id: 'Problem' });
 export type Problem = z.infer<typeof problemSchema>;
 
-export const PROBLEM_TYPE_PREFIX = 'urn:carillon:problem:';
-export const problemType = (code: ErrorCode): string => `${PROBLEM_TYPE_PREFIX}${code}`;
+/** Page of the documentation with an anchor per code. Each server that answers with problems serves it. */
+export const ERRORS_PAGE = '/docs/errors';
+export const problemType = (code: ErrorCode): string => `${ERRORS_PAGE}#${code}`;
 
 export type ProblemAnswer = {
   readonly status: number;

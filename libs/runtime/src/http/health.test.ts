@@ -50,7 +50,7 @@ describe('metrics and what is not ready', () => {
   ])('are not for %s', async (_who, headers) => {
     const get = await listen();
     const metrics = await get('/metrics', headers);
-    expect(metrics).toMatch(/^401 .*urn:carillon:problem:unauthorized/);
+    expect(metrics).toMatch(/^401 .*\/docs\/errors#unauthorized/);
     expect(metrics).not.toContain('shop/orders');
     expect(await get('/readyz', headers)).toBe('503 {"status":"not_ready"}');
     expect(await get('/livez', headers)).toMatch(/^200 /);

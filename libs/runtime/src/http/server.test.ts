@@ -54,7 +54,7 @@ describe('every failure is a problem response', () => {
     expect(answer.status).toBe(404);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
     expect(answer.headers.get('x-request-id')).toBe(problem.request_id);
-    expect(problem).toMatchObject({ code: 'not_found', type: 'urn:carillon:problem:not_found' });
+    expect(problem).toMatchObject({ code: 'not_found', type: '/docs/errors#not_found' });
     expect(JSON.stringify(problem)).not.toContain('hunter2');
   });
 

@@ -1,0 +1,61 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { problemOf } from '@carillon/contracts';
+import { CarillonError } from '@carillon/kernel';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { connect } from './client.ts';
+import { reportFailure } from './output.ts';
+
+let server: Server;
+let url: string;
+beforeAll(async () => {
+  const { body } = problemOf(new CarillonError('not_found', 'There is no delivery dlv_1.'), 'req_1');
+  server = createServer((_request, response) => {
+    response.writeHead(404, { 'content-type': 'application/problem+json' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  vi.stubEnv('CARILLON_TOKEN', 'token');
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  server.close();
+});
+afterEach(() => vi.restoreAllMocks());
+
+const failureOf = (): Promise<unknown> =>
+  connect({ url })
+    .get('/v1/deliveries/dlv_1')
+    .then(
+      () => null,
+      (error: unknown) => error,
+    );
+
+function written(stream: NodeJS.WriteStream): () => string {
+  let text = '';
+  vi.spyOn(stream, 'write').mockImplementation((chunk) => {
+    text += String(chunk);
+    return true;
+  });
+  return () => text;
+}
+
+describe('A failed command', () => {
+  it('names the page of the server that explains the code', async () => {
+    const stderr = written(process.stderr);
+    expect(reportFailure(await failureOf(), false)).toBe(1);
+    expect(stderr()).toBe(`carillon: There is no delivery dlv_1.\nsee ${url}/docs/errors#not_found\n`);
+  });
+
+  it('has the whole link in its JSON', async () => {
+    const stdout = written(process.stdout);
+    reportFailure(await failureOf(), true);
+    expect(JSON.parse(stdout())).toMatchObject({ code: 'not_found', type: `${url}/docs/errors#not_found` });
+  });
+
+  it('names the page of the source code if it has no server', () => {
+    const stderr = written(process.stderr);
+    reportFailure(new CarillonError('port_in_use', 'Stop the other process.'), false);
+    expect(stderr()).toBe('carillon: The port is in use: Stop the other process.\nsee docs/errors.md, port_in_use\n');
+  });
+});

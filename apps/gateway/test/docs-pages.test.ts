@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { post, prepareFixture, type Fixture } from './gateway-fixture.ts';
+
+const docsFolder = new URL('docs-of-tests', import.meta.url).pathname;
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await prepareFixture();
+});
+afterAll(() => fixture.stopGateways());
+
+describe('The type of an error body', () => {
+  it('leads to the anchor of its code, at the port that sent the body', async () => {
+    const gateway = await fixture.start({ docsFolder });
+    const refused = await post(gateway, 'shop/orders', 'no-key');
+    const link = new URL(String(refused.body['type']), `${gateway.address}/events/shop/orders`);
+    const page = await fetch(link);
+    expect({ status: page.status, type: page.headers.get('content-type') }).toEqual({
+      status: 200,
+      type: 'text/html; charset=utf-8',
+    });
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'");
+    expect(await page.text()).toContain(`id="${link.hash.slice(1)}"`);
+  });
+
+  it('leads to a problem if the documentation is not built, and events are still stored', async () => {
+    const gateway = await fixture.start({ docsFolder: '/nowhere' });
+    expect((await fetch(`${gateway.address}/docs/errors`)).status).toBe(404);
+    expect((await post(gateway, 'shop/orders', fixture.keys.backend)).status).toBe(202);
+  });
+});
