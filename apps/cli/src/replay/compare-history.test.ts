@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openScratchFile } from '@carillon/adapter-embedded';
-import { foldConfiguration } from '@carillon/domain/configuration';
+import { foldConfiguration, type RuleBody } from '@carillon/domain/configuration';
 import { NO_READ_COUNTS, type CompareRun } from '@carillon/domain/runs';
 import type { EventHistory, LogRecord } from '@carillon/ports';
 import { narrowRuleBook, type ComparedSlot } from '@carillon/stages';
@@ -42,68 +42,105 @@ function historyOf(records: readonly LogRecord[], pages = Number.POSITIVE_INFINI
   } as unknown as EventHistory;
 }
 
+const { paid } = ORDER_PAID.rules;
+if (!paid) throw new Error('there is a rule');
+const bodyOf = (rule: Partial<RuleBody>) => ({ ...ORDER_PAID, rules: { paid: { ...paid, ...rule } } });
+const event = (total: number, more: object = {}) =>
+  topology.event({ order_id: `order-${total}`, total, customer: { name: 'Ada', email: 'ada@example.com' }, ...more });
+
+/** Publishes a rule, appends events, and returns a function that compares an edit of the rule over them. */
+async function given(rule: Partial<RuleBody>, edited: Partial<RuleBody>, appendEvents: () => Promise<unknown>) {
+  await topology.publish(...orderShop(bodyOf(rule)));
+  await appendEvents();
+  const before = topology.ports.configuration.current();
+  const changes = changesOf(before, [notification('order-paid', bodyOf(edited))]);
+  const after = foldConfiguration(before, { changes }, before.number + 1).configuration;
+  const records = await topology.records('carillon.events');
+  const end = records.length;
+  const run = {
+    from: 0,
+    to: Number.MAX_SAFE_INTEGER,
+    createdAt: 0,
+    offsets: [{ partition: 0, first: 0, end }],
+    progress: { read: 0, total: end },
+  } as unknown as CompareRun;
+
+  return async (file: string, { pages, pageRecords = 2, commits = Number.POSITIVE_INFINITY }: Dying = {}) => {
+    const scratch = openScratchFile(join(folder, file), 'run_1');
+    const slots: ComparedSlot[] = [];
+    const committed: number[] = [];
+    try {
+      const result = await compareHistory(
+        {
+          run,
+          scratch: {
+            ...scratch,
+            commit(page) {
+              if (committed.length === commits) throw new Error('the process is dead');
+              committed.push(page.lines?.length ?? 0);
+              scratch.commit(page);
+            },
+          },
+          history: historyOf(records, pages),
+          lookups: topology.ports.codecs.lookup,
+          pace: { afterPage: async () => undefined },
+          comparing: {
+            configurations: { before, after },
+            book: narrowRuleBook(topology.ports.book, () => true),
+            ids: topology.ids,
+          },
+          pageRecords,
+        },
+        {
+          progress: () => undefined,
+          async slots(batch) {
+            slots.push(...batch);
+            return batch.map(() => 'none' as const);
+          },
+          lookups: async () => undefined,
+        },
+      );
+      return { result: { ...result, slots }, committed };
+    } finally {
+      scratch.close();
+    }
+  };
+}
+
+/** When the process of a comparison dies. */
+type Dying = { readonly pages?: number; readonly pageRecords?: number; readonly commits?: number };
+
 describe('A comparison whose process dies after a page', () => {
   it('has the checksum, counts and slots of one that does not', async () => {
-    const rule = ORDER_PAID.rules['paid'];
-    if (!rule) throw new Error('there is a rule');
-    const body = (when: string) => ({ ...ORDER_PAID, rules: { paid: { ...rule, when } } });
-    await topology.publish(...orderShop(body('event.total > 100')));
-    for (let id = 0; id < ORDERS; id += 1) {
-      const customer = { name: 'Ada', email: 'ada@example.com' };
-      await topology.event({ order_id: `order-${id}`, total: 90 + 5 * id, customer });
-    }
-    const before = topology.ports.configuration.current();
-    const changes = changesOf(before, [notification('order-paid', body('event.total > 80'))]);
-    const after = foldConfiguration(before, { changes }, before.number + 1).configuration;
-    const records = await topology.records('carillon.events');
-    const end = records.length;
-    const run = {
-      from: 0,
-      to: Number.MAX_SAFE_INTEGER,
-      createdAt: 0,
-      offsets: [{ partition: 0, first: 0, end }],
-      progress: { read: 0, total: end },
-    } as unknown as CompareRun;
-
-    async function compare(file: string, pages?: number) {
-      const scratch = openScratchFile(join(folder, file), 'run_1');
-      const slots: ComparedSlot[] = [];
-      try {
-        const result = await compareHistory(
-          {
-            run,
-            scratch,
-            history: historyOf(records, pages),
-            lookups: topology.ports.codecs.lookup,
-            pace: { afterPage: async () => undefined },
-            comparing: {
-              configurations: { before, after },
-              book: narrowRuleBook(topology.ports.book, () => true),
-              ids: topology.ids,
-            },
-            pageRecords: 2,
-          },
-          {
-            progress: () => undefined,
-            async slots(batch) {
-              slots.push(...batch);
-              return batch.map(() => 'none' as const);
-            },
-            lookups: async () => undefined,
-          },
-        );
-        return { ...result, slots };
-      } finally {
-        scratch.close();
-      }
-    }
-
-    const whole = await compare('whole');
+    const compare = await given({ when: 'event.total > 100' }, { when: 'event.total > 80' }, async () => {
+      for (let id = 0; id < ORDERS; id += 1) await event(90 + 5 * id);
+    });
+    const { result: whole } = await compare('whole');
     expect(whole.counts).toEqual({ ...NO_READ_COUNTS, events: ORDERS });
     expect(whole.slots).toHaveLength(3);
     for (let pages = 1; pages <= 2; pages += 1) {
-      await expect(compare(`dies-${pages}`, pages)).rejects.toThrow('the process is dead');
-      expect(await compare(`dies-${pages}`)).toEqual(whole);
+      await expect(compare(`dies-${pages}`, { pages })).rejects.toThrow('the process is dead');
+      expect((await compare(`dies-${pages}`)).result).toEqual(whole);
     }
+  });
+});
+
+describe('A page of events with many recipients', () => {
+  it('is committed in parts, and continues between them', async () => {
+    const [events, recipients] = [22, 500];
+    const emails = Array.from({ length: recipients }, (_, index) => ({ email: `ada${index}@example.com` }));
+    const each = {
+      recipients: { from: 'event', for_each: 'event.items', to: { email: 'item.email' }, unique_id: 'event_id' },
+    } as const;
+    const compare = await given({ ...each, when: 'false' }, { ...each, when: 'true' }, async () => {
+      for (let id = 0; id < events; id += 1) await event(id, { items: emails });
+    });
+    const pageRecords = 100;
+    const { result: whole, committed } = await compare('parts', { pageRecords });
+    expect(whole.counts).toEqual({ ...NO_READ_COUNTS, events });
+    expect(whole.slots).toHaveLength(events * recipients);
+    expect(Math.max(...committed)).toBe(10_000);
+    await expect(compare('dies', { pageRecords, commits: 2 })).rejects.toThrow('the process is dead');
+    expect((await compare('dies', { pageRecords })).result).toEqual(whole);
   });
 });

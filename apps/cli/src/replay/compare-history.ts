@@ -16,7 +16,7 @@ import {
   type ScratchLookup,
 } from '@carillon/domain/runs';
 import { runToCompletion, type Instant } from '@carillon/kernel';
-import { ERASED, type EventHistory, type LogRecord } from '@carillon/ports';
+import { ERASED, type EventHistory, type HistoryPage } from '@carillon/ports';
 import {
   asksPartner,
   CHECKSUM_FIELDS,
@@ -36,6 +36,8 @@ import type { ChildReports } from './protocol.ts';
 const TOPIC = 'carillon.events';
 /** Records of one page. */
 const PAGE_RECORDS = 500;
+/** Lines after which a page is committed in part, because each event of a page may have thousands of recipients. */
+const MAX_PART_LINES = 10_000;
 const REPORT_EVERY_MS = 1_000;
 /** Slots joined between two returns to the event loop. */
 const SLOTS_PER_TURN = 10_000;
@@ -116,22 +118,23 @@ async function readRange(
   const { run, history, scratch, comparing, pace, pageRecords = PAGE_RECORDS } = parts;
   const context: CompareContext = { ...comparing, findAnswer: findRecordedAnswer(scratch) };
   const streams = streamsOf(comparing.configurations, comparing.book);
+  const facts: PageFacts = { context, streams, run, logId: history.logId };
   let state = begun;
   for (const [index, { partition, end }] of run.offsets.entries()) {
     let from = state.next[index] ?? end;
     let startedAt = performance.now();
-    for await (const { records, next, removed } of history.pages({ topic: TOPIC, partition, from, end }, pageRecords)) {
-      const page = evaluatePage(records, { context, streams, run, logId: history.logId });
-      const counts = addCounts(state.counts, page.counts);
-      state = {
-        ...state,
-        next: state.next.with(index, next),
-        read: state.read + next - from,
-        counts: { ...counts, pastRetention: counts.pastRetention + removed },
-      };
-      scratch.commit({ lines: page.lines, lookups: page.lookups, checkpoint: JSON.stringify(state) });
-      from = next;
-      reportInTime(state);
+    for await (const page of history.pages({ topic: TOPIC, partition, from, end }, pageRecords)) {
+      for (const { next, counts, lines, lookups } of evaluatePage(page, facts)) {
+        state = {
+          ...state,
+          next: state.next.with(index, next),
+          read: state.read + next - from,
+          counts: addCounts(state.counts, counts),
+        };
+        scratch.commit({ lines, lookups, checkpoint: JSON.stringify(state) });
+        from = next;
+        reportInTime(state);
+      }
       await pace.afterPage(startedAt);
       startedAt = performance.now();
     }
@@ -153,14 +156,21 @@ type PageFacts = {
   readonly logId: EventHistory['logId'];
 };
 
+/** A part of a page that is committed at once. `next`: the offset behind it. */
+type PagePart = EvaluatedEvents & { readonly next: number };
+
 /**
- * Evaluates the events of a page. Events on streams without a rule of the run are skipped by their headers. An event whose headers name
- * no stream counts as unreadable.
+ * Evaluates the events of a page, and yields it in parts. Events on streams without a rule of the run are skipped by their headers. An
+ * event whose headers name no stream counts as unreadable.
  */
-function evaluatePage(records: readonly LogRecord[], { context, streams, run, logId }: PageFacts): EvaluatedEvents {
-  const lines: Line[] = [];
-  const lookups: ScratchLookup[] = [];
-  let counts = NO_READ_COUNTS;
+function* evaluatePage(
+  { records, next, removed }: HistoryPage,
+  { context, streams, run, logId }: PageFacts,
+): Generator<PagePart> {
+  let lines: Line[] = [];
+  let lookups: ScratchLookup[] = [];
+  // Retention removes records before the others of a page.
+  let counts: ReadCounts = { ...NO_READ_COUNTS, pastRetention: removed };
   // Nobody is notified about most events. Adding up their counts one by one would cost a twentieth of a run.
   let quiet = 0;
   for (const record of records) {
@@ -181,8 +191,11 @@ function evaluatePage(records: readonly LogRecord[], { context, streams, run, lo
       for (const lookup of compared.lookups) lookups.push(lookup);
       counts = addCounts(counts, compared.counts);
     }
+    if (lines.length < MAX_PART_LINES) continue;
+    yield { lines, lookups, counts: { ...counts, events: counts.events + quiet }, next: record.offset + 1 };
+    [lines, lookups, counts, quiet] = [[], [], NO_READ_COUNTS, 0];
   }
-  return { lines, lookups, counts: { ...counts, events: counts.events + quiet } };
+  yield { lines, lookups, counts: { ...counts, events: counts.events + quiet }, next };
 }
 
 /** Partitions are cut at offsets, and the time of a record may step back by the clock of its writer. */
