@@ -1,7 +1,7 @@
 import type { PartKind } from '@carillon/domain/channels';
 
 /**
- * What a template may cost (docs/templates.md has the same table). Templates and event data are hostile: everything here
+ * What a template may cost (docs/template-language.md has the same table). Templates and event data are hostile: everything here
  * bounds work that a tenant could otherwise make us do for every message.
  */
 export const LIMITS = {

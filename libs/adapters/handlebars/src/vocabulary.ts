@@ -13,7 +13,7 @@ export type Helper = {
   readonly options: Readonly<Record<string, (value: unknown) => string | undefined>>;
   /** Options without which it makes no sense. */
   readonly required?: readonly string[];
-  /** How it is written, for the advice in faults and for the table in docs/templates.md. */
+  /** How it is written, for the advice in faults and for the table in docs/template-language.md. */
   readonly example: string;
 };
 

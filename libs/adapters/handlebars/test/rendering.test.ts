@@ -157,7 +157,7 @@ describe('the language', () => {
 });
 
 test('the page for users shows every helper and every limit', () => {
-  const page = readFileSync(new URL('../../../../docs/templates.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../../docs/template-language.md', import.meta.url), 'utf8');
   for (const [name, helper] of Object.entries(HELPERS)) {
     expect(page, name).toContain(helper.example);
     for (const option of Object.keys(helper.options)) expect(page, `${name} ${option}`).toContain(`\`${option}\``);

@@ -1,4 +1,4 @@
-/** What MJML may cost (docs/templates.md has the same table). */
+/** What MJML may cost (docs/mjml.md has the same table). */
 export const MJML_LIMITS = {
   /** Characters of the source, layout and partials in place. */
   source: 64 * 1024,
