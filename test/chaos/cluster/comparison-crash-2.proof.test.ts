@@ -1,0 +1,3 @@
+import { declareKilledComparison } from './killed-comparison.ts';
+
+declareKilledComparison(2);
