@@ -6,6 +6,7 @@ export {
   type ErasurePlace,
 } from './erasure.ts';
 export { concernsDelivery, ERASED_PERSON, eraseDelivery, isUndecided } from './erased-delivery.ts';
+export { hashedEntry } from './hashed-entry.ts';
 export { eraseMemory, type IsOfPerson } from './erased-memory.ts';
 export {
   createErasureMatcher,

@@ -8,6 +8,7 @@ import {
 } from '@carillon/domain/consent';
 import { hashedName } from '@carillon/domain/erasures';
 import { partitionOf } from '@carillon/domain/events';
+import { ID_PREFIXES, type DeriveId } from '@carillon/kernel';
 import type { Clock, ConsentStore, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 
 export type ConsentPorts = {
@@ -17,6 +18,12 @@ export type ConsentPorts = {
   readonly ids: Ids;
   readonly clock: Clock;
 };
+
+/** Derives ids from names with the key of the deployment, because records with these ids stay for ever. */
+const keyedIds =
+  ({ keyed }: Pick<Ids, 'keyed'>): DeriveId =>
+  (kind, ...parts) =>
+    ID_PREFIXES[kind] + keyed(kind, ...parts);
 
 /** Tries of a compare-and-set before the caller gets an error to retry. */
 const MAX_TRIES = 50;
@@ -33,7 +40,7 @@ export async function decideConsents(
 ): Promise<Consents | null> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const [before = null] = await consents.find(workspace, [person]);
-    const next = decide(before, { workspace, person }, decisions, { now: clock.now(), derive: ids.derive });
+    const next = decide(before, { workspace, person }, decisions, { now: clock.now(), derive: keyedIds(ids) });
     if (!next) return before;
     if ((await consents.replace(next)) === 'done') return next;
   }
@@ -69,7 +76,7 @@ export async function decideForMany(
     const written = await Promise.all(
       part.map(async ({ person, decisions }) => {
         const before = known.get(person) ?? null;
-        const next = decide(before, { workspace, person }, decisions, { now: clock.now(), derive: ids.derive });
+        const next = decide(before, { workspace, person }, decisions, { now: clock.now(), derive: keyedIds(ids) });
         if (!next) return null;
         if ((await consents.replace(next)) === 'done') return { before, next };
         // Somebody was faster: it is read again, until it is written.

@@ -1,4 +1,4 @@
-import { hashedName, isHashedName } from '@carillon/domain/erasures';
+import { hashedEntry, hashedName, isHashedName } from '@carillon/domain/erasures';
 import type { CheckpointStore, ConsentStore, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import { decodeRecord } from '../decode-record.ts';
 
@@ -117,6 +117,6 @@ async function withHashedName(record: LogRecord, { codecs, ids }: HashNamesPorts
   const { topic, partition, key, headers, value } = record;
   const entry = await decodeRecord(codecs.consent, value);
   if (!entry.ok || isHashedName(entry.value.person)) return { topic, partition, key, headers, value };
-  const person = hashedName(entry.value.person, (...parts) => ids.keyed(...parts));
-  return { topic, partition, key, headers, value: codecs.consent.encode({ ...entry.value, person }) };
+  const hashed = hashedEntry(entry.value, (text) => hashedName(text, (...parts) => ids.keyed(...parts)));
+  return { topic, partition, key, headers, value: codecs.consent.encode(hashed) };
 }

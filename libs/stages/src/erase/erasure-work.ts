@@ -1,8 +1,8 @@
 import type { Configuration } from '@carillon/domain/configuration';
-import { holdsAddress, namesPersonAt, wordsName, type ErasureMatcher } from '@carillon/domain/erasures';
+import { hashedEntry, holdsAddress, namesPersonAt, wordsName, type ErasureMatcher } from '@carillon/domain/erasures';
 import type { DeadLetter } from '@carillon/domain/events';
 import type { Lookup, Trigger } from '@carillon/domain/lookups';
-import { ID_PREFIXES, type Json } from '@carillon/kernel';
+import type { Json } from '@carillon/kernel';
 import type {
   ConfigurationView,
   ErasureWork,
@@ -149,8 +149,7 @@ function createDerivedJudges(
     }),
     'carillon.consents': reading('consent', (entry) => {
       if (!matcher.covers(entry.workspace) || !isPerson(entry.person)) return null;
-      const id = ID_PREFIXES.consent + matcher.nameInstead(entry.id).slice(-26);
-      return { value: codecs.consent.encode({ ...entry, id, person: matcher.nameInstead(entry.person) }) };
+      return { value: codecs.consent.encode(hashedEntry(entry, matcher.nameInstead)) };
     }),
     'carillon.evaluations': reading('evaluation', (evaluation) => {
       const isQuoted = (error: string | null, workspace: string): boolean =>

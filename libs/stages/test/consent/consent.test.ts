@@ -32,7 +32,11 @@ describe('what a person decides', () => {
       ok: true,
       value: { person: hashedName('ada', (...parts) => topology.ids.keyed(...parts)), optedOut: true },
     });
-    expect(Buffer.from(record?.value ?? []).toString()).not.toContain('"ada"');
+    const text = Buffer.from(record?.value ?? []).toString();
+    expect(text).not.toContain('"ada"');
+    const now = (await stored())?.words[0]?.at ?? 0;
+    const guess = decide(null, { workspace: 'shop', person: 'ada' }, [OUT], { now, derive: topology.ids.derive });
+    expect(text).not.toContain(guess?.words[0]?.id);
     expect(JSON.stringify([record?.key, record?.headers])).not.toContain('ada');
   });
 

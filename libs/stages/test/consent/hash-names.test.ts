@@ -20,6 +20,11 @@ const people = async (): Promise<readonly string[]> =>
     const entry = topology.ports.codecs.consent.decode(value);
     return entry.ok ? entry.value.person : 'unreadable';
   });
+const entryIds = async (): Promise<readonly string[]> =>
+  (await topology.records(TOPIC)).map(({ value }) => {
+    const entry = topology.ports.codecs.consent.decode(value);
+    return entry.ok ? entry.value.id : 'unreadable';
+  });
 const hashOf = (person: string): string => hashedName(person, (...parts) => topology.ids.keyed(...parts));
 
 /** Opts a person out as the release before did: the document has no hash, and the record names the person. */
@@ -65,6 +70,14 @@ describe('hashNamesOnLog', () => {
     expect(await removeNamedRecords('delivery', topology.ports)).toBe(true);
     expect((await people()).toSorted()).toEqual([hashOf('ada@example.com'), hashOf('bob')].toSorted());
     expect(await documents()).toEqual(['ada@example.com', 'bob']);
+  });
+
+  it('replaces ids too, because they are hashes of names that need no key', async () => {
+    const document = await optOutBefore('ada@example.com');
+    await hashNamesOnLog(topology.ports);
+    const [before, replaced] = await entryIds();
+    expect(before).toBe(document.words[0]?.id);
+    expect(replaced).not.toBe(before);
   });
 
   it('keeps replaced records until the group has read them', async () => {

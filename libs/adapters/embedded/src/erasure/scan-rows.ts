@@ -2,6 +2,7 @@ import {
   concernsDelivery,
   eraseDelivery,
   eraseMemory,
+  hashedEntry,
   holdsAddress,
   isHashedName,
   isUndecided,
@@ -11,7 +12,7 @@ import {
 import type { Consents } from '@carillon/domain/consent';
 import type { Moment } from '@carillon/domain/deliveries';
 import { formatMemory, nextDueOf, readMemory, waitsOf } from '@carillon/domain/rules';
-import { ID_PREFIXES, isJsonObject, parseJson, stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
+import { isJsonObject, parseJson, stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
 import { readTaskQueue, type ErasureWork } from '@carillon/ports';
 import type { Row } from '../statements.ts';
 import type { Reader } from '../reader.ts';
@@ -190,11 +191,10 @@ const optOuts: Table = {
   },
 };
 
-/** Returns what a person said under another name. Ids of entries are hashes of the name, so they change too. */
+/** Returns what a person said under another name. */
 function renamedConsents(consents: Consents, { nameInstead }: ErasureWork['matcher']): Consents {
   const person = nameInstead(consents.person);
-  const renamed = (words: Consents['words']): Consents['words'] =>
-    words.map((word) => ({ ...word, person, id: ID_PREFIXES.consent + nameInstead(word.id).slice(-26) }));
+  const renamed = (words: Consents['words']): Consents['words'] => words.map((word) => hashedEntry(word, nameInstead));
   const { hash: _, ...facts } = consents;
   return { ...facts, person, words: renamed(consents.words), unpublished: renamed(consents.unpublished) };
 }
