@@ -1,7 +1,7 @@
 import type { RuleBody } from '@carillon/domain/configuration';
 import { traceEvent } from '@carillon/insight';
 import { ORDER_PAID, ORDERS, orderShop, stream, type Wish } from '@carillon/testing/given';
-import { evaluateAll, openTopology, projectAll, type Topology } from '@carillon/testing/topology';
+import { evaluateAll, openTopology, projectAll, settle, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Permission } from '../src/access/permission.ts';
 import type { Control, ControlPorts } from '../src/index.ts';
@@ -141,5 +141,15 @@ describe('forgetting an entity', () => {
     await projectAll(topology);
     const story = await traceEvent(placed, topology.tracePorts);
     expect(JSON.stringify(story)).toContain('the entity was forgotten (carillon state forget)');
+  });
+
+  it('leaves the message of a wait that has fired, and the trace does not say that it ended without one', async () => {
+    const fired = await topology.event({ status: 'placed', order_id: 'A-3', customer: { email: 'ada@example.com' } });
+    topology.clock.pass(2 * HOUR);
+    expect(await forget(['operate'], undefined, 'orders/entities/A-3')).toMatchObject({ status: 202 });
+    await settle(topology);
+    const story = JSON.stringify(await traceEvent(fired, topology.tracePorts));
+    expect(story).toContain('fired; the entity was forgotten later');
+    expect(story).not.toContain('without a message');
   });
 });

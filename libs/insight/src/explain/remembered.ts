@@ -144,12 +144,15 @@ async function storyOf(
   if (forgottenAt !== null) {
     const [record] = await ports.log.read('carillon.events', row.partition, forgottenAt, 1);
     const at = record?.offset === forgottenAt ? record.time : null;
-    return { ...sent, steps: [step('rule', at, FORGOTTEN, { ...more, reason: 'not_kept' }), ...sent.steps] };
+    const text = sent.intents.length > 0 ? FIRED_AND_FORGOTTEN : FORGOTTEN;
+    return { ...sent, steps: [step('rule', at, text, { ...more, reason: 'not_kept' }), ...sent.steps] };
   }
   const text = sent.intents.length > 0 ? 'fired; the decision is no longer kept' : DECISION_GONE;
   return { ...sent, steps: [step('rule', row.at, text, { ...more, reason: 'not_kept' })] };
 }
 
+const FIRED_AND_FORGOTTEN =
+  'fired; the entity was forgotten later (carillon state forget), so the decision is no longer kept';
 const FORGOTTEN =
   'the entity was forgotten (carillon state forget): its decisions are not kept, and if it waited, the wait ended without a message';
 export const WITHDRAWN =
