@@ -23,7 +23,7 @@ export type PartnerCall = {
 };
 
 /**
- * Outcome of a call, from a closed set (docs/recipients.md). `detail` is for the tenant and quotes nothing of a body.
+ * Outcome of a call, as docs/lookup-answers.md lists them. `detail` is for the tenant and holds no text of a body.
  */
 export type PartnerAnswer =
   | {

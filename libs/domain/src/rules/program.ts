@@ -132,7 +132,7 @@ function readLookup(read: Read, recipients: LookupRecipients): Own<LookupRule> |
   return userIds && { ...rest, userIds };
 }
 
-/** `event_id` and `trigger_id` as the whole expression are reserved words (docs/recipients.md). */
+/** `event_id` and `trigger_id` as the whole expression are reserved words (docs/unique-id.md). */
 function readUniqueId(read: Read, source: string | undefined, place: ExpressionPlace): CompiledRule['uniqueId'] {
   const word = source?.trim();
   if (word === 'event_id' || word === 'trigger_id') return word;

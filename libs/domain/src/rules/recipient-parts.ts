@@ -113,7 +113,7 @@ export function refusedByUnknown(rule: CompiledRule, bindings: Bindings, budget:
   return null;
 }
 
-/** In `to` and `variables` a missing field is null (docs/recipients.md). */
+/** In `to` and `variables` a missing field is null (docs/expressions.md). */
 export function valueOrNull(expression: Expression, bindings: Bindings, budget: StepBudget): Json {
   const result = expression.evaluate(bindings, budget);
   return result.ok ? result.value : null;
@@ -132,7 +132,7 @@ export const personOf = (named: string | null, to: Addresses, uniqueId: string):
 type Unique = { readonly ok: true; readonly value: string } | Refused;
 
 /**
- * Returns the `unique_id` of a recipient (docs/recipients.md). A rule without an expression falls back to the recipient's first address.
+ * Returns the `unique_id` of a recipient (docs/unique-id.md). A rule without an expression falls back to the recipient's first address.
  * `event_id` and `trigger_id` get the first address appended, so that each recipient of an event has a slot of its own.
  */
 export function uniqueIdOf(
