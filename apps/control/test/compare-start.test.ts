@@ -1,63 +1,30 @@
-import type { RunBody } from '@carillon/contracts';
 import type { RunId } from '@carillon/kernel';
-import { createDirectWire, createMemoryStores } from '@carillon/testing/memory';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RunChild } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-fixture.ts';
-import { useDrafts } from './draft-fixture.ts';
-import { MAIL, ORDERS, PAID, SHOP } from './resource-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { MAIL, ORDERS, PAID } from './resource-fixture.ts';
+import { useRunStarts, yaml } from './run-start-fixture.ts';
 
-const under = useDrafts();
-const openStores = () => createMemoryStores().connect(createDirectWire());
 const RIVAL = 'rival';
 /** Names that only the other workspace has. */
 const SECRETS = ['takeover', 'acquisition', RIVAL];
 
-let stores: ReturnType<typeof openStores>;
-let start: (body: object) => Promise<{ readonly status: number; readonly body: RunBody; readonly text: string }>;
-beforeAll(async () => {
+const starts = useRunStarts(async (under) => {
   await under.apply('workspace', '', { name: 'Rival' }, RIVAL);
   await under.apply('stream', 'takeover', ORDERS, RIVAL);
   await under.apply('template', 'order-paid', MAIL, RIVAL);
   await under.apply('partial', 'acquisition', { text: 'Hello' }, RIVAL);
-  await under.fixture.topology.event({ order_id: 'A-1' });
-  under.fixture.topology.clock.pass(1_000);
 });
-// Each test has stores of its own: a workspace may have five runs that have not ended.
-beforeEach(async () => {
-  stores = openStores();
-  const { control } = await openControl(accessOf(personWith('olga', ['read', 'operate'], 'shop')), {
-    ...under.fixture.ports,
-    jobs: stores.jobs,
-    runs: stores.runs,
-    runChild: {} as RunChild,
-  });
-  start = async (payload) => {
-    const answer = await control.app.inject({ method: 'POST', url: '/v1/workspaces/shop/runs', payload });
-    return { status: answer.statusCode, body: answer.json(), text: answer.body };
-  };
-});
-
-const yaml = (body: object): string => JSON.stringify(body);
-/** The folder of the shop without its notification. */
-const FILES = {
-  'workspaces/shop/workspace.yaml': yaml(SHOP),
-  'workspaces/shop/streams/orders.yaml': yaml(ORDERS),
-  'workspaces/shop/templates/order-paid/email.yaml': yaml({ subject: MAIL.email.subject }),
-  'workspaces/shop/templates/order-paid/email.txt': MAIL.email.text,
-};
-const fold = (files: object, prune = false) => start({ folder: { files: { ...FILES, ...files }, prune } });
+const { under } = starts;
 
 describe('the start of a run', () => {
   it.each(['compare', 'verify'])('of kind %s refuses a text', async (kind) => {
-    expect(await start({ kind, text: 'ada@example.com' })).toMatchObject({
+    expect(await starts.start({ kind, text: 'ada@example.com' })).toMatchObject({
       status: 400,
       body: { detail: 'text: only a search (kind find) takes a text' },
     });
   });
 
   it('names the notification that was probably meant', async () => {
-    const answer = await start({ notifications: ['order-payd'] });
+    const answer = await starts.start({ notifications: ['order-payd'] });
     expect(answer).toMatchObject({
       status: 404,
       body: { detail: expect.stringContaining('did you mean order-paid?') as unknown },
@@ -67,17 +34,17 @@ describe('the start of a run', () => {
 
 describe('the starts of runs', () => {
   it('leave at most five unfinished in a workspace, however many come at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 8 }, () => start({})));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => starts.start({})));
     expect(Map.groupBy(answers, ({ status }) => status).get(202)).toHaveLength(5);
     expect(answers.filter(({ body }) => 'code' in body && body.code === 'wrong_state')).toHaveLength(3);
-    expect((await stores.runs.list('shop', 10)).items).toHaveLength(5);
+    expect((await starts.stores.runs.list('shop', 10)).items).toHaveLength(5);
   });
 });
 
 describe('the start of a run over two versions', () => {
   it('compares a version with the one before it', async () => {
     const newest = under.fixture.topology.ports.configuration.current().number;
-    const { status, body } = await start({ before: newest - 2, after: newest - 1 });
+    const { status, body } = await starts.start({ before: newest - 2, after: newest - 1 });
     expect({ status, body }).toMatchObject({
       status: 202,
       body: { before: newest - 2, published: newest - 1, changes: [] },
@@ -86,9 +53,9 @@ describe('the start of a run over two versions', () => {
 
   it('refuses a version that is not there, and a version together with an edit', async () => {
     const refused = (pointer: string) => ({ status: 400, body: { code: 'invalid_request', pointer } });
-    expect(await start({ after: 1_000_000 })).toMatchObject(refused('/after'));
-    expect(await start({ before: 1_000_000 })).toMatchObject(refused('/before'));
-    expect(await start({ after: 1, drafts: true })).toMatchObject(refused('/after'));
+    expect(await starts.start({ after: 1_000_000 })).toMatchObject(refused('/after'));
+    expect(await starts.start({ before: 1_000_000 })).toMatchObject(refused('/before'));
+    expect(await starts.start({ after: 1, drafts: true })).toMatchObject(refused('/after'));
   });
 });
 
@@ -98,7 +65,7 @@ describe('the start of a run over drafts', () => {
     const broken = { email: { subject: 'x', html: '<p>{{#if a}}</p>', strict: false } };
     const draft = { body: broken, based_on: null };
     expect(await ben('PUT', 'templates/broken/draft', draft, { 'if-none-match': '*' })).toMatchObject({ status: 200 });
-    const { status, body } = await start({ drafts: true });
+    const { status, body } = await starts.start({ drafts: true });
     expect({ status, body }).toMatchObject({
       status: 202,
       body: {
@@ -113,13 +80,13 @@ describe('the start of a run over drafts', () => {
 
 describe('the start of a run over a folder', () => {
   it('removes nothing of other workspaces, and neither stores nor shows a resource of them', async () => {
-    const { status, body, text } = await fold({}, true);
+    const { status, body, text } = await starts.fold({}, true);
     expect({ status, changes: body.changes }).toEqual({
       status: 202,
       changes: [{ kind: 'notification', name: 'order-paid', action: 'delete', revision: null }],
     });
     const id = body.id as RunId;
-    const stored = [await stores.runs.get(id), await stores.runs.edit(id)];
+    const stored = [await starts.stores.runs.get(id), await starts.stores.runs.edit(id)];
     for (const secret of SECRETS) {
       expect(text).not.toContain(secret);
       expect(JSON.stringify(stored)).not.toContain(secret);
@@ -128,7 +95,7 @@ describe('the start of a run over a folder', () => {
 
   it('refuses rules that keep state by name', async () => {
     const rule = { ...PAID.rules.paid, cooldown: '1h' };
-    const answer = await fold({
+    const answer = await starts.fold({
       'workspaces/shop/notifications/order-paid.yaml': yaml({ ...PAID, rules: { paid: rule } }),
       'workspaces/shop/notifications/quick.yaml': yaml({ ...PAID, rules: { ...PAID.rules, waits: rule } }),
     });
@@ -143,7 +110,7 @@ describe('the start of a run over a folder', () => {
   });
 
   it('leaves out files of other workspaces, and their mistakes', async () => {
-    const { status, body } = await fold({
+    const { status, body } = await starts.fold({
       'workspaces/shop/notifications/order-paid.yaml': yaml({ ...PAID, enabled: false }),
       'workspaces/rival/partials/acquisition.hbs': 'Changed',
       'workspaces/rival/streams/takeover.yaml': yaml({ key: 'event.id' }),
@@ -159,7 +126,7 @@ describe('the start of a run over a folder', () => {
   it('gives a new rule the same id each time', async () => {
     const files = { 'workspaces/shop/notifications/fresh.yaml': yaml(PAID) };
     const ruleBodies = async () => {
-      const edit = await stores.runs.edit((await fold(files)).body.id as RunId);
+      const edit = await starts.stores.runs.edit((await starts.fold(files)).body.id as RunId);
       return edit.map(({ body }) => body);
     };
     const first = await ruleBodies();
@@ -175,7 +142,7 @@ describe('the start of a run over a folder', () => {
       { 'workspaces/shop/templates/order-paid/email.txt': '{{> acquisitions}}' },
     ];
     for (const files of mistakes) {
-      const { status, text } = await fold(files);
+      const { status, text } = await starts.fold(files);
       expect({ files, status }).toEqual({ files, status: 400 });
       for (const secret of SECRETS) expect(text).not.toMatch(new RegExp(String.raw`\b${secret}\b`, 'u'));
     }
@@ -184,7 +151,7 @@ describe('the start of a run over a folder', () => {
   it('says the same of a workspace that is there as of one that is not', async () => {
     const [there, missing] = await Promise.all(
       [RIVAL, 'nobody'].map(async (of) => {
-        const { text } = await fold({ 'workspaces/shop/workspace.yaml': yaml({ environment: 'test', of }) });
+        const { text } = await starts.fold({ 'workspaces/shop/workspace.yaml': yaml({ environment: 'test', of }) });
         return text.replaceAll(of, '').replaceAll(/"request_id":"[^"]*"/gu, '');
       }),
     );
@@ -192,7 +159,9 @@ describe('the start of a run over a folder', () => {
   });
 
   it('refuses a folder that holds nothing of the workspace', async () => {
-    const answer = await start({ folder: { files: { 'workspaces/shops/workspace.yaml': 'name: Shop' }, prune: true } });
+    const answer = await starts.start({
+      folder: { files: { 'workspaces/shops/workspace.yaml': 'name: Shop' }, prune: true },
+    });
     expect(answer).toMatchObject({
       status: 400,
       body: { code: 'invalid_request', detail: expect.stringContaining('did you mean shops?') as unknown },

@@ -1,5 +1,5 @@
 import type { Run } from '@carillon/domain/runs';
-import { CarillonError, type JobId, type RunId } from '@carillon/kernel';
+import { CarillonError, formatInstant, type JobId, type RunId } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import { principalOf } from '../access/principal.ts';
 import { audited } from '../audit/facts.ts';
@@ -24,6 +24,9 @@ export async function startRun(
   const { since, before: to = now } = readRange(asked, now);
   const { defaultRange } = kind;
   const range = { from: since ?? (defaultRange === null ? 0 : to - defaultRange), to: Math.min(to, now) };
+  if (range.from >= now) {
+    throw new CarillonError('window_empty', `from: ${formatInstant(range.from)} is in the future`);
+  }
   const principal = principalOf(request);
   const prepared = await kind.prepare({ workspace, asked, principal, range }, ports);
   const { offsets, records, logStartsAt } = prepared.range;
