@@ -35,6 +35,19 @@ const row = (reason: string, sentence: string): string => `| \`${reason}\` | ${s
 const tableOf = (head: string, rows: readonly string[]): string =>
   ['', `| ${head} | what Carillon says |`, '|---|---|', ...rows, ''].join('\n');
 
+const STOPPED =
+  / were not read: (.*?)\.(?: No record .*? was read\.)? `carillon sources reset .*?` begins again (.*?)\.$/;
+
+/** Returns a table of the cause and the continuation of each reason. The rest of the sentences is alike. */
+function stoppedTable(sentences: readonly (readonly [reason: string, sentence: string])[]): string {
+  const rows = sentences.map(([reason, sentence]) => {
+    const [, cause = '', continuation = ''] = STOPPED.exec(sentence) ?? [];
+    return `| \`${reason}\` | ${cause} | ${continuation} |`;
+  });
+  const head = '| stopped | why records or changes were not read | a reset begins again |';
+  return ['', head, '|---|---|---|', ...rows, ''].join('\n');
+}
+
 /** Returns the tables of all reasons of a kind, in the words of the program. */
 function reasonsOf({ kind, integration, place, head }: Listed): string {
   const { waiting, stopped, table } = SOURCE_REASONS[kind];
@@ -47,10 +60,7 @@ function reasonsOf({ kind, integration, place, head }: Listed): string {
       'waiting',
       waiting.map((reason) => row(reason, sentenceOf({ kind: 'waiting', reason, topic: place, ...NOTHING_MORE }))),
     ),
-    tableOf(
-      'stopped',
-      stopped.map((reason) => row(reason, sentenceOf({ kind: 'stopped', reason, ...NOTHING_MORE }))),
-    ),
+    stoppedTable(stopped.map((reason) => [reason, sentenceOf({ kind: 'stopped', reason, ...NOTHING_MORE })])),
     tableOf(
       head,
       table.map((reason) => row(reason, tableSentence({ reason, ...NOTHING_MORE }))),
