@@ -1,4 +1,5 @@
-import { streamTable, type Configuration } from '@carillon/domain/configuration';
+import { MEMBER } from '@carillon/domain/cohorts';
+import { streamTable, tablesOf, topicsOf, type Configuration } from '@carillon/domain/configuration';
 import { pathText, type FieldStep } from '@carillon/domain/events';
 import type { CompiledRule, Expression } from '@carillon/domain/rules';
 import type { RuleBook } from '../evaluate/rule-book.ts';
@@ -21,10 +22,17 @@ export function personPaths(book: RuleBook, configurations: readonly Configurati
       if (!entry.ok) continue;
       for (const steps of pathsOf(entry.rule)) found.set(pathText(steps), steps);
     }
-    const key = streamTable(configuration).streams.get(stream)?.key ?? null;
-    isKey ||= key !== null && found.has(key.replace(/^event\./, ''));
+    isKey ||= keysOf(configuration, stream).some((key) => found.has(key.replace(/^event\./, '')));
   }
   return found.size === 0 ? NO_PATHS : { paths: [...found.values()], isKey };
+}
+
+/** Returns the paths of keys on a stream: its own, and those of its tables and topics. Entities of a cohort are its members. */
+function keysOf(configuration: Configuration, path: string): readonly string[] {
+  const stream = streamTable(configuration).streams.get(path);
+  if (stream === undefined) return [MEMBER];
+  const places = [...tablesOf(stream), ...topicsOf(stream)];
+  return [...(stream.key === null ? [] : [stream.key]), ...places.map(({ key }) => key)];
 }
 
 function pathsOf(rule: CompiledRule): readonly (readonly FieldStep[])[] {

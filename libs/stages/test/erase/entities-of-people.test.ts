@@ -1,0 +1,45 @@
+import { createErasureMatcher, nameHash } from '@carillon/domain/erasures';
+import { createErasureWork } from '@carillon/stages';
+import { ORDER_PAID, ORDERS, orderShop, stream } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const OF_USER = { from: 'event', person: 'event.user_id', to: { email: 'event.email' } } as const;
+const RULES = {
+  posted: { stream: 'orders', when: 'true', after: '1h', recipients: OF_USER },
+  read: { stream: 'people', when: 'true', after: '1h', recipients: OF_USER },
+  told: { stream: 'messages', when: 'true', after: '1h', recipients: OF_USER },
+  entered: {
+    cohort: { integration: 'amplitude', id: 'c1', on: 'entered' },
+    after: '1h',
+    recipients: { from: 'lookup', integration: 'crm' },
+  },
+} as const;
+
+let topology: Topology;
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 1 });
+  await topology.publish(
+    ...orderShop({ ...ORDER_PAID, rules: RULES }),
+    stream('orders', { ...ORDERS, key: 'event.user_id' }),
+    stream('people', {
+      from: { integration: 'db', tables: { 'public.items': 'event.id', 'public.people': 'event.user_id' } },
+    }),
+    stream('messages', { from: { integration: 'kafka', topics: { messages: 'event.user_id' } } }),
+  );
+});
+afterEach(() => topology.close());
+
+describe('an erasure of a user id', () => {
+  it.each([['shop/orders'], ['shop/people'], ['shop/messages'], ['shop/cohorts/amplitude/c1']])(
+    'finds the entity of the person on %s',
+    (path) => {
+      const { ids, ports } = topology;
+      const keyed = (...parts: readonly string[]): string => ids.keyed(...parts);
+      const subject = { workspace: 'shop', hashes: [nameHash('u-17', keyed)] };
+      const work = createErasureWork(createErasureMatcher(subject, keyed), ports);
+      const isFound = (key: string): boolean => work.isEntityOfPerson({ workspace: 'shop', stream: path, key });
+      expect([isFound('u-17'), isFound('u-18')]).toEqual([true, false]);
+    },
+  );
+});
