@@ -154,6 +154,25 @@ export function describeRuleStates(name: string, make: () => Promise<UnderTest<R
         expect(await store().waiting(other, 10)).toEqual({ count: 1, nextDue: 20 });
       });
 
+      it('have the earliest deadline of the rule itself, also if many wait by another rule first', async () => {
+        const [rule, other, far] = [freshName('rule'), freshName('other'), freshName('far')];
+        const now = Date.now();
+        const DAY_MS = 86_400_000;
+        const both = (later: string, due: number): RuleState =>
+          state(freshName('both'), {
+            nextDue: now - 10,
+            waits: [
+              { rule: other, due: now - 10 },
+              { rule: later, due },
+            ],
+          });
+        await store().save(Array.from({ length: 150 }, () => both(rule, now + 5_000)));
+        await store().save([both(far, now + 10 * DAY_MS), ...waiting(rule, now - 5), ...waiting(far, now + 30_000)]);
+        expect(await store().waiting(rule, 1_000)).toEqual({ count: 151, nextDue: now - 5 });
+        expect(await store().waiting(far, 1_000)).toEqual({ count: 2, nextDue: now + 30_000 });
+        expect(await store().waiting(far, 1)).toEqual({ count: 1, nextDue: now + 30_000 });
+      });
+
       it('are counted as waits move and end, and not by a refused save', async () => {
         const rule = freshName('rule');
         const [a, b] = waiting(rule, 30, 50);

@@ -1,5 +1,4 @@
-import type { Filter } from 'mongodb';
-import type { Instant, LogId } from '@carillon/kernel';
+import type { LogId } from '@carillon/kernel';
 import type { Clock, FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
@@ -8,6 +7,7 @@ import type { RuleStateDocument } from '../documents.ts';
 import { RetryFromStart } from '../failures.ts';
 import { IN_ONE_ANSWER, queued } from '../pages.ts';
 import { createAdaptiveBatches, inRuns } from '../adaptive-batches.ts';
+import { createWaitingCount } from './waiting-entities.ts';
 
 const stateOf = (found: RuleStateDocument): RuleState => ({
   id: found._id,
@@ -32,18 +32,6 @@ const writeOf = ({ id, logId, partition, offset, nextDue, forgetAt, waits, data 
     data,
   },
 });
-
-/**
- * Waiting entities whose deadlines are compared. They come in the order of the earliest wait of any rule. An entity that waits by several
- * rules may have a later one first.
- */
-const MAX_EARLIEST = 100;
-
-/**
- * Ends of the ranges of time, from now, in which waiting entities are counted. FerretDB reads all index entries that a filter names before it
- * limits or sorts them, so a count over all times takes seconds if a million entities wait. Null: no end.
- */
-const HORIZONS_MS = [0, 60_000, 600_000, 6_000_000, 60_000_000, 600_000_000, null] as const;
 
 /** States cut into runs in which every id is there once: a bulk has no order of its own. */
 function runsOf(states: readonly RuleState[]): readonly (readonly RuleState[])[] {
@@ -95,13 +83,6 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
     return states.map((state) => answers.get(state) ?? 'refused');
   }
 
-  async function earliestOf(rule: string, filter: Filter<RuleStateDocument>): Promise<Instant | null> {
-    const page = { ...IN_ONE_ANSWER, sort: { nextDue: 1 }, limit: MAX_EARLIEST, projection: { waits: 1 } } as const;
-    const earliest = await attempt(() => ruleStates.find(filter, page).toArray());
-    const dues = earliest.flatMap(({ waits = [] }) => waits.filter((wait) => wait.rule === rule)).map(({ due }) => due);
-    return dues.length === 0 ? null : Math.min(...dues);
-  }
-
   return {
     async load(ids) {
       const found = await inRuns(ids, (run) =>
@@ -131,22 +112,7 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
       );
       return found?.nextDue ?? null;
     },
-    async waiting(rule, limit) {
-      const now = clock.now();
-      let count = 0;
-      let nextDue: Instant | null = null;
-      let from: Instant = Number.MIN_SAFE_INTEGER;
-      for (const horizon of HORIZONS_MS) {
-        const until = horizon === null ? Number.MAX_SAFE_INTEGER : now + horizon;
-        const filter = { 'waits.rule': rule, nextDue: queued({ $gte: from, $lt: until }) };
-        const found = await attempt(() => ruleStates.countDocuments(filter, { limit: limit - count }));
-        if (found > 0) nextDue ??= await earliestOf(rule, filter);
-        count += found;
-        if (count >= limit) break;
-        from = until;
-      }
-      return { count, nextDue };
-    },
+    waiting: createWaitingCount(ruleStates, attempt, clock),
     async list(limit, after = '') {
       const page = { ...IN_ONE_ANSWER, sort: { _id: 1 }, limit } as const;
       const found = await attempt(() => ruleStates.find({ _id: { $gt: after } }, page).toArray());
