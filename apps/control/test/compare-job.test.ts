@@ -1,5 +1,5 @@
 import { CarillonError, type EventId, type JobId } from '@carillon/kernel';
-import { NO_READ_COUNTS, type CompareRun } from '@carillon/domain/runs';
+import { MAX_RUN_ROWS, NO_READ_COUNTS, type CompareRun } from '@carillon/domain/runs';
 import { untilFound } from '@carillon/testing';
 import { neverYield } from '@carillon/testing/given';
 import { createDirectWire } from '@carillon/testing/memory';
@@ -67,6 +67,24 @@ describe('A job that compares history', () => {
     expect(await stateOf(run)).toBe('done');
     expect(forgotten).toEqual([run.id]);
     expect(ended).toEqual(['done']);
+  });
+
+  it('keeps as many rows as a run may have, and counts all', async () => {
+    const run = await given();
+    const found = MAX_RUN_ROWS + 1;
+    let stored = 0;
+    const runs: typeof fixture.runs = { ...fixture.runs, addRows: async (rows) => void (stored += rows.length) };
+    const batch = Array.from({ length: 500 }, () => slotOf({}));
+    const { runChild } = scripted(async (_run, _edit, reports) => {
+      await reports.begin();
+      for (let sent = 0; sent < found; sent += batch.length) await reports.slots(batch.slice(0, found - sent));
+      return RESULT;
+    });
+    const runner = fixture.runner(owner, createDirectWire(), neverYield, { runChild, runs });
+    await runner.round();
+    await runner.idle();
+    expect(stored).toBe(MAX_RUN_ROWS);
+    expect(await fixture.runs.get(run.id)).toMatchObject({ counts: { rows: { differences: { added: found } } } });
   });
 
   it('is taken only while no other one is under way, and takes no place of other jobs', async () => {

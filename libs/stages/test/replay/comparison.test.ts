@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SourceEvent } from '@carillon/domain/events';
-import { ROW_DIFFERENCES, SLOT_STATES } from '@carillon/domain/runs';
+import { ROW_DIFFERENCES, SLOT_STATES, type Line } from '@carillon/domain/runs';
 import type { ComparedSlot } from '../../src/index.ts';
 import { givenEvent, MORNING } from '@carillon/testing/given';
-import { countPeople, createRowCounter, streamOfRecord } from '../../src/index.ts';
+import { countPeople, createRowCounter, joinSlots, streamOfRecord } from '../../src/index.ts';
 import {
   answerFor,
   compareOne,
@@ -74,6 +74,18 @@ describe('the difference of a slot', () => {
     const earlier = event(90, { order: 'o' }, 'evt_2');
     expect(compare([later, earlier], { threshold: 80 })).toEqual(['added order.paid evt_2']);
   });
+
+  it('is found among a million messages of the slot', () => {
+    const [line] = compareOne(event(90, {}, 'evt_1'), edited({ threshold: 80 })).lines;
+    if (!line) throw new Error('there is a line');
+    const slots = [...joinSlots(repeat(line, 1_000_000), () => 'order.paid')];
+    expect(slots).toMatchObject([{ difference: 'added', at: line.at - 999_999 }]);
+  });
+
+  /** Lines of one slot, of which each is older than the one before. Not held in memory at once. */
+  function* repeat(line: Line, count: number): Generator<Line> {
+    for (let index = 0; index < count; index += 1) yield { ...line, at: line.at - index };
+  }
 });
 
 describe('a compared event', () => {
@@ -98,6 +110,13 @@ describe('a compared event', () => {
     const { amount: _amount, ...without } = event(120).body;
     const broken = compareOne({ ...event(120), body: without }, edited({ threshold: 80 }));
     expect(broken.ruleErrors).toEqual({ before: 1, after: 1 });
+  });
+
+  it('counts a rule whose expressions take too many steps as an error of its side', () => {
+    const people = Array.from({ length: 120 }, (_, id) => ({ ...ANN, id: `ann${id}` }));
+    const everyTriple = 'event.people.all(a, event.people.all(b, event.people.all(c, true)))';
+    const costly = compareOne(event(120, { people }), edited({ where: everyTriple }));
+    expect(costly.ruleErrors).toEqual({ before: 0, after: 1 });
   });
 });
 
