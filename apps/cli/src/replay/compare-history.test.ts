@@ -25,7 +25,10 @@ afterEach(async () => {
 });
 
 /** A log of which a process reads `pages` pages and then dies. */
-function historyOf(records: readonly LogRecord[], pages = Number.POSITIVE_INFINITY): EventHistory {
+function historyOf(
+  records: readonly LogRecord[],
+  { pages = Number.POSITIVE_INFINITY, start = 0 }: Pick<Dying, 'pages' | 'start'>,
+): EventHistory {
   let left = pages;
   const { log } = topology.ports;
   return {
@@ -36,7 +39,8 @@ function historyOf(records: readonly LogRecord[], pages = Number.POSITIVE_INFINI
         if (left === 0) throw new Error('the process is dead');
         left -= 1;
         const next = Math.min(at + size, end);
-        yield { records: records.slice(at, next), next, removed: 0 };
+        const kept = records.slice(at, next).filter(({ offset }) => offset >= start);
+        yield { records: kept, next, removed: next - at - kept.length };
       }
     },
   } as unknown as EventHistory;
@@ -65,7 +69,7 @@ async function given(rule: Partial<RuleBody>, edited: Partial<RuleBody>, appendE
     progress: { read: 0, total: end },
   } as unknown as CompareRun;
 
-  return async (file: string, { pages, pageRecords = 2, commits = Number.POSITIVE_INFINITY }: Dying = {}) => {
+  return async (file: string, { pages, start, pageRecords = 2, commits = Number.POSITIVE_INFINITY }: Dying = {}) => {
     const scratch = openScratchFile(join(folder, file), 'run_1');
     const slots: ComparedSlot[] = [];
     const committed: number[] = [];
@@ -81,7 +85,7 @@ async function given(rule: Partial<RuleBody>, edited: Partial<RuleBody>, appendE
               scratch.commit(page);
             },
           },
-          history: historyOf(records, pages),
+          history: historyOf(records, { pages, start }),
           lookups: topology.ports.codecs.lookup,
           pace: { afterPage: async () => undefined },
           comparing: {
@@ -107,8 +111,14 @@ async function given(rule: Partial<RuleBody>, edited: Partial<RuleBody>, appendE
   };
 }
 
-/** When the process of a comparison dies. */
-type Dying = { readonly pages?: number; readonly pageRecords?: number; readonly commits?: number };
+/** When the process of a comparison dies, and what it reads. */
+type Dying = {
+  readonly pages?: number | undefined;
+  readonly pageRecords?: number;
+  readonly commits?: number;
+  /** First offset that retention has kept. */
+  readonly start?: number | undefined;
+};
 
 describe('A comparison whose process dies after a page', () => {
   it('has the checksum, counts and slots of one that does not', async () => {
@@ -122,6 +132,20 @@ describe('A comparison whose process dies after a page', () => {
       await expect(compare(`dies-${pages}`, { pages })).rejects.toThrow('the process is dead');
       expect((await compare(`dies-${pages}`)).result).toEqual(whole);
     }
+  });
+});
+
+describe('A comparison of a log whose oldest events retention removes meanwhile', () => {
+  it('counts them, and compares the others', async () => {
+    const compare = await given({ when: 'event.total > 100' }, { when: 'event.total > 80' }, async () => {
+      for (let id = 0; id < ORDERS; id += 1) await event(90 + 5 * id);
+    });
+    const { result: whole } = await compare('whole');
+    const first = 2;
+    // The marker comes before the events.
+    const { result: cut } = await compare('cut', { start: first + 1 });
+    expect(cut.counts).toEqual({ ...whole.counts, events: ORDERS - first, pastRetention: first + 1 });
+    expect(cut.slots).toHaveLength(1);
   });
 });
 
