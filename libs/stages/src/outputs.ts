@@ -6,32 +6,37 @@ import type { EventLog, Ids, EvaluationOutput, NewRecord, RecordCodecs } from '@
 type Places = { readonly ids: Pick<Ids, 'keyed'>; readonly log: Pick<EventLog, 'partitions'> };
 
 /** Keyed by slot, so that those who want the same slot are judged one after the other. */
+export function placeOfIntent({ slot }: Pick<Intent, 'slot'>, { ids, log }: Places) {
+  const key = ids.keyed('slot', slot.workspace, slot.notificationId, slot.channel, slot.uniqueId);
+  const topic = 'carillon.intents';
+  return { topic, partition: partitionOf(key, log.partitions(topic)), key } as const;
+}
+
+export function placeOfTrigger({ id }: Pick<Trigger, 'id'>, { ids, log }: Places) {
+  const key = ids.keyed('trigger', id);
+  const topic = 'carillon.triggers';
+  return { topic, partition: partitionOf(key, log.partitions(topic)), key } as const;
+}
+
 export function intentRecord(
   intent: Intent,
-  { ids, log, codecs }: Places & { readonly codecs: Pick<RecordCodecs, 'intent'> },
+  ports: Places & { readonly codecs: Pick<RecordCodecs, 'intent'> },
 ): NewRecord {
-  const { workspace, notificationId, channel, uniqueId } = intent.slot;
-  const key = ids.keyed('slot', workspace, notificationId, channel, uniqueId);
   return {
-    topic: 'carillon.intents',
-    partition: partitionOf(key, log.partitions('carillon.intents')),
-    key,
-    value: codecs.intent.encode(intent),
+    ...placeOfIntent(intent, ports),
+    value: ports.codecs.intent.encode(intent),
     headers: { ...(intent.traceparent !== null && { traceparent: intent.traceparent }) },
   };
 }
 
 export function triggerRecord(
   trigger: Trigger,
-  { ids, log, codecs }: Places & { readonly codecs: Pick<RecordCodecs, 'trigger'> },
+  ports: Places & { readonly codecs: Pick<RecordCodecs, 'trigger'> },
 ): NewRecord {
-  const key = ids.keyed('trigger', trigger.id);
   const { traceparent, workspace } = trigger;
   return {
-    topic: 'carillon.triggers',
-    partition: partitionOf(key, log.partitions('carillon.triggers')),
-    key,
-    value: codecs.trigger.encode(trigger),
+    ...placeOfTrigger(trigger, ports),
+    value: ports.codecs.trigger.encode(trigger),
     headers: { workspace, ...(traceparent !== null && { traceparent }) },
   };
 }

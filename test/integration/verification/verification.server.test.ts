@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createIds } from '@carillon/adapter-system';
+import type { Intent } from '@carillon/domain/deliveries';
 import { isRunOf, type Finding } from '@carillon/domain/runs';
 import type { IntentId, JobId, RunId } from '@carillon/kernel';
-import { deadLetterRecord, markerRecord, REDRIVEN_FROM_HEADER } from '@carillon/stages';
+import { deadLetterRecord, markerRecord, placeOfIntent, REDRIVEN_FROM_HEADER } from '@carillon/stages';
 import { countingRules, givenRuleBook, notification } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRunChild } from '../../../apps/cli/src/replay/run-child.ts';
@@ -27,6 +29,14 @@ const found = async () => {
   const { findings } = await verify();
   return findings.map(textOf).toSorted();
 };
+
+/** Removes all records of a topic, as retention does. */
+async function cutAll(topic: 'carillon.events' | 'carillon.intents'): Promise<void> {
+  const { log } = shop.data;
+  for (let partition = 0; partition < log.partitions(topic); partition += 1) {
+    await log.cut(topic, partition, (await log.bounds(topic, partition)).end);
+  }
+}
 
 /** Orders with the numbers from 1; each one is paid. */
 const orders = (count: number) => Array.from({ length: count }, (_, index) => paid(index + 1));
@@ -205,6 +215,45 @@ describe('A verification does not call wrong', () => {
     const { counts, findings } = await verifyFolder(shop.dataDir, run, KEY);
     expect(findings.map(textOf)).toEqual(['missing intent evt_1']);
     expect(counts).toMatchObject({ otherSemantics: 1 });
+  });
+
+  it('outputs that retention has removed', async () => {
+    await shop.append(orders(3));
+    await shop.evaluate();
+    await cutAll('carillon.intents');
+    const { counts, findings } = await verify();
+    expect(findings.map(textOf)).toEqual([]);
+    expect(counts).toMatchObject({ events: 3, same: 0, pastRetention: 3 });
+  });
+
+  it('only outputs of the partitions from which retention has removed records', async () => {
+    await shop.append(orders(12));
+    const dropped: Intent[] = [];
+    await shop.evaluate(
+      ofIntents((intent) => {
+        if (Number(intent.eventId.slice(4)) % 2 === 0) return [intent];
+        dropped.push(intent);
+        return [];
+      }),
+    );
+    const { log } = shop.data;
+    const partitionOf = (intent: Intent) => placeOfIntent(intent, { ids: createIds(KEY), log }).partition;
+    const cut = partitionOf(dropped[0] as Intent);
+    await log.cut('carillon.intents', cut, (await log.bounds('carillon.intents', cut)).end);
+    const missing = dropped.filter((intent) => partitionOf(intent) !== cut);
+    expect(missing.length).toBeGreaterThan(0);
+    expect(await found()).toEqual(missing.map(({ eventId }) => `missing intent ${eventId}`).toSorted());
+  });
+
+  it('outputs whose events retention removes while it reads', async () => {
+    await shop.append(orders(3));
+    await shop.evaluate();
+    const run = await verificationOf(shop.data);
+    await cutAll('carillon.events');
+    const { counts, findings } = await verifyFolder(shop.dataDir, run, KEY);
+    expect(findings.map(textOf)).toEqual([]);
+    const read = run.offsets.reduce((sum, { first, end }) => sum + end - first, 0);
+    expect(counts).toMatchObject({ events: 0, same: 0, pastRetention: read + 3 });
   });
 
   it('events of rules that keep state and are disabled', async () => {

@@ -1,6 +1,5 @@
-import type { Instant } from '@carillon/kernel';
 import { formatPosition, readPosition } from '@carillon/domain/events';
-import type { RunOffsets, TopicOffsets } from '@carillon/domain/runs';
+import type { RunOffsets } from '@carillon/domain/runs';
 import type { LogRecord } from '@carillon/ports';
 import {
   decodeRecord,
@@ -11,6 +10,7 @@ import {
   type FoundOutput,
 } from '@carillon/stages';
 import type { VerifyParts, VerifyState } from './verify-parts.ts';
+import { withRemoved } from './verify-removed.ts';
 
 const PAGE_RECORDS = 500;
 
@@ -54,19 +54,6 @@ export async function copyOutputs(parts: VerifyParts, begun: VerifyState, commit
     }
   }
   return state;
-}
-
-/** Adds the time up to which records of a range's partition are gone. A clean start of a partition has lost nothing. */
-async function withRemoved(
-  { topic, partition }: TopicOffsets,
-  { removedUntil }: VerifyState,
-  { history, run }: VerifyParts,
-): Promise<VerifyState['removedUntil']> {
-  const { start } = await history.bounds(topic, partition);
-  if (start === 0) return removedUntil;
-  const [oldest] = await history.read(topic, partition, start, 1);
-  const until: Instant = oldest?.time ?? run.createdAt;
-  return { ...removedUntil, [topic]: Math.max(removedUntil[topic] ?? 0, until) };
 }
 
 async function copy(

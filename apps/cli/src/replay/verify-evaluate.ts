@@ -1,6 +1,5 @@
 import { ruleTitle, type Configuration } from '@carillon/domain/configuration';
 import { formatPosition, readPosition, type SourceEvent } from '@carillon/domain/events';
-import { triggerIdOf } from '@carillon/domain/lookups';
 import type { Finding, VerifiedTopic, VerifyCounts } from '@carillon/domain/runs';
 import { CarillonError, runToCompletion, type Instant } from '@carillon/kernel';
 import { ERASED, type LogRecord } from '@carillon/ports';
@@ -24,6 +23,7 @@ import {
 } from '@carillon/stages';
 import { decodeOutput, parkedKey, rangeCheck, type Commit } from './verify-copy.ts';
 import type { Mark, VerifyParts, VerifyState } from './verify-parts.ts';
+import { isAnswerGone, isEventGone, removedUntilOf } from './verify-removed.ts';
 
 const EVENTS = 'carillon.events';
 const LOOKUPS = 'carillon.lookups';
@@ -240,8 +240,7 @@ async function compare(
   page.answers.push(...besideRight.map(({ copy, right }) => ({ key: rightKey(copy), answer: right.position })));
   for (const { expected: output, found } of different) page.findings.push(await differenceOf(output, found, work));
   for (const output of missing) {
-    const topic: VerifiedTopic = output.kind === 'intent' ? 'carillon.intents' : 'carillon.triggers';
-    if (at <= (work.state.removedUntil[topic] ?? -1)) page.counted.pastRetention += 1;
+    if (at <= removedUntilOf(output.output, work)) page.counted.pastRetention += 1;
     else page.findings.push({ ...findingOf(output.output, output), problem: 'missing', field: null, position: null });
   }
 }
@@ -373,16 +372,4 @@ async function nameOutput(found: FoundOutput, work: Work, page: VerifiedPage): P
     page.findings.push({ ...findingOf(output, found), problem: 'different', field, position: found.position });
   } else if (!output || (await isEventGone(found, work)) || isAnswerGone(output, work)) page.counted.pastRetention += 1;
   else page.findings.push({ ...findingOf(output, found), problem: 'no_cause', field: null, position: found.position });
-}
-
-async function isEventGone({ eventPosition }: FoundOutput, { history }: VerifyParts): Promise<boolean> {
-  const position = readPosition(eventPosition);
-  return position !== undefined && position.offset < (await history.bounds(EVENTS, position.partition)).start;
-}
-
-/** Returns true for a message that comes from a partner's answer that may be gone. */
-function isAnswerGone(output: EventOutput, { ids, state }: Work): boolean {
-  if (output.kind !== 'intent') return false;
-  const { causedAt, eventId, ruleId, triggerId } = output.intent;
-  return triggerId !== triggerIdOf(ids.derive, ruleId, eventId) && causedAt <= (state.removedUntil[LOOKUPS] ?? -1);
 }

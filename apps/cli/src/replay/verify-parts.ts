@@ -22,6 +22,9 @@ export type VerifyParts = {
 /** Newest marker before an event. */
 export type Mark = { readonly number: number; readonly semantics: number };
 
+/** Topic and partition. */
+export type RemovedFrom = `${VerifiedTopic}/${number}`;
+
 /** State of a verification in its scratch file. */
 export type VerifyState = {
   /** Other topics are copied first, then events are evaluated, then recorded answers, then what is left is named. */
@@ -34,7 +37,7 @@ export type VerifyState = {
   readonly read: number;
   /** Records of other topics that were read so far. */
   readonly copied: number;
-  /** Append time up to which retention has removed records, by topic. */
-  readonly removedUntil: Readonly<Partial<Record<VerifiedTopic, Instant>>>;
+  /** Append time up to which retention has removed records, by topic and partition. */
+  readonly removedUntil: Readonly<Partial<Record<RemovedFrom, Instant>>>;
   readonly counts: VerifyCounts;
 };

@@ -48,6 +48,7 @@ export async function planVerification(
       })),
     ),
   );
-  const others = ranges.filter(({ first, end }) => end > first);
+  // A range without records stays, because retention may have removed them.
+  const others = ranges.filter(({ end }) => end > 0);
   return { offsets: evaluated, others, resolved, notEvaluated };
 }
