@@ -10,10 +10,10 @@ import { ORDER, startCarillon, type Carillon } from './support.ts';
  * 32. A test environment
  *
  * A workspace beside the live one, in which everything works and nobody is told. What is good there is promoted: as drafts, which
- * somebody reviews and publishes. docs/drafts-and-environments.md, executed.
+ * somebody reviews and publishes. docs/test-environments.md, executed.
  */
 
-const PAGE = 'drafts-and-environments.md';
+const PAGE = 'test-environments.md';
 const page = await readFile(join(import.meta.dirname, '../../docs', PAGE), 'utf8');
 const [, workspaceFile = ''] = /```yaml\n# workspaces\/shop-test\/workspace\.yaml\n([\s\S]*?)```/.exec(page) ?? [];
 

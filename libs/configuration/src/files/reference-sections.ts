@@ -43,7 +43,7 @@ sign_in:
     kind: 'workspace',
     file: 'workspaces/<workspace>/workspace.yaml',
     title: 'Workspace',
-    text: 'A tenant: it owns everything in its folder and sees nothing of the others. All keys may be left out; the file must be there. [Drafts and environments](drafts-and-environments.md) goes through `environment`.',
+    text: 'A tenant: it owns everything in its folder and sees nothing of the others. All keys may be left out; the file must be there. [Test environments](test-environments.md) explain `environment`.',
     example: `name: Shop
 time_zone: Europe/Berlin
 locale: en
