@@ -56,7 +56,7 @@ export class EntityStates {
   readonly #cache: StateCache;
   readonly #held = new Map<string, KnownState>();
   readonly #changed = new Map<string, EntityMemory>();
-  /** Called with each entity that waits after a change. */
+  /** Called with each entity that waits after a change, or when it is loaded by its name. */
   onWait: (id: string, nextDue: Instant) => void = () => undefined;
   /** Events that were applied already. */
   repeated = 0;
@@ -82,8 +82,12 @@ export class EntityStates {
     }
     await this.#loadIds([...missing.keys()], missing);
     for (const [id, entity] of missing) {
+      const loaded = this.#held.get(id);
       // Also known from now on: an entity without state is not asked for again.
-      if (!this.#held.has(id)) this.#know({ id, logId: null, memory: emptyMemory(entity) }, 0);
+      if (!loaded) this.#know({ id, logId: null, memory: emptyMemory(entity) }, 0);
+      const nextDue = loaded ? nextDueOf(loaded.memory) : null;
+      // Another worker may have saved the wait. This one then finds the event of the wait applied already.
+      if (nextDue !== null) this.onWait(id, nextDue);
     }
   }
 
@@ -93,7 +97,7 @@ export class EntityStates {
     for (const { id, offset } of due) {
       const known = this.#held.get(id);
       if (!known || known.memory.offset >= offset) continue;
-      throw new CarillonError('wrong_state', `another worker saved newer states of partition ${this.#ports.partition}`);
+      throw this.#overtaken();
     }
   }
 
@@ -107,6 +111,8 @@ export class EntityStates {
   turn(event: KeyedEvent, watermark: Instant): EntityTurn | null {
     const { derive, runId } = this.#ports;
     const memory = this.memoryOf(stateIdOf(derive, event, runId)) ?? emptyMemory(entityOf(event));
+    // All waits that the store has and that are due ended before this event, so another worker ended this one.
+    if ((nextDueOf(memory) ?? watermark) < watermark) throw this.#overtaken();
     const turn = startTurn(memory, event, watermark);
     if (turn === null) this.repeated += 1;
     return turn;
@@ -149,6 +155,11 @@ export class EntityStates {
       }
     }
     return 'done';
+  }
+
+  /** This worker starts again with what the store has. */
+  #overtaken(): CarillonError {
+    return new CarillonError('wrong_state', `another worker saved newer states of partition ${this.#ports.partition}`);
   }
 
   /** Returns true if the state is known already. */

@@ -46,23 +46,26 @@ export async function loadStates(
   const cache = known instanceof StateCache ? known : new StateCache();
   const { logId } = log;
   const states = new EntityStates({ store: ruleStates, derive: ids.derive, runId: null, logId, partition }, cache);
+  let begun: Instant | null = null;
+  let queue: DueQueue | null = null;
+  states.onWait = (id, nextDue) => {
+    begun = earlier(begun, nextDue);
+    queue?.add(id, nextDue);
+  };
   if (entities.length > 0) await states.load(entities);
 
   if (cache.earliestDue === undefined) cache.earliestDue = await ruleStates.earliestDue(partition);
-  let stored = cache.earliestDue;
+  let stored = earlier(cache.earliestDue, begun);
+  begun = null;
   const page = stored !== null && stored < end ? await ruleStates.due(partition, end, MAX_PASSED) : null;
   if (page) await states.loadDue(page);
   // The bound may be that of a wait that was cancelled since.
   if (page?.length === 0) stored = await ruleStates.earliestDue(partition);
   if (states.newestOffset > last) await refuseShorterLog(states.newestOffset, partition, log);
-  const queue = new DueQueue(page, end);
-  let begun: Instant | null = null;
-  states.onWait = (id, nextDue) => {
-    begun = earlier(begun, nextDue);
-    queue.add(id, nextDue);
-  };
-  const earliestDue = (): Instant | null => earlier(page && page.length > 0 ? queue.earliest() : stored, begun);
-  return { states, queue, cache, earliestDue };
+  const dueQueue = new DueQueue(page, end);
+  queue = dueQueue;
+  const earliestDue = (): Instant | null => earlier(page && page.length > 0 ? dueQueue.earliest() : stored, begun);
+  return { states, queue: dueQueue, cache, earliestDue };
 }
 
 const earlier = (a: Instant | null, b: Instant | null): Instant | null =>
