@@ -43,6 +43,14 @@ export const streamsOf =
       .filter((stream) => stream.workspace === workspace)
       .map(({ path }) => path);
 
+/** Streams whose events rules read, by their path: also those of cohorts. */
+export const streamsOfRules =
+  (configuration: Configuration): NamesIn =>
+  (workspace) => {
+    const cohorts = [...streamTable(configuration).rules.keys()].filter((path) => path.startsWith(`${workspace}/`));
+    return [...new Set([...streamsOf(configuration)(workspace), ...cohorts])];
+  };
+
 /**
  * The workspace in sight that has something of this name. Throws `not_found` with the nearest name where none has it, and
  * `invalid_request` where several have.

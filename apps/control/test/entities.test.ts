@@ -16,6 +16,12 @@ const UNPAID: RuleBody = {
   recipients: { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event.order_id' },
 };
 
+const ENTERED: RuleBody = {
+  cohort: { integration: 'amplitude', id: 'c1', on: 'entered' },
+  after: '1h',
+  recipients: { from: 'lookup', integration: 'crm' },
+};
+
 const workspace = (name: string): Wish => ({ ref: { kind: 'workspace', workspace: name, name: '' }, body: {} });
 
 let topology: Topology;
@@ -26,8 +32,9 @@ beforeAll(async () => {
   topology = await openTopology({ partitions: 1 });
   topology.clock.standStill();
   await topology.publish(
-    ...orderShop({ ...ORDER_PAID, rules: { unpaid: UNPAID } }),
+    ...orderShop({ ...ORDER_PAID, rules: { unpaid: UNPAID, entered: ENTERED } }),
     stream('orders', { ...ORDERS, key: 'event.order_id' }),
+    stream('views', ORDERS),
     workspace('club'),
     workspace('shop'),
   );
@@ -106,6 +113,13 @@ describe('the state of an entity', () => {
     });
   });
 
+  it('is shown of a member of a cohort', async () => {
+    expect(await ask(['read'], undefined, 'shop%2Fcohorts%2Famplitude%2Fc1/entities/u-17')).toMatchObject({
+      status: 200,
+      body: { stream: 'shop/cohorts/amplitude/c1', key: 'u-17', rules: [] },
+    });
+  });
+
   it('is not found on an unknown stream, and for a person of another workspace', async () => {
     expect(await ask(['read'], undefined, 'refunds/entities/A-1')).toMatchObject({ status: 404 });
     expect(await ask(['read'], 'club', 'shop%2Forders/entities/A%2F1', { of: 'club' })).toMatchObject({ status: 404 });
@@ -141,6 +155,13 @@ describe('forgetting an entity', () => {
     await projectAll(topology);
     const story = await traceEvent(placed, topology.tracePorts);
     expect(JSON.stringify(story)).toContain('the entity was forgotten (carillon state forget)');
+  });
+
+  it('is refused on a stream without a key, whose events have no entity', async () => {
+    expect(await forget(['operate'], undefined, 'views/entities/A-1')).toMatchObject({
+      status: 400,
+      body: { detail: 'name: stream shop/views has no key, so rules remember nothing of its events' },
+    });
   });
 
   it('leaves the message of a wait that has fired, and the trace does not say that it ended without one', async () => {

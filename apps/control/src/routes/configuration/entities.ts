@@ -1,7 +1,9 @@
 import { entityBody, forgottenEntityBody, type EntityBody } from '@carillon/contracts';
+import { hasKey, streamTable, type Configuration } from '@carillon/domain/configuration';
 import { readEntityState, type EntityState, type EntityStatePorts } from '@carillon/insight';
-import { formatInstant } from '@carillon/kernel';
+import { CarillonError, formatInstant } from '@carillon/kernel';
 import { forgetRecord } from '@carillon/stages';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../../access/principal.ts';
 import { visibleScopeOf } from '../../access/visible-scope.ts';
@@ -10,6 +12,7 @@ import { auditContentRead } from '../../audit/hook.ts';
 import { seesMasked } from '../../access/masking/mask-answers.ts';
 import type { ControlPorts } from '../../ports.ts';
 import { withNameAcross, type ApiServer } from '../app.ts';
+import { streamsOfRules } from '../../names.ts';
 import { streamPath } from './streams.ts';
 
 /** As many bytes as the value at the key of a stream may have. */
@@ -34,8 +37,7 @@ export function entityRoutes(app: ApiServer, ports: EntityPorts): void {
     },
     async (request) => {
       const { name, key } = request.params;
-      const stream = streamPath(name, visibleScopeOf(request), ports.configuration.current());
-      const workspace = stream.slice(0, stream.indexOf('/'));
+      const { stream, workspace } = entityStream(name, request, ports);
       const state = await readEntityState({ workspace, stream, key }, ports);
       const isMasked = seesMasked(request);
       if (!isMasked) await auditContentRead(request, { workspace, target: stream });
@@ -63,8 +65,8 @@ export function entityRoutes(app: ApiServer, ports: EntityPorts): void {
     },
     async (request, reply) => {
       const { name, key } = request.params;
-      const stream = streamPath(name, visibleScopeOf(request), ports.configuration.current());
-      const workspace = stream.slice(0, stream.indexOf('/'));
+      const { stream, workspace } = entityStream(name, request, ports);
+      refuseWithoutKey(stream, ports.configuration.current());
       const { ids, log } = ports;
       audited(request, { workspace, target: stream, detail: `entity ${keyedTarget(ids, stream, key)}` });
       const { actor } = principalOf(request);
@@ -72,6 +74,29 @@ export function entityRoutes(app: ApiServer, ports: EntityPorts): void {
       await log.append([forgetRecord({ workspace, stream, key }, `${actor.kind}:${actor.id}`, around)]);
       return reply.code(202).send({ stream, key });
     },
+  );
+}
+
+type EntityStream = { readonly stream: string; readonly workspace: string };
+
+/** Returns a stream that the request names. Entities of a cohort, which are its members, are on a stream of their own. */
+function entityStream(
+  name: string,
+  request: FastifyRequest,
+  { configuration }: Pick<EntityPorts, 'configuration'>,
+): EntityStream {
+  const current = configuration.current();
+  const stream = streamPath(name, visibleScopeOf(request), current, streamsOfRules(current));
+  return { stream, workspace: stream.slice(0, stream.indexOf('/')) };
+}
+
+function refuseWithoutKey(path: string, configuration: Configuration): void {
+  const stream = streamTable(configuration).streams.get(path);
+  if (stream === undefined || hasKey(stream)) return;
+  throw new CarillonError(
+    'invalid_request',
+    `name: stream ${path} has no key, so rules remember nothing of its events`,
+    { pointer: '/name' },
   );
 }
 

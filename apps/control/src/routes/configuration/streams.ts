@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ControlPorts } from '../../ports.ts';
 import { principalOf } from '../../access/principal.ts';
 import { visibleScopeOf, type VisibleScope } from '../../access/visible-scope.ts';
-import { insteadOf, placeOf, streamsOf } from '../../names.ts';
+import { insteadOf, placeOf, streamsOf, type NamesIn } from '../../names.ts';
 import { listPaging, pageOfAll } from '../../whole-lists.ts';
 import { notFound, withNameAcross, type ApiServer } from '../app.ts';
 
@@ -17,8 +17,12 @@ const workspaceIn = (path: string): string => path.slice(0, path.indexOf('/'));
 const endOf = (path: string): string => path.slice(path.indexOf('/') + 1);
 
 /** A stream by its EVENT_PATH, or by what follows the slash where one workspace in sight alone has such a one. */
-export function streamPath(name: string, sight: VisibleScope, configuration: Configuration): string {
-  const paths = streamsOf(configuration);
+export function streamPath(
+  name: string,
+  sight: VisibleScope,
+  configuration: Configuration,
+  paths: NamesIn = streamsOf(configuration),
+): string {
   if (name.includes('/')) {
     placeOf('stream', name, sight, paths);
     return name;
