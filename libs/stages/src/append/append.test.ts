@@ -267,6 +267,7 @@ describe('reading back', () => {
     ['missing_header', { ...event, headers: { kind: 'event', enc: '0', workspace: 'shop', stream: 'shop/orders' } }],
     ['invalid_header', { ...event, headers: { ...event.headers, key: '%zz' } }],
     ['invalid_header', { ...event, headers: { ...event.headers, time: '1e3' } }],
+    ['invalid_header', { ...event, headers: { ...event.headers, time: '9007199254740991' } }],
     ['invalid_header', { ...event, headers: { kind: 'marker', config: 'x', semantics: '1' } }],
     ['invalid_json', { ...event, value: new Uint8Array([0xff]) }],
     ['not_an_object', { ...event, value: new TextEncoder().encode('[]') }],

@@ -82,10 +82,10 @@ function readEventRecord(record: LogRecord, position: Position): Result<SourceRe
   if (!id || !workspace || !stream) {
     return fault('missing_header', 'An event needs the headers event_id, workspace and stream.');
   }
-  const ownTime = time === undefined ? undefined : wholeNumber(time);
+  const ownTime = time === undefined ? undefined : readHeaderTime(time);
   const entity = key === null ? null : decodeText(key);
   if (time !== undefined && ownTime === undefined)
-    return fault('invalid_header', 'The header time is not a number of milliseconds.');
+    return fault('invalid_header', 'The header time is not a number of milliseconds before the year 10000.');
   if (entity === undefined) return fault('invalid_header', 'The header key is not percent-encoded text.');
   const content = headers['shape'] === undefined ? readBody(record.value) : readShape(headers['shape'], record.value);
   if (!content.ok) return content;
@@ -151,6 +151,14 @@ function readMarker(record: LogRecord, position: Position): Result<SourceRecord,
 function wholeNumber(text: string): number | undefined {
   const number = /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
   return number !== undefined && Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** End of the year 9999, the last that RFC 3339 can say. A later deadline has no text, and a store has no room for it. */
+const MAX_TIME: Instant = 253_402_300_799_999;
+
+function readHeaderTime(text: string): Instant | undefined {
+  const time = wholeNumber(text);
+  return time !== undefined && Math.abs(time) <= MAX_TIME ? time : undefined;
 }
 
 function decodeText(text: string): string | undefined {
