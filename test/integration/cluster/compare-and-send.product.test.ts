@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openKafkaLog } from '@carillon/adapter-kafka';
-import type { JobBody, RunBody, RunMissingBody, TraceBody } from '@carillon/contracts';
+import type { JobBody, RunBody, RunMissingBody, RunStopBody, TraceBody } from '@carillon/contracts';
+import type { TopicName } from '@carillon/ports';
 import { startProduct, untilFound, type Product } from '@carillon/testing';
 import { settingsFor, startServicesBeside, type ServicesOnSharedRegistry } from '@carillon/testing/cluster';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -19,10 +20,30 @@ const RULES = 'workspaces/shop/notifications/order-paid.yaml';
 /** Events that neither side notifies anybody about. They make the run longer. */
 const OTHERS = 2_000;
 
-/** Adds Bob and leaves Ada. */
-const EDIT: Files = {
+const WRITTEN_BY_NO_COMPARISON = [
+  'carillon.intents',
+  'carillon.triggers',
+  'carillon.outcomes',
+  'carillon.config',
+] as const;
+/** Orders that a second edit adds. */
+const SMALL = 20;
+/** Messages a second. */
+const RATE = 2;
+/** Within this time after a stop a job appends its last message. */
+const STOP_MS = 2_000;
+
+const filesAbove = (total: number): Files => ({
   ...shopFiles(),
-  [RULES]: (shopFiles()[RULES] ?? '').replace('event.total > 100', 'event.total > 80'),
+  [RULES]: (shopFiles()[RULES] ?? '').replace('event.total > 100', `event.total > ${total}`),
+});
+/** Adds Bob and leaves Ada. */
+const EDIT = filesAbove(80);
+/** Adds people with small orders. */
+const LARGER_EDIT = filesAbove(60);
+
+type DeliveriesBody = {
+  readonly items: readonly { readonly to: string; readonly event_id: string; readonly state: string }[];
 };
 
 /** Process id of the child that compares for a process of the product, if there is one. */
@@ -37,7 +58,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'An edited rule on a cluster', ()
   let shop: Shop & { close(): Promise<void> };
   let other: Product;
   /** Offsets behind the last records of the topics that a comparison may not write. */
-  let endsOfTopics: () => Promise<readonly number[]>;
+  let endsOfTopics: (topics?: readonly TopicName[]) => Promise<readonly number[]>;
   const ends: (() => Promise<unknown> | void)[] = [];
   beforeAll(async () => {
     services = await startServicesBeside(await sharedServer('registry'));
@@ -51,6 +72,9 @@ describeWith(['kafka', 'mongodb', 'registry'], 'An edited rule on a cluster', ()
     const [first] = [await shop.send(order('A-1'))];
     await shop.judged(await shop.send(order('A-2', { total: 90, name: 'Bob', email: 'bob@example.com' })));
     await shop.delivered(first, 'SENT');
+    for (let index = 0; index < SMALL; index += 1) {
+      await shop.send(order(`S-${index}`, { total: 70, email: `small${index}@example.com` }));
+    }
     const headers = { kind: 'event', enc: '0', workspace: 'shop', stream: 'shop/orders' };
     const value = new TextEncoder().encode(JSON.stringify(order('A-0', { status: 'open' })));
     await log.append(
@@ -61,8 +85,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'An edited rule on a cluster', ()
     );
     other = await startProduct({ dataDir: shop.dataDir, env });
     ends.push(() => other.kill('SIGKILL'));
-    const topics = ['carillon.intents', 'carillon.triggers', 'carillon.outcomes', 'carillon.config'] as const;
-    endsOfTopics = () =>
+    endsOfTopics = (topics = WRITTEN_BY_NO_COMPARISON) =>
       Promise.all(
         topics.flatMap((topic) =>
           Array.from(
@@ -82,8 +105,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'An edited rule on a cluster', ()
       const answer = await api<Body>(method, path, body);
       return answer.status === 503 ? undefined : answer;
     });
-  async function start(api: Shop['api']): Promise<RunBody> {
-    const { status, body } = await ask<RunBody>(api, 'POST', RUNS, { folder: { files: EDIT, prune: false } });
+  async function start(api: Shop['api'], files = EDIT): Promise<RunBody> {
+    const { status, body } = await ask<RunBody>(api, 'POST', RUNS, { folder: { files, prune: false } });
     expect({ status, body }).toMatchObject({ status: 202 });
     return body;
   }
@@ -143,15 +166,49 @@ describeWith(['kafka', 'mongodb', 'registry'], 'An edited rule on a cluster', ()
         return body.ended_at === null ? undefined : body;
       });
       expect(job).toMatchObject({ state: 'done', done: 1, failed: 0 });
-      type Deliveries = { readonly items: readonly { readonly to: string; readonly event_id: string }[] };
       const delivery = await untilFound('the message is sent', async () => {
-        const { body } = await ask<Deliveries>(api, 'GET', '/v1/workspaces/shop/deliveries?state=SENT');
+        const { body } = await ask<DeliveriesBody>(api, 'GET', '/v1/workspaces/shop/deliveries?state=SENT');
         return body.items.find(({ to }) => to === 'bob@example.com');
       });
       const trace = await ask<TraceBody>(api, 'GET', `/v1/workspaces/shop/events/${delivery.event_id}/trace`);
       expect(JSON.stringify(trace.body)).toContain(`in ${sent.body.id} of ${run.id}`);
       const again = await ask<RunMissingBody>(api, 'GET', `${RUNS}/${run.id}/missing`);
       expect(again.body).toMatchObject({ count: 0 });
+    },
+    TIMEOUT,
+  );
+
+  it(
+    'stops sending within two seconds, and the messages that were not sent are still missing',
+    async () => {
+      const api = caller(other);
+      const compared = await ended(api, await start(api, LARGER_EDIT));
+      await ask(api, 'POST', '/v1/configuration/apply', { files: LARGER_EDIT, prune: false });
+      const path = `${RUNS}/${compared.id}`;
+      const { body: look } = await ask<RunMissingBody>(api, 'GET', `${path}/missing`);
+      expect(look.count).toBe(SMALL);
+      const { count, checksum, since } = look;
+      const { body: begun } = await ask<JobBody>(api, 'POST', `${path}/send`, { count, checksum, since, rate: RATE });
+      const job = async () => (await ask<JobBody>(api, 'GET', `/v1/workspaces/shop/jobs/${begun.id}`)).body;
+      await untilFound('two messages are on the log', async () => ((await job()).done >= 2 ? true : undefined));
+      expect((await ask<RunStopBody>(api, 'POST', `${path}/stop`, {})).status).toBe(202);
+      await pause(STOP_MS);
+      const appended = await endsOfTopics(['carillon.intents']);
+      const stopped = await untilFound('the job has ended', async () => {
+        const body = await job();
+        return body.ended_at === null ? undefined : body;
+      });
+      expect(stopped.state).toBe('cancelled');
+      expect(stopped.done).toBeLessThan(SMALL);
+      const states = () => ask<DeliveriesBody>(api, 'GET', `/v1/workspaces/shop/deliveries?limit=200`);
+      const settled = await untilFound('no message of the job waits', async () => {
+        const own = (await states()).body.items.filter(({ to }) => to.startsWith('small'));
+        return own.length === stopped.done && own.every(({ state }) => state !== 'WAITING') ? own : undefined;
+      });
+      for (const { state } of settled) expect(['SENT', 'CANCELLED']).toContain(state);
+      expect(await endsOfTopics(['carillon.intents'])).toEqual(appended);
+      const { body: again } = await ask<RunMissingBody>(api, 'GET', `${path}/missing`);
+      expect(again.count).toBe(SMALL - settled.length);
     },
     TIMEOUT,
   );
