@@ -153,7 +153,7 @@ async function storyOf(
 
 const FIRED_AND_FORGOTTEN =
   'fired; the entity was forgotten later (carillon state forget), so the decision is no longer kept';
-const FORGOTTEN =
+export const FORGOTTEN =
   'the entity was forgotten (carillon state forget): its decisions are not kept, and if it waited, the wait ended without a message';
 export const WITHDRAWN =
   'rule_withdrawn: the rule was removed or moved to another stream; the wait ends without a message';

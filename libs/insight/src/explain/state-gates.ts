@@ -10,7 +10,7 @@ import {
 } from '@carillon/domain/rules';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import { gate, type Evidence, type Gate, type GateName, type GateResult } from './gates.ts';
-import { WITHDRAWN, type RememberedRule } from './remembered.ts';
+import { FORGOTTEN, WITHDRAWN, type RememberedRule } from './remembered.ts';
 
 /** Gates that a rule has because of its forms. */
 export const ownGatesOf = (remembered: Pick<RememberedRule, 'placed'> | undefined): readonly GateName[] =>
@@ -35,7 +35,7 @@ const UP_TO_DEADLINE: readonly GateName[] = ['condition', 'unless', 'deadline'];
  * searched name. The gate `rule` is only included if it stopped the event.
  */
 export function stateGates(remembered: RememberedRule, event: SourceEvent, at: Instant): readonly Gate[] {
-  const { decisions, nothing, waitsUntil, isWithdrawn } = remembered;
+  const { decisions, nothing, waitsUntil, isWithdrawn, forgottenAt } = remembered;
   const last = decisions.at(-1);
   const isOfOther =
     last !== undefined && last.eventId === event.id && last.waited !== undefined && last.waited !== event.id;
@@ -45,7 +45,7 @@ export function stateGates(remembered: RememberedRule, event: SourceEvent, at: I
     const waits = gate('deadline', 'waiting', `waits until ${formatInstant(waitsUntil)}`, { ...SOURCE, at });
     return [...passedBefore('deadline', remembered, at), waits];
   }
-  if (!last) return [gate('condition', 'stopped', GONE, { ...SOURCE, at })];
+  if (!last) return [gate('condition', 'stopped', forgottenAt === null ? GONE : FORGOTTEN, { ...SOURCE, at })];
   return gatesOfLast(last, remembered, event, at);
 }
 

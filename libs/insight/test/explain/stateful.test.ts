@@ -1,7 +1,7 @@
 import type { RuleBody } from '@carillon/domain/configuration';
 import { countingRules, ORDER_PAID, ORDERS, orderShop, stream } from '@carillon/testing/given';
 import { evaluateAll, openTopology, settle, type Topology } from '@carillon/testing/topology';
-import { createEvaluateStage } from '@carillon/stages';
+import { createEvaluateStage, forgetRecord } from '@carillon/stages';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { traceDelivery, traceEvent, whyAddress, whyNot, type Account, type TraceStep } from '../../src/index.ts';
 
@@ -229,6 +229,19 @@ describe('why-not of a rule with state', () => {
       'recipient not_reached',
     ]);
     expect(await only(paid)).toMatchObject({ stoppedAt: 'condition', text: 'did not fire: `when` is false' });
+  });
+
+  it('says that the entity was forgotten', async () => {
+    await publish(WAITS);
+    const placed = await happens('placed');
+    const entity = { workspace: 'shop', stream: 'shop/orders', key: 'A-1' };
+    await topology.data.log.append([forgetRecord(entity, 'person:per_1', { ids: topology.ids, partitions: 1 })]);
+    await settle(topology);
+    expect(await only(placed)).toMatchObject({
+      verdict: 'stopped',
+      stoppedAt: 'condition',
+      text: expect.stringMatching(/^the entity was forgotten .* the wait ended without a message$/) as string,
+    });
   });
 
   it('names the newer event that took the wait over', async () => {
