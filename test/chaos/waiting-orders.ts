@@ -15,8 +15,8 @@ const WAIT_S = 4;
 const QUIET_S = 6;
 /** "Placed (a) and not paid (b)", and "nothing more viewed (c)", at most once an hour. */
 const RULES: readonly RuleSpec[] = [
-  { when: kind('a'), wait: { by: 'after', seconds: WAIT_S }, unless: kind('b'), cooldown: null },
-  { when: kind('c'), wait: { by: 'after_last', seconds: QUIET_S }, unless: null, cooldown: 3_600 },
+  { totals: [], when: kind('a'), wait: { by: 'after', seconds: WAIT_S }, unless: kind('b'), cooldown: null },
+  { totals: [], when: kind('c'), wait: { by: 'after_last', seconds: QUIET_S }, unless: null, cooldown: 3_600 },
 ];
 
 function kind(name: EventBody['kind']) {

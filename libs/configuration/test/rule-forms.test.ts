@@ -53,7 +53,6 @@ describe('keys of rules with state', () => {
     [['after: 1h', 'unless: changed(1)'], '7:21 rules.paid.unless'],
     [['fire: once'], '6:5 rules.paid.fire'],
     [['aggregates: { n: { count: "true" } }'], '6:5 rules.paid.aggregates'],
-    [['totals: { n: { count: "true" } }'], '6:5 rules.paid.totals'],
   ])('refuse %j at %s', (lines, place) => {
     expect(placesOf(lines)).toEqual([place]);
   });
@@ -64,6 +63,100 @@ describe('keys of rules with state', () => {
 
   it('report all faults at once', () => {
     expect(placesOf(['after: 1h', 'at: event.a', 'if_past: never', 'wait: 1h', 'cooldown: soon'])).toHaveLength(3);
+  });
+});
+
+describe('totals', () => {
+  const failed = 'totals: { failed: { count: event.result == "failed", within: 10m } }';
+  const often = 'totals.failed >= 5';
+
+  it.each([
+    [[failed], often],
+    [['totals: { spent: { sum: event.amount, where: event.ok, within: calendar month } }'], 'totals.spent > 1000'],
+    [['totals: { places: { distinct: event.country, within: 92d } }'], 'totals["places"] > 2'],
+    [[failed, 'after: 1h', 'unless: totals.failed > 2'], 'event.type == "placed"'],
+    [['totals: { all: { count: true, within: calendar day } }'], 'totals.all >= 10000'],
+    [['totals: { spent: { sum: event.amount, within: 1m } }'], 'totals.spent >= 501'],
+    [[failed], 'totals.failed >= 500'],
+  ])('read %j with %s', (lines, when) => {
+    expect(placesOf(lines, {}, when)).toEqual([]);
+  });
+
+  it.each([
+    [[failed], 'event.paid', '6:15 rules.paid.totals.failed', 'nothing reads the total failed'],
+    [[], often, '6:11 rules.paid.when', 'the rule has no total failed'],
+    [[failed], 'totals.faild >= 5 || totals.failed > 1', '7:11 rules.paid.when', 'the rule has no total faild'],
+    [[failed], 'size(totals) > 1 || totals.failed > 1', '7:11 rules.paid.when', 'totals is not read as totals.<name>'],
+    [[failed], 'totals[event.x] > 1 || totals.failed > 1', '7:11 rules.paid.when', 'totals is not read as'],
+    [[failed], 'totals.failed >= 501', '7:11 rules.paid.when', 'the total failed never exceeds 500'],
+    [[failed], '501 > totals.failed', '7:11 rules.paid.when', 'the total failed never exceeds 500'],
+    [[failed], 'event.a == 1 && !(500 >= totals.failed)', '7:11 rules.paid.when', 'the total failed never exceeds 500'],
+    [[failed], '(event.a ?totals.failed == 501 :false)', '7:11 rules.paid.when', 'the total failed never exceeds 500'],
+    [['totals: { failed: { count: "true", within: 0s } }'], often, '6:48 rules.paid.totals.failed.within', ''],
+    [['totals: { failed: { count: "true", within: 93d } }'], often, '6:48 rules.paid.totals.failed.within', ''],
+    [
+      ['totals: { failed: { count: "true", within: calendar year } }'],
+      often,
+      '6:48 rules.paid.totals.failed.within',
+      '',
+    ],
+    [['totals: { failed: { within: 1h } }'], often, '6:15 rules.paid.totals.failed', 'a total counts in one way'],
+    [['totals: { failed: { count: "true", sum: event.a, within: 1h } }'], often, '6:15 rules.paid.totals.failed', ''],
+    [
+      ['totals: { failed: { count: "true", where: "true", within: 1h } }'],
+      often,
+      '6:40 rules.paid.totals.failed.where',
+      '',
+    ],
+    [
+      ['totals: { failed: { count: 5, within: 1h } }'],
+      often,
+      '6:32 rules.paid.totals.failed.count',
+      'the condition of a total',
+    ],
+    [
+      ['totals: { failed: { sum: string(event.a), within: 1h } }'],
+      often,
+      '6:30 rules.paid.totals.failed.sum',
+      'sum must be',
+    ],
+    [
+      ['totals: { failed: { count: totals.failed > 1, within: 1h } }'],
+      often,
+      '6:32 rules.paid.totals.failed.count',
+      'unknown name',
+    ],
+    [['totals: { "a b": { count: "true", within: 1h } }'], often, '6:15 rules.paid.totals.a b', ''],
+  ])('refuse %j with %s', (lines, when, place, message) => {
+    const faults = read(lines, {}, when).faults.map((fault) => `${fault.line}:${fault.column} ${fault.path}`);
+    expect(faults).toContain(place);
+    expect(messageOf(lines, {}, when)).toContain(message);
+  });
+
+  it('are at most 16', () => {
+    const names = Array.from({ length: 17 }, (_, index) => `t${index}`);
+    const line = `totals: { ${names.map((name) => `${name}: { count: "true", within: 1h }`).join(', ')} }`;
+    const { faults } = read([line], {}, names.map((name) => `totals.${name} > 1`).join(' && '));
+    expect(faults.map(({ path, expected }) => `${path}: ${expected}`)).toEqual([
+      'rules.paid.totals: at most 16 totals',
+    ]);
+  });
+
+  it('are used by a template that names them', () => {
+    const used = { 'workspaces/shop/templates/order-paid/email.yaml': 'subject: "{{totals.failed}} times"\n' };
+    expect(placesOf([failed], used, 'event.paid')).toEqual([]);
+  });
+
+  it('are warned of without a cooldown, if when reads them', () => {
+    const warned = (...lines: readonly string[]) =>
+      read(lines, {}, often).warnings.filter(({ message }) => message.includes('while the total lasts')).length;
+    expect(warned(failed)).toBe(1);
+    expect(warned(failed, 'cooldown: until_false')).toBe(0);
+  });
+
+  it('need a key', () => {
+    const keyless = { 'workspaces/shop/streams/orders.yaml': 'security: { api_keys: [backend] }\n' };
+    expect(messageOf([failed], keyless, often)).toContain('totals looks at earlier events of an entity');
   });
 });
 
@@ -126,10 +219,10 @@ describe('a stream', () => {
     );
   };
 
-  it('has at most 64 rules that wait or cool down', () => {
+  it('has at most 64 rules that count, wait or cool down', () => {
     expect(faultsOfMany(64, 'cooldown: 1h')).toEqual([]);
     expect(faultsOfMany(66, 'after: 1h')).toEqual([
-      'second rules.r64: 64 other rules on the event stream orders wait or cool down',
+      'second rules.r64: 64 other rules on the event stream orders count, wait or cool down',
     ]);
     expect(faultsOfMany(100, '')).toEqual([]);
   });

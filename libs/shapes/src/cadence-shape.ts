@@ -1,7 +1,6 @@
-import { parseDuration } from '@carillon/kernel';
 import { z } from 'zod';
-import { between, expression, keys, said, slug } from './shape-parts.ts';
-import { CALENDAR_PERIODS, CHANNEL_NAMES, DEFAULTS, LIMIT_BOUNDS, WEEKDAYS } from './values.ts';
+import { between, expression, keys, said, slug, windowBetween } from './shape-parts.ts';
+import { CHANNEL_NAMES, DEFAULTS, LIMIT_BOUNDS, WEEKDAYS } from './values.ts';
 
 const wallTime = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { error: 'a time such as "21:00", in quotes' });
 
@@ -35,16 +34,7 @@ export const delayShape = z.union(
   { error: '5m, { until: event.starts_at } or { local_time: "09:00" }' },
 );
 
-const spanOf = (word: string): number => {
-  const read = parseDuration(word);
-  return read.ok ? read.value : Number.NaN;
-};
-const isRolling = (word: string): boolean =>
-  spanOf(word) >= spanOf(LIMIT_BOUNDS.shortest) && spanOf(word) <= spanOf(LIMIT_BOUNDS.longest);
-const isCalendar = (word: string): boolean => CALENDAR_PERIODS.some((period) => word === `calendar ${period}`);
-const window = z.string().refine((word) => isRolling(word) || isCalendar(word), {
-  error: `a duration from ${LIMIT_BOUNDS.shortest} to ${LIMIT_BOUNDS.longest}, or calendar day, calendar week or calendar month`,
-});
+const window = windowBetween(LIMIT_BOUNDS.shortest, LIMIT_BOUNDS.longest);
 const most = `a whole number from 1 to ${LIMIT_BOUNDS.max}`;
 const limitKeys = {
   max: said(

@@ -1,5 +1,6 @@
 import { parseDuration } from '@carillon/kernel';
 import { z } from 'zod';
+import { CALENDAR_PERIODS } from './values.ts';
 
 /** What the shapes of the files are put together from. Messages of formats say what is expected. */
 
@@ -112,12 +113,23 @@ export const publicOrigin = publicUrl.refine((address) => !URL.canParse(address)
   error: 'an address without a path, such as https://carillon.example.com',
 });
 
-export const between = (least: string, most: string) => {
-  const span = (word: string): number => {
-    const read = parseDuration(word);
-    return read.ok ? read.value : Number.NaN;
-  };
-  return duration.refine((word) => !(span(word) < span(least) || span(word) > span(most)), {
+const spanOf = (written: string): number => {
+  const read = parseDuration(written);
+  return read.ok ? read.value : Number.NaN;
+};
+
+export const between = (least: string, most: string) =>
+  duration.refine((written) => !(spanOf(written) < spanOf(least) || spanOf(written) > spanOf(most)), {
     error: `a duration from ${least} to ${most}`,
   });
-};
+
+/** A window of time: a duration, or a period of the calendar such as `calendar day`. */
+export const windowBetween = (least: string, most: string) =>
+  z
+    .string()
+    .refine(
+      (written) =>
+        (spanOf(written) >= spanOf(least) && spanOf(written) <= spanOf(most)) ||
+        CALENDAR_PERIODS.some((period) => written === `calendar ${period}`),
+      { error: `a duration from ${least} to ${most}, or calendar day, calendar week or calendar month` },
+    );

@@ -38,8 +38,12 @@ export const WAIT_BOUNDS = { shortest: '1s', longest: '366d' } as const;
 export const FORGET_BOUNDS = { shortest: '1d', longest: '3650d' } as const;
 /** What `grace` of a stream may say. */
 export const GRACE_BOUNDS = { shortest: '1s', longest: '1h' } as const;
-/** Rules of a stream that wait or cool down. They share one memory of each entity, of at most 128 KiB. */
+/** Rules of a stream that count, wait or cool down. They share one memory of each entity, of at most 128 KiB. */
 export const MAX_REMEMBERING_RULES = 64;
+/** What the totals of a rule may say. The windows are those of limits. */
+export const TOTAL_BOUNDS = { shortest: LIMIT_BOUNDS.shortest, longest: LIMIT_BOUNDS.longest, totals: 16 } as const;
+/** Samples of a rolling total, and different values of a total by the calendar, that are kept of an entity. */
+export const MAX_SAMPLES = 500;
 /** The `cooldown` that ends at an event for which `when` is false. */
 export const UNTIL_FALSE = 'until_false';
 

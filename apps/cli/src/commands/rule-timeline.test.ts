@@ -12,6 +12,7 @@ const STEP: Step = {
   fired: false,
   outcome: 'not_fired',
   error: null,
+  totals: {},
   decisions: [],
   explained: [],
   waits_until: null,

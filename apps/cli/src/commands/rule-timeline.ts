@@ -1,4 +1,5 @@
 import type { RuleTestBody } from '@carillon/contracts';
+import { totalWords } from '@carillon/domain/rules';
 import { shortened } from '../folded.ts';
 import { clean, paint, shortTime } from '../output.ts';
 
@@ -32,10 +33,12 @@ function valueLines({ explained }: Step): string[] {
 
 function decisionLines(step: Step, hasState: boolean): string[] {
   const { fired, decisions, waits_until: until } = step;
+  const totals = totalWords(step.totals).filter((words) => fired || !decisions.includes(words));
   const isSaid = until !== null && decisions.some((words) => words.includes(until));
   const state = until === null ? 'waits for nothing' : `waits until ${until}`;
   return [
     ...verdictOf(step, hasState).map((words) => `  ${paint(fired ? 'green' : 'yellow', clean(words))}`),
+    ...totals.map((words) => `  ${paint('dim', clean(words))}`),
     ...(hasState && !isSaid ? [`  ${paint('dim', state)}`] : []),
   ];
 }

@@ -107,6 +107,7 @@ export const TRYING_EXAMPLES = {
           event_id: EVENT_ID,
           entity: 'A-1001',
           ...NOTHING_FIRED,
+          totals: {},
           decisions: ['waits until 2026-11-22T11:00:00.000Z'],
           explained: [
             { field: 'when', source: 'event.type == "placed"', depth: 0, value: 'true' },
@@ -121,6 +122,7 @@ export const TRYING_EXAMPLES = {
           event_id: EVENT_ID,
           entity: 'A-1001',
           ...NOTHING_FIRED,
+          totals: {},
           decisions: ['wait cancelled: `unless` is true'],
           explained: [
             { field: 'when', source: 'event.type == "placed"', depth: 0, value: 'false' },

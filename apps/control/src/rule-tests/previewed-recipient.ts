@@ -4,8 +4,8 @@ import { givesSlotAway, type Intent } from '@carillon/domain/deliveries';
 import type { SourceEvent } from '@carillon/domain/events';
 import type { Recipient } from '@carillon/domain/rules';
 import { personName } from '@carillon/insight';
-import { stringifyJson, type Instant, type TriggerId } from '@carillon/kernel';
-import { causeOfEvent, deliveryIdOf, makeIntents } from '@carillon/stages';
+import { stringifyJson, type TriggerId } from '@carillon/kernel';
+import { causeOfEvent, deliveryIdOf, makeIntents, type FiringTime } from '@carillon/stages';
 import type { RuleTestPorts } from './rule-test-ports.ts';
 import { previewIntent } from '../preview.ts';
 
@@ -14,18 +14,18 @@ export type Firing = {
   readonly placed: PlacedRule;
   readonly event: SourceEvent;
   readonly triggerId: TriggerId;
-  readonly deadline: Instant | null;
+  readonly when: FiringTime;
   readonly taken: Set<string>;
 };
 
 /** One recipient's messages, rendered by the code that renders what is sent. */
 export async function previewRecipient(
-  { placed, event, triggerId, deadline, taken }: Firing,
+  { placed, event, triggerId, when, taken }: Firing,
   recipient: Recipient,
   ports: RuleTestPorts,
 ): Promise<RuleTestBody['recipients'][number]> {
   const configuration = ports.configuration.current();
-  const intents = makeIntents(placed, causeOfEvent(event, placed, deadline), recipient, triggerId, {
+  const intents = makeIntents(placed, causeOfEvent(event, placed, when), recipient, triggerId, {
     configuration,
     book: ports.book,
     derive: ports.ids.derive,

@@ -2,6 +2,7 @@ import type { RuleTestBody, RuleTestStep } from '@carillon/contracts';
 import { ruleIdOf, ruleTitle, type PlacedRule } from '@carillon/domain/configuration';
 import { attribute, attributionOf, findPartner, findRecipientsOf, triggerIdOf } from '@carillon/domain/lookups';
 import {
+  hasTotals,
   whoIsDropped,
   type CompiledRule,
   type Dropped,
@@ -77,6 +78,7 @@ async function showStep(
     kind: step.kind,
     event_id: event.id,
     entity: event.key === null || event.key === '' ? null : event.key,
+    totals: { ...step.totals },
     decisions: [...step.decisions],
     explained: passedOver
       ? []
@@ -97,7 +99,8 @@ async function showStep(
   };
   if (outcome.kind === 'failed') return { ...shown, outcome: 'failed', error: outcome.error };
   const triggerId = triggerIdOf(ports.ids.derive, ruleIdOf(placed), event.id);
-  const firing: Firing = { placed, event, triggerId, deadline, taken };
+  const totals = hasTotals(rule) ? step.totals : null;
+  const firing: Firing = { placed, event, triggerId, when: { deadline, totals }, taken };
   if (outcome.kind === 'asks' && rule.from === 'lookup') {
     return { ...shown, ...(await showLookup(rule, outcome, { firing, partner, left }, ports)) };
   }
@@ -144,16 +147,16 @@ async function showLookup(
 ): Promise<Partial<RuleTestStep> & Pick<RuleTestStep, 'fired' | 'outcome'>> {
   const { placed, integration } = rule;
   const { book } = ports;
-  const { event, deadline } = firing;
+  const { event, when } = firing;
   const configuration = ports.configuration.current();
   const shown = {
     fired: true,
-    outcome: firedWords(placed, deadline),
+    outcome: firedWords(placed, when.deadline),
     asks: { integration, user_ids: [...userIds] },
     dropped: dropped.map((drop) => dropWords('user id', drop)),
   };
   const making = { configuration, book, derive: ports.ids.derive, runId: null };
-  const [trigger] = makeTriggers(rule, event, userIds, making, deadline);
+  const [trigger] = makeTriggers(rule, event, userIds, making, when);
   if (!trigger) return shown;
   const { workspace } = placed;
   const partner = findPartner(configuration, { workspace, integration });

@@ -41,52 +41,79 @@ const ITEM = ['item', 'dyn'] as const;
 const VARIABLES = ['variables', 'map<string, dyn>'] as const;
 
 const DEADLINE = ['deadline', 'google.protobuf.Timestamp'] as const;
+const TOTALS = ['totals', 'map<string, dyn>'] as const;
+const FIRED = [...EVENT, DEADLINE, TOTALS] as const;
 
 const NAMES: Readonly<Record<ExpressionPlace, Names>> = {
-  when: new Map(EVENT),
-  unless: new Map(EVENT),
+  when: new Map<string, string>([...EVENT, TOTALS]),
+  unless: new Map<string, string>([...EVENT, TOTALS]),
   at: new Map(EVENT),
-  for_each: new Map<string, string>([...EVENT, DEADLINE]),
-  recipient: new Map<string, string>([...EVENT, DEADLINE, ITEM]),
-  where: new Map<string, string>([...EVENT, DEADLINE, ITEM, VARIABLES]),
+  for_each: new Map<string, string>(FIRED),
+  recipient: new Map<string, string>([...FIRED, ITEM]),
+  where: new Map<string, string>([...FIRED, ITEM, VARIABLES]),
   path: new Map([EVENT[0]]),
-  user_ids: new Map<string, string>([...EVENT, DEADLINE]),
-  answer: new Map<string, string>([...EVENT, DEADLINE, VARIABLES]),
-  digest_key: new Map<string, string>([...EVENT, DEADLINE, ITEM, VARIABLES]),
+  user_ids: new Map<string, string>(FIRED),
+  answer: new Map<string, string>([...FIRED, VARIABLES]),
+  digest_key: new Map<string, string>([...FIRED, ITEM, VARIABLES]),
+  total_condition: new Map(EVENT),
+  total_sum: new Map(EVENT),
+  total_distinct: new Map(EVENT),
 };
 
-/** Required result types per context, with the fix for other types. */
-const WANTED: Partial<Record<ExpressionPlace, { readonly type: RegExp; readonly what: string; readonly fix: string }>> =
-  {
-    when: { type: /^(bool|dyn)$/, what: 'true or false', fix: 'compare it with something, as in `event.total > 100`' },
-    unless: {
-      type: /^(bool|dyn)$/,
-      what: 'true or false',
-      fix: 'compare it with something, as in `event.type == "paid"`',
-    },
-    at: {
-      type: /^(google\.protobuf\.Timestamp|string|null|dyn)\b/,
-      what: 'a time',
-      fix: 'name a time of the event, as in `timestamp(event.starts_at) - duration("24h")`',
-    },
-    where: {
-      type: /^(bool|dyn)$/,
-      what: 'true or false',
-      fix: 'compare it with something, as in `variables.wants == true`',
-    },
-    user_ids: {
-      type: /^(string|int|uint|double|list|dyn)\b/,
-      what: 'a text, a number or a list of these',
-      fix: 'name ids of the event, as in `event.user_id` or `event.watchers`',
-    },
-    // A timestamp and a duration come out as text.
-    digest_key: {
-      type: /^(?!(?:bool|null|list|map)\b)/,
-      what: 'a text or a number',
-      fix: 'name what the messages of one digest have in common, as in `event.project`',
-    },
-    for_each: { type: /^(list|dyn)\b/, what: 'a list', fix: 'name a list of the event, as in `event.items`' },
-  };
+/** Required result types per context, with the fix for other types. `name`: what the message calls the expression. */
+const WANTED: Partial<
+  Record<
+    ExpressionPlace,
+    { readonly type: RegExp; readonly what: string; readonly fix: string; readonly name?: string }
+  >
+> = {
+  when: { type: /^(bool|dyn)$/, what: 'true or false', fix: 'compare it with something, as in `event.total > 100`' },
+  unless: {
+    type: /^(bool|dyn)$/,
+    what: 'true or false',
+    fix: 'compare it with something, as in `event.type == "paid"`',
+  },
+  at: {
+    type: /^(google\.protobuf\.Timestamp|string|null|dyn)\b/,
+    what: 'a time',
+    fix: 'name a time of the event, as in `timestamp(event.starts_at) - duration("24h")`',
+  },
+  where: {
+    type: /^(bool|dyn)$/,
+    what: 'true or false',
+    fix: 'compare it with something, as in `variables.wants == true`',
+  },
+  user_ids: {
+    type: /^(string|int|uint|double|list|dyn)\b/,
+    what: 'a text, a number or a list of these',
+    fix: 'name ids of the event, as in `event.user_id` or `event.watchers`',
+  },
+  // A timestamp and a duration come out as text.
+  digest_key: {
+    type: /^(?!(?:bool|null|list|map)\b)/,
+    what: 'a text or a number',
+    fix: 'name what the messages of one digest have in common, as in `event.project`',
+  },
+  total_condition: {
+    type: /^(bool|dyn)$/,
+    name: 'the condition of a total',
+    what: 'true or false',
+    fix: 'compare it with something, as in `event.result == "failed"`',
+  },
+  total_sum: {
+    type: /^(int|uint|double|dyn)$/,
+    name: 'sum',
+    what: 'a number',
+    fix: 'name a number of the event, as in `event.amount`',
+  },
+  total_distinct: {
+    type: /^(?!(?:list|map)\b)/,
+    name: 'distinct',
+    what: 'a text, a number, true or false',
+    fix: 'name a value of the event, as in `event.country`',
+  },
+  for_each: { type: /^(list|dyn)\b/, what: 'a list', fix: 'name a list of the event, as in `event.items`' },
+};
 
 export type LanguageOptions = {
   /** Left out, code is generated where the process allows it. */
@@ -142,7 +169,12 @@ function checkPlace(source: string, place: ExpressionPlace, plan: Plan, type: st
   }
   const wanted = WANTED[place];
   if (!wanted || wanted.type.test(type)) return null;
-  return faultAt(source, plan.start, `${place} must be ${wanted.what}; this is ${shown(type)}`, wanted.fix);
+  return faultAt(
+    source,
+    plan.start,
+    `${wanted.name ?? place} must be ${wanted.what}; this is ${shown(type)}`,
+    wanted.fix,
+  );
 }
 
 const shown = (type: string): string => type.replaceAll('google.protobuf.', '').toLowerCase();
@@ -153,6 +185,8 @@ const WHOLE: Partial<Record<ExpressionPlace, JsonType>> = {
   unless: 'boolean',
   where: 'boolean',
   for_each: 'array',
+  total_condition: 'boolean',
+  total_sum: 'number',
 };
 
 function makeExpression(source: string, place: ExpressionPlace, plan: Plan, generate: boolean): Expression {

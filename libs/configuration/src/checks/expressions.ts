@@ -13,6 +13,7 @@ import { isKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
 import type { Check, CheckedAgainst, ExpressionCheck } from './check-context.ts';
+import { checkTotals, checkTotalsRead } from './totals.ts';
 
 type Placed = readonly [path: ValuePath, place: ExpressionPlace, source: string];
 
@@ -41,7 +42,10 @@ export const checkExpressions: Check = (resource, around, report) => {
     const names = new Map(rules.map(([, rule]) => [rule, namesOf(rule, resource.ref.workspace, around)] as const));
     /** Refuses names that one of these rules does not have. */
     const refuseNames = (at: ValuePath, expression: Expression | null, of: readonly RuleBody[]): void => {
-      for (const rule of of) if (refuseName(at, expression, rule, names.get(rule) ?? ALL_NAMES, report)) return;
+      for (const rule of of) {
+        if (refuseName(at, expression, rule, names.get(rule) ?? ALL_NAMES, report)) return;
+        if (expression && checkTotalsRead(at, expression, rule, report)) return;
+      }
     };
     const delay = resource.body.cadence?.delay;
     if (typeof delay === 'object' && 'until' in delay) {
@@ -65,6 +69,7 @@ export const checkExpressions: Check = (resource, around, report) => {
       if (key) refuseConstant(KEY, neverAKey(key), 'event.project', report);
     }
     for (const [name, rule] of rules) {
+      checkTotals(name, rule, { workspace: resource.ref.workspace, body: resource.body, around }, report);
       checkRule(name, rule, language, (at, expression) => refuseNames(at, expression, [rule]), report);
     }
   }
@@ -159,6 +164,11 @@ function checkRule(
       refuseConstant(['rules', name, key], neverADeadline(expression), 'timestamp(event.starts_at)', report);
     }
   }
+  for (const placed of totalExpressions(name, rule)) {
+    const expression = compile(placed, language, report);
+    refuseNames(placed[0], expression);
+    steps.once += expression?.largeSteps ?? 0;
+  }
   for (const placed of expressionsOf(at, recipients)) {
     const expression = compile(placed, language, report);
     refuseNames(placed[0], expression);
@@ -194,6 +204,20 @@ function warnOfSteps(
     recipients: several ? String(MAX_RECIPIENTS) : '',
   };
   report.warn(['rules', name], { code: 'rule_expensive', facts }, 'key');
+}
+
+function totalExpressions(ruleName: string, { totals = {} }: RuleBody): readonly Placed[] {
+  return Object.entries(totals).flatMap(([name, { count, sum, distinct, where }]) => {
+    const sources = [
+      ['count', 'total_condition', count],
+      ['sum', 'total_sum', sum],
+      ['distinct', 'total_distinct', distinct],
+      ['where', 'total_condition', where],
+    ] as const;
+    return sources.flatMap(([key, place, source]): Placed[] =>
+      source === undefined ? [] : [[['rules', ruleName, 'totals', name, key], place, source]],
+    );
+  });
 }
 
 function expressionsOf(at: ValuePath, recipients: Recipients): readonly Placed[] {

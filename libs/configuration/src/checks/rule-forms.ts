@@ -64,7 +64,7 @@ const shortMemory = (
   facts: { stream, kept, rule: `${ref.name}.${rule ?? ''}`, setting: path.at(-1) ?? '', bound: text },
 });
 
-/** Returns the number of rules that wait or cool down, by the path of their shared stream. */
+/** Returns the number of rules that count, wait or cool down, by the path of their shared stream. */
 export function countRemembering(notifications: readonly WantedResource<'notification'>[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { ref, body } of notifications) {
@@ -76,7 +76,7 @@ export function countRemembering(notifications: readonly WantedResource<'notific
   return counts;
 }
 
-/** Checks that a stream has at most 64 rules that wait or cool down. `others`: the counts without the rules of this notification. */
+/** Checks that a stream has at most 64 rules that count, wait or cool down. `others`: the counts without the rules of this notification. */
 export function checkRemembering(
   { ref, body }: WantedResource<'notification'>,
   others: Map<string, number>,

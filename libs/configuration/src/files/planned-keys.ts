@@ -24,7 +24,6 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ['deployment', 'limits', 'limits of the deployment'],
   ...['deliveries', 'inbox'].map((key) => ['deployment', `retention.${key}`, 'retention by configuration'] as const),
   ['workspace', 'audit', 'the audit log'],
-  ['notification', 'rules.*.totals', 'totals of events'],
   ['notification', 'max_staleness', 'timers'],
 ];
 

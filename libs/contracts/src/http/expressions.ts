@@ -85,7 +85,7 @@ export const expressionCheckRequest = z.strictObject({
     .describe('Changes the form of the source first; everything else in it stays to the letter'),
 });
 
-const fieldName = z.enum(['event', 'item', 'variables', 'previous', 'op', 'source', 'deadline']);
+const fieldName = z.enum(['event', 'item', 'variables', 'previous', 'op', 'source', 'deadline', 'totals']);
 export const expressionCheckBody = z
   .object({
     source: z.string().describe('With the change'),

@@ -50,6 +50,9 @@ const ruleTestStep = z
     fired: z.boolean(),
     outcome: z.string(),
     error: z.string().nullable(),
+    totals: z
+      .record(z.string(), z.union([z.number(), z.string()]))
+      .describe('Totals of the rule at this step, by name: a number, or text such as `500+` for a full total'),
     decisions: z.array(z.string()).describe('Sentences about what the rule decided, such as `waits until …`'),
     explained: z
       .array(z.object({ field: z.string().describe('Key of the rule, such as `when`'), ...explainedPart }))

@@ -1,5 +1,6 @@
 import type { ChangeOp, UnknownValues, VisibleChange } from '@carillon/domain/changes';
 import type { Trigger } from '@carillon/domain/lookups';
+import { readTotals } from '@carillon/domain/rules';
 import type { EventId, JsonObject, TriggerId } from '@carillon/kernel';
 import type { RecordKind } from './record-kind.ts';
 import { listOf, objectOf, readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
@@ -51,10 +52,11 @@ export const writeTriggerFacts = (trigger: Trigger): WireTriggerFacts => ({
 });
 
 /** Whom it asks about and what of the event goes with it. */
-export const personalOfTrigger = ({ userIds, event, change }: Trigger): JsonObject => ({
+export const personalOfTrigger = ({ userIds, event, change, totals }: Trigger): JsonObject => ({
   user_ids: userIds,
   event,
   ...(change && { change }),
+  ...(totals && { totals }),
 });
 
 export const readTrigger = (wire: WireTriggerFacts, personal: JsonObject): Trigger => ({
@@ -78,6 +80,7 @@ export const readTrigger = (wire: WireTriggerFacts, personal: JsonObject): Trigg
   traceparent: wire.traceparent,
   ...readSentBy(wire.sent_by),
   ...(personal['change'] !== undefined && { change: readVisibleChange(objectOf(personal['change'], 'change')) }),
+  ...(personal['totals'] !== undefined && { totals: readTotals(personal['totals']) }),
   ...(wire.deadline !== null && { deadline: wire.deadline }),
 });
 
@@ -149,7 +152,7 @@ export const triggerRecord = {
       {
         name: 'personal',
         type: 'bytes',
-        doc: 'JSON {user_ids, event, change}: the ids to ask about, the fields of the event that rule and templates refer to, and what rules see of a change. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
+        doc: 'JSON {user_ids, event, change, totals}: the ids to ask about, the fields of the event that rule and templates refer to, what rules see of a change, and the totals of the rule. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
       },
     ],
   },

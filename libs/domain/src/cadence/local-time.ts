@@ -65,6 +65,12 @@ function firstDayOf(period: CalendarPeriod, today: CalendarDay): CalendarDay {
   return period === 'week' ? addDays(today, 1 - weekdayOn(today)) : { ...today, day: 1 };
 }
 
+/** The first day of the period that the calendar of a zone shows, as the number 20260131. Later periods have larger numbers. */
+export function calendarPeriodAt(zone: string, at: Instant, period: CalendarPeriod): number {
+  const { year, month, day } = firstDayOf(period, localTimeAt(zone, at));
+  return year * 10_000 + month * 100 + day;
+}
+
 /** The day, week or month of the calendar that holds `now`, `to` excluded. */
 export function calendarWindow(
   zone: string,

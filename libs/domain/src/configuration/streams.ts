@@ -3,6 +3,7 @@ import { durationOr, type Duration } from '@carillon/kernel';
 import { lookBacksOf } from '../rules/notification-times.ts';
 import type { Configuration, Resource } from './configuration.ts';
 import { listResources, ruleSince } from './configuration.ts';
+import { localityOf } from './locality.ts';
 import type { RuleBody, Security, StreamFrom, StreamSettings } from './resources.ts';
 import { hasOwnStream, ruleIdFrom, rulePathFrom } from './rule-names.ts';
 
@@ -65,6 +66,8 @@ export type PlacedRule = {
   readonly forgetAfter: Duration;
   /** How long after a deadline late events still count, on a stream with a `time` path. Null: times of append count. */
   readonly grace: Duration | null;
+  /** Zone of its workspace, whose days, weeks and months its totals count by. */
+  readonly timeZone: string;
   /** Its own switch and its notification's. */
   readonly enabled: boolean;
 };
@@ -111,6 +114,7 @@ function buildTable(configuration: Configuration): StreamTable {
   }
   for (const notification of listResources(configuration, 'notification')) {
     const { workspace, name: title } = notification.ref;
+    const { timeZone } = localityOf(configuration, workspace, {}).locality;
     for (const [name, body] of Object.entries(notification.body.rules)) {
       const own = hasOwnStream(body);
       const path = rulePathFrom(workspace, title, name, body);
@@ -125,6 +129,7 @@ function buildTable(configuration: Configuration): StreamTable {
         since: ruleSince(configuration, workspace, ruleIdFrom(workspace, title, name, body)) ?? notification.number,
         keepsPrevious: body.cohort !== undefined || keepsPrevious(streams.get(path)),
         grace: graceOf(streams.get(path)),
+        timeZone,
         enabled:
           (notification.body.enabled ?? DEFAULTS.notification.enabled) && (body.enabled ?? DEFAULTS.rule.enabled),
       };

@@ -2,6 +2,7 @@ import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import { addressesOf } from '../channels/channel.ts';
 import { StepBudget } from '../rules/budget.ts';
 import type { Bindings } from '../rules/expression.ts';
+import { totalNumbers } from '../rules/forms/totals/shown-totals.ts';
 import type { CompiledRule } from '../rules/program.ts';
 import type { Dropped, Recipient } from '../rules/recipient.ts';
 import {
@@ -40,6 +41,7 @@ export function* findRecipientsOf(
       variables: item.variables,
       ...trigger.change,
       ...(trigger.deadline !== undefined && { deadline: trigger.deadline }),
+      ...(trigger.totals !== undefined && { totals: totalNumbers(trigger.totals) }),
     };
     const made = makeRecipient(rule, item, bindings, trigger, budget);
     if (budget.exhausted) {

@@ -1,6 +1,7 @@
 import type { DeriveId, EventId, Instant, JsonObject, TriggerId } from '@carillon/kernel';
 import type { VisibleChange } from '../changes/visible-change.ts';
 import type { SentBy } from '../deliveries/intent.ts';
+import type { ShownTotals } from '../rules/forms/totals/shown-totals.ts';
 
 /**
  * "This rule fired for this event", where a partner has to say who is told. It carries what is needed once the answer is
@@ -35,6 +36,8 @@ export type Trigger = {
   readonly causedAt: Instant;
   /** Deadline of the wait by which the rule fired. Undefined: it fired at the event. */
   readonly deadline?: Instant;
+  /** Totals of the rule when it fired. Undefined: it has none. */
+  readonly totals?: ShownTotals;
   /** Time after which the partner is not called and nothing is sent. */
   readonly notAfter: Instant;
   readonly traceparent: string | null;

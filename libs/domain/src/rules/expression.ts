@@ -16,7 +16,10 @@ export type ExpressionPlace =
   | 'path'
   | 'user_ids'
   | 'answer'
-  | 'digest_key';
+  | 'digest_key'
+  | 'total_condition'
+  | 'total_sum'
+  | 'total_distinct';
 
 /**
  * What the names mean for one evaluation. `item` only under `for_each`, `variables` only in `where` and after a lookup, the
@@ -30,6 +33,8 @@ export type Bindings = Partial<VisibleChange> & {
   readonly variables?: Json;
   /** Deadline of the wait that fires. */
   readonly deadline?: Instant;
+  /** Totals of the rule by their names, including the event. */
+  readonly totals?: Json;
 };
 
 /** A value, or the error in the CEL sense that the expression ended in. Timestamps and durations come as text. */

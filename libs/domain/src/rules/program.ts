@@ -52,6 +52,10 @@ export type LookupRule = RuleParts & {
 
 export type CompiledRule = EventRule | LookupRule;
 
+/** Returns true if the expressions of the rule see totals. */
+export const hasTotals = ({ memory }: Pick<CompiledRule, 'memory'>): boolean =>
+  memory?.forms.some((form) => form.prepare !== undefined) === true;
+
 type Read = (field: string, source: string | undefined, place: ExpressionPlace) => Expression | null;
 
 /** Compiles all expressions of a rule, or tells everything that is wrong with them. */

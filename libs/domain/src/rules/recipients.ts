@@ -64,9 +64,17 @@ export function* evaluateRuleCoroutine(
 }
 
 /** What the condition alone comes to; null: the rule fires, and `fireRule` says for whom. */
-export function outcomeWithoutFiring(rule: CompiledRule, bindings: Bindings, budget: StepBudget): RuleOutcome | null {
+export const outcomeWithoutFiring = (rule: CompiledRule, bindings: Bindings, budget: StepBudget): RuleOutcome | null =>
+  passedOverOutcome(rule, bindings) ?? conditionOutcome(rule, bindings, budget);
+
+/** Returns the outcome of a rule that does not look at the event. Null: the rule looks at it. */
+export function passedOverOutcome(rule: CompiledRule, { op }: Pick<Bindings, 'op'>): RuleOutcome | null {
   if (!rule.placed.enabled) return DISABLED;
-  if (bindings.op !== undefined && !rule.changes.includes(bindings.op)) return OTHER_CHANGE;
+  return op !== undefined && !rule.changes.includes(op) ? OTHER_CHANGE : null;
+}
+
+/** Returns the outcome of a rule whose `when` does not hold. Null: `when` holds, so that the rule fires. */
+export function conditionOutcome(rule: CompiledRule, bindings: Bindings, budget: StepBudget): RuleOutcome | null {
   const fired = rule.when.evaluate(bindings, budget);
   if (!fired.ok) return failure(fired, budget);
   if (fired.value === true) return null;

@@ -2,7 +2,7 @@ import type { Json } from '@carillon/kernel';
 import type { FieldStep } from '../events/field-path.ts';
 
 /** What a path in an expression begins with. */
-export type FieldRoot = 'event' | 'item' | 'variables' | 'previous' | 'op' | 'source' | 'deadline';
+export type FieldRoot = 'event' | 'item' | 'variables' | 'previous' | 'op' | 'source' | 'deadline' | 'totals';
 
 /** A field that a requirement is about; a step that is null: some element of the list, or each. */
 export type RequiredField = { readonly root: FieldRoot; readonly steps: readonly FieldStep[] };

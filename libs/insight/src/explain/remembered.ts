@@ -6,11 +6,13 @@ import {
   deadlineOf,
   decisionWords,
   DISABLED,
+  hasTotals,
   isFiring,
   NOT_FIRED,
   outcomeWithoutFiring,
   ruleMemoryOf,
   StepBudget,
+  totalsOf,
   type CompiledRule,
   type Decision,
   type EntityMemory,
@@ -89,7 +91,7 @@ function rememberedOf(
   const wait = memory === null ? undefined : ruleMemoryOf(memory, placed)?.wait;
   const waitsUntil = wait?.event === event.position.offset ? wait.deadline : null;
   const isWithdrawn = waitsUntil !== null && findRuleById(current, placed.workspace, ruleId)?.since !== placed.since;
-  const canEvaluate = readsEventOnly(rule, event);
+  const canEvaluate = readsEventOnly(rule, event) && !hasTotals(rule);
   const bindings = bindingsOf(event);
   const evaluated = canEvaluate ? outcomeWithoutFiring(rule, bindings, new StepBudget()) : null;
   const lines = evaluated === NOT_FIRED ? conditionLines(rule, bindings) : [];
@@ -107,7 +109,7 @@ function rememberedOf(
 }
 
 /**
- * Returns true if the rule depends only on the event, so that it can be evaluated again. A change contains the previous
+ * Returns true if the rule reads no earlier event, so that it can be evaluated again. A change contains the previous
  * row.
  */
 const readsEventOnly = ({ memory }: CompiledRule, { change }: SourceEvent): boolean =>
@@ -185,7 +187,8 @@ async function firingStory(firing: Decision, { placed, event, row }: FiredFor, p
   const entry = rules.find((each) => ruleIdOf(each.placed) === ruleIdOf(placed));
   if (!configuration || !entry?.ok || !readsEventOnly(entry.rule, event)) return sent;
   const making = { configuration, book: ports.book, derive: ports.ids.derive };
-  const work = evaluateFiringCoroutine(entry.rule, event, deadlineOf(firing), making);
+  const when = { deadline: deadlineOf(firing), totals: hasTotals(entry.rule) ? totalsOf(firing) : null };
+  const work = evaluateFiringCoroutine(entry.rule, event, when, making);
   const evaluated = await runYielding(work, ports.slice);
   const at: EvaluatedAt = { at: firing.at, configNumber: configuration.number };
   return traceRule(evaluated, event, at, configuration, ports);

@@ -12,6 +12,7 @@ import {
   rememberedBindings,
   ruleMemoryOf,
   startTurn,
+  totalsAtEvent,
   type Bindings,
   type CompiledRule,
   type EntityMemory,
@@ -19,6 +20,7 @@ import {
   type Explained,
   type KeyedEvent,
   type RuleOutcome,
+  type ShownTotals,
 } from '@carillon/domain/rules';
 import type { Coroutine, DeriveId, Instant, LogId } from '@carillon/kernel';
 import { evaluateOutcomesCoroutine, isFired, type BookRule } from '@carillon/stages';
@@ -47,6 +49,8 @@ export type RehearsedStep = {
   readonly outcome: RuleOutcome;
   /** Deadline by which the rule fires. Null: it fires at the event, or does not fire. */
   readonly deadline: Instant | null;
+  /** Totals of the rule at the step, including the event. Empty: it has none. */
+  readonly totals: ShownTotals;
   /** Sentences about the decisions of the rule. */
   readonly decisions: readonly string[];
   /** Parts of the rule's expressions with their values, and the key that has each expression. Empty at a deadline. */
@@ -121,8 +125,9 @@ class Rehearsal {
       triggerIdOf(this.#derive, ruleIdOf(placed), eventId),
     );
     this.#memories.set(memory.entity.key, after);
-    for (const { event, deadline, outcome } of passed) {
-      const facts = { kind: 'deadline', at: deadline, event, outcome, deadline, explained: [] } as const;
+    for (const { event, deadline, outcome, totals } of passed) {
+      const shown = { totals: totals ?? {}, explained: [] };
+      const facts = { kind: 'deadline', at: deadline, event, outcome, deadline, ...shown } as const;
       this.steps.push({ ...facts, ...this.#remembered(after, record.position.offset) });
     }
   }
@@ -146,7 +151,7 @@ class Rehearsal {
     if (!result) {
       const waitsUntil = after?.rules[this.#ruleId]?.wait?.deadline ?? null;
       const facts = { kind: 'event', at: event.appendedAt, event, outcome: NOT_FIRED, deadline: null } as const;
-      this.steps.push({ ...facts, decisions: [REPEAT], explained: [], waitsUntil });
+      this.steps.push({ ...facts, totals: {}, decisions: [REPEAT], explained: [], waitsUntil });
       return;
     }
     this.steps.push({
@@ -154,7 +159,8 @@ class Rehearsal {
       at: event.appendedAt,
       event,
       outcome: result.outcome,
-      deadline: isFired(result) ? result.deadline : null,
+      deadline: isFired(result) ? result.when.deadline : null,
+      totals: (before === null ? null : totalsAtEvent(rule, event, before)) ?? {},
       explained: explainParts(rule, rememberedBindings(rule, event, before)),
       ...this.#remembered(after, event.position.offset),
     });

@@ -26,6 +26,12 @@ type Code =
   | 'if_past_without_at'
   | 'deadline_without_wait'
   | 'previous_after_answer'
+  | 'total_unknown'
+  | 'total_unused'
+  | 'total_kind'
+  | 'total_where'
+  | 'total_beyond_samples'
+  | 'totals_without_cooldown'
   | 'key_replaced'
   | 'rules_remembering'
   | 'forget_after_too_short'
@@ -214,6 +220,48 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     formMessage: `${label}: ${quote(name)} is not known after the answer of a partner`,
     formFix: 'Ask for it in the condition.',
   }),
+  total_unknown: ({ name, known }, { label, quote }) => ({
+    message: name === '' ? 'totals is not read as totals.<name>' : `the rule has no total ${quote(name)}`,
+    expected: orElse(known, 'a total of the rule'),
+    fix: name === '' ? 'write totals.<name>' : `write totals.<name> of an existing total, or add ${name} to totals`,
+    formMessage: name === '' ? `${label}: name one total` : `${label}: the rule has no total ${quote(name)}`,
+    formFix: 'Add the total, or use one that the rule has.',
+  }),
+  total_unused: ({ name }, { label, quote }) => ({
+    message: `nothing reads the total ${quote(name)}`,
+    expected: `totals.${name} in when, unless, recipients or a template`,
+    fix: `write for instance when: totals.${name} >= 5, or remove ${name}`,
+    formMessage: `${label}: nothing reads the total ${quote(name)}`,
+    formFix: 'Use it in the condition, or remove it.',
+  }),
+  total_kind: (_facts, { label }) => ({
+    message: 'a total counts in one way',
+    expected: 'one of count, sum and distinct',
+    fix: 'keep one of the three, for instance count: event.result == "failed"',
+    formMessage: `${label}: a total counts in one way`,
+    formFix: 'Choose a count, a sum, or the number of different values.',
+  }),
+  total_where: (_facts, { label }) => ({
+    message: 'count has its condition already',
+    expected: 'where beside sum or distinct',
+    fix: 'write both conditions in count, joined by &&',
+    formMessage: `${label}: a count has its condition already`,
+    formFix: 'Leave it out, and add the condition to the count.',
+  }),
+  total_beyond_samples: ({ name, most }, { label, quote }) => ({
+    message: `the total ${quote(name)} never exceeds ${most}, because only its newest ${most} events or values are kept`,
+    expected: `a number up to ${most}`,
+    fix: `compare with ${most} or less, or count by the calendar: within: calendar day`,
+    formMessage: `${label}: the total ${quote(name)} never exceeds ${most}`,
+    formFix: `Compare with ${most} or less, or count by the calendar.`,
+  }),
+  totals_without_cooldown: (_facts, { label }) => ({
+    message: 'the rule fires at every further event while the total lasts',
+    expected: '',
+    fix: 'add cooldown: until_false, or a duration such as cooldown: 1h; keep it if each event is meant',
+    formMessage: `${label}: the rule fires at every further event while the total lasts`,
+    formFix: 'Choose a cooldown, unless each event is meant.',
+  }),
   key_replaced: ({ by }) => ({
     message: 'this key of an earlier design is not read',
     expected: by,
@@ -221,10 +269,10 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     formFix: '',
   }),
   rules_remembering: ({ stream, most }, { quote }) => ({
-    message: `${most} other rules on the event stream ${quote(stream)} wait or cool down`,
+    message: `${most} other rules on the event stream ${quote(stream)} count, wait or cool down`,
     expected: `at most ${most} such rules on a stream`,
     fix: 'put the rule on another stream, and send its events there too',
-    formMessage: `${most} other rules on the event stream ${quote(stream)} wait or cool down`,
+    formMessage: `${most} other rules on the event stream ${quote(stream)} count, wait or cool down`,
     formFix: 'Choose another event stream.',
   }),
   forget_after_too_short: ({ stream, kept, rule, setting, bound }, { quote }) => ({

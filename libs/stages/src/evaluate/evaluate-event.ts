@@ -23,6 +23,7 @@ import {
   type RuleOutcome,
   type RuleStep,
   StepBudget,
+  withTotals,
 } from '@carillon/domain/rules';
 import {
   runToCompletion,
@@ -34,11 +35,13 @@ import {
 } from '@carillon/kernel';
 import { isKeyed, NO_ENTITY, type EntityStates } from './entity-states.ts';
 import {
+  AT_EVENT,
   causeOfEvent,
   changeAfterLookup,
   makeIntents,
   namesAfterLookup,
   templateContext,
+  type FiringTime,
   type IntentContext,
 } from './make-intents.ts';
 import type { BookRule, RuleBook } from './rule-book.ts';
@@ -131,8 +134,7 @@ export type FiredRule = {
   readonly outcome: Extract<RuleOutcome, { readonly kind: 'fired' | 'asks' }>;
   /** Derives the id of the live trigger on its first call. */
   readonly triggerId: () => TriggerId;
-  /** Deadline by which it fires. Null: it fires at its event. */
-  readonly deadline: Instant | null;
+  readonly when: FiringTime;
   readonly effect?: StateEffect;
 };
 
@@ -201,7 +203,7 @@ export function* evaluateOutcomesCoroutine(
         const step = yield* stepAtEvent(rule, entity.turn, bindings, budget.nextRule(), triggerId);
         entity.steps.set(rule.placed, step);
         const effect = effectOfEvent(ruleMemoryOf(entity.turn.memory, rule.placed), step);
-        progress.results.push(withEffect(resultOf(rule, step.outcome, triggerId, step.deadline), effect));
+        progress.results.push(withEffect(resultOf(rule, step.outcome, triggerId, step), effect));
       } else if (states && !isKeyed(event)) {
         progress.results.push(nothingOf(rule.placed, { kind: 'failed', reason: 'rule_error', error: NO_ENTITY }));
       }
@@ -258,10 +260,10 @@ const resultOf = (
   fired: CompiledRule,
   outcome: RuleOutcome,
   triggerId: () => TriggerId,
-  deadline: Instant | null = null,
+  { deadline, totals }: FiringTime = AT_EVENT,
 ): EvaluatedRule | FiredRule =>
   outcome.kind === 'fired' || outcome.kind === 'asks'
-    ? { fired, placed: fired.placed, outcome, triggerId, deadline }
+    ? { fired, placed: fired.placed, outcome, triggerId, when: { deadline, totals } }
     : nothingOf(fired.placed, outcome);
 
 const withEffect = <Result extends EvaluatedRule | FiredRule>(result: Result, effect: StateEffect | null): Result =>
@@ -292,16 +294,16 @@ function remember({ states, event, turn, steps }: EntityProgress, entries: reado
 
 /** Makes the intents of a rule whose event names the recipients, or the triggers of a rule that asks a partner. */
 function* makeOutputs(
-  { fired, placed, outcome, triggerId: liveTriggerId, deadline, effect }: FiredRule,
+  { fired, placed, outcome, triggerId: liveTriggerId, when, effect }: FiredRule,
   event: SourceEvent,
   making: Making,
 ): Coroutine<EvaluatedRule> {
   if (outcome.kind === 'asks') {
     if (fired.from !== 'lookup') return nothingOf(placed, outcome);
-    const triggers = makeTriggers(fired, event, outcome.userIds, making, deadline);
+    const triggers = makeTriggers(fired, event, outcome.userIds, making, when);
     return { placed, triggerId: null, outcome, intents: NONE, triggers, ...(effect && { effect }) };
   }
-  const cause = causeOfEvent(event, placed, deadline);
+  const cause = causeOfEvent(event, placed, when);
   const { derive, runId } = making;
   const triggerId = runId === null ? liveTriggerId() : triggerIdOf(derive, ruleIdOf(placed), event.id, { runId });
   const intents: Intent[] = [];
@@ -319,22 +321,23 @@ function* makeOutputs(
 export function* evaluateFiringCoroutine(
   rule: CompiledRule,
   event: SourceEvent,
-  deadline: Instant | null,
+  when: FiringTime,
   making: Omit<Making, 'runId'>,
 ): Coroutine<EvaluatedRule> {
+  const { deadline, totals } = when;
   const triggerId = onceTriggerId(rule.placed, event, making.derive);
-  const bindings = { ...bindingsOf(event), ...(deadline !== null && { deadline }) };
+  const bindings = withTotals({ ...bindingsOf(event), ...(deadline !== null && { deadline }) }, totals);
   const outcome = yield* fireRule(rule, event, triggerId, bindings, new StepBudget());
-  const result = resultOf(rule, outcome, triggerId, deadline);
+  const result = resultOf(rule, outcome, triggerId, when);
   return isFired(result) ? yield* makeOutputs(result, event, { ...making, runId: null }) : result;
 }
 
 /** Makes the intents or triggers of a rule whose wait a record ended. The event is the one that its message is made from. */
 export function* outputsOfPassed(passed: PassedWait, making: Making): Coroutine<EvaluatedRule> {
-  const { placed, rule, event, outcome, deadline } = passed;
+  const { placed, rule, event, outcome } = passed;
   const effect = effectOfDeadline(passed);
   const triggerId = onceTriggerId(placed, event, making.derive);
-  const result = rule ? resultOf(rule, outcome, triggerId, deadline) : nothingOf(placed, outcome);
+  const result = rule ? resultOf(rule, outcome, triggerId, passed) : nothingOf(placed, outcome);
   const counted = withEffect(result, effect);
   return isFired(counted) ? yield* makeOutputs(counted, event, making) : counted;
 }
@@ -345,7 +348,7 @@ export function makeTriggers(
   event: SourceEvent,
   userIds: readonly string[],
   { configuration, book, derive, runId }: Making,
-  deadline: Instant | null = null,
+  { deadline, totals }: FiringTime = AT_EVENT,
 ): readonly Trigger[] {
   const { placed, integration } = rule;
   const { notification, workspace } = placed;
@@ -373,6 +376,7 @@ export function makeTriggers(
     time: event.time,
     causedAt,
     ...(deadline !== null && { deadline }),
+    ...(totals !== null && { totals }),
     notAfter: causedAt + deliverySettings(notification.body).expires,
     traceparent: event.traceparent,
   }));

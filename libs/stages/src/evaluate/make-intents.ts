@@ -14,7 +14,7 @@ import { deliverySettings, type Intent, type SentBy } from '@carillon/domain/del
 import { digestSettings } from '@carillon/domain/digests';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import type { Trigger } from '@carillon/domain/lookups';
-import type { CompiledRule, Expression, Recipient } from '@carillon/domain/rules';
+import type { CompiledRule, Expression, Recipient, ShownTotals } from '@carillon/domain/rules';
 import {
   formatInstant,
   type DeriveId,
@@ -40,16 +40,26 @@ export type Cause = {
   readonly previous: JsonObject | undefined;
   readonly causedAt: Instant;
   readonly deadline?: Instant;
+  readonly totals?: ShownTotals;
   readonly notAfter: Instant;
   readonly traceparent: string | null;
   readonly sentBy?: SentBy;
 };
 
-/** `deadline`: the one by which the rule fires, so that `expires` and `delay` count from it. Null: it fires at the event. */
+/** When a rule fires, and what its totals are then. */
+export type FiringTime = {
+  /** Deadline by which it fires. Null: it fires at its event. */
+  readonly deadline: Instant | null;
+  /** Null: the rule has no totals. */
+  readonly totals: ShownTotals | null;
+};
+export const AT_EVENT: FiringTime = { deadline: null, totals: null };
+
+/** `deadline`: the deadline by which the rule fires, so that `expires` and `delay` count from it. Null: it fires at the event. */
 export const causeOfEvent = (
   event: SourceEvent,
   { notification }: PlacedRule,
-  deadline: Instant | null = null,
+  { deadline, totals }: FiringTime = AT_EVENT,
 ): Cause => ({
   eventId: event.id,
   eventPosition: formatPosition(event.position),
@@ -58,6 +68,7 @@ export const causeOfEvent = (
   causedAt: deadline ?? event.appendedAt,
   notAfter: (deadline ?? event.appendedAt) + deliverySettings(notification.body).expires,
   ...(deadline !== null && { deadline }),
+  ...(totals !== null && { totals }),
   traceparent: event.traceparent,
 });
 
@@ -86,7 +97,7 @@ export type Message = {
 /** Returns the messages of one recipient of a fired rule: one for each channel of its notification. */
 export function makeMessages(
   { notification, workspace }: PlacedRule,
-  { body, ...facts }: Pick<Cause, 'body' | 'previous' | 'deadline'>,
+  { body, ...facts }: Pick<Cause, 'body' | 'previous' | 'deadline' | 'totals'>,
   recipient: Recipient,
   { configuration, book }: Pick<IntentContext, 'configuration' | 'book'>,
 ): Message[] {
@@ -173,23 +184,25 @@ function namesNeeded(
   };
 }
 
-/** Names under which templates see the row before a change, and the deadline of a rule that waited. */
+/** Names under which templates see the row before a change, the deadline of a rule that waited, and the totals of a rule. */
 const PREVIOUS = 'previous';
 const DEADLINE = 'deadline';
+const TOTALS = 'totals';
 
 /**
  * The fields and variables that the template refers to, a variable before a field of the same name; nothing else. The row
- * before is `previous`, and a deadline `deadline`, unless a field or a variable has this name.
+ * before is `previous`, a deadline `deadline`, and totals are `totals`, unless a field or a variable has this name.
  */
 export function templateContext(
   event: JsonObject,
   variables: JsonObject,
   names: TemplateNames,
-  { previous, deadline }: Partial<Pick<Cause, 'previous' | 'deadline'>> = {},
+  { previous, deadline, totals }: Partial<Pick<Cause, 'previous' | 'deadline' | 'totals'>> = {},
 ): JsonObject {
   const own: JsonObject = {
     ...(previous !== undefined && { [PREVIOUS]: previous }),
     ...(deadline !== undefined && { [DEADLINE]: formatInstant(deadline) }),
+    ...(totals !== undefined && { [TOTALS]: totals }),
   };
   if (names.all) return { ...own, ...event, ...variables };
   return Object.fromEntries(

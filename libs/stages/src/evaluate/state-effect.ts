@@ -1,4 +1,4 @@
-import { gateOfDecision, type PassedWait, type RuleMemory, type RuleStep } from '@carillon/domain/rules';
+import type { PassedWait, RuleMemory, RuleStep } from '@carillon/domain/rules';
 
 /** What a record did to a rule with state, beside its outcome. */
 export type StateEffect = 'wait_started' | 'wait_cancelled' | 'in_cooldown' | 'fired_by_deadline';
@@ -9,7 +9,7 @@ const fires = ({ outcome }: Pick<RuleStep, 'outcome'>): boolean => outcome.kind 
 export function effectOfEvent(before: RuleMemory | undefined, step: RuleStep): StateEffect | null {
   if (step.deadline !== null && fires(step)) return 'fired_by_deadline';
   const { decision } = step;
-  if (decision !== null && decision.form !== null && gateOfDecision(decision) === 'condition') return 'in_cooldown';
+  if (decision?.saw['kind'] === 'in_cooldown') return 'in_cooldown';
   const waited = before?.wait !== undefined;
   const waits = step.memory?.wait !== undefined;
   if (waits === waited) return null;

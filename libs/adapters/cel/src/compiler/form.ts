@@ -105,7 +105,16 @@ function someOf(source: string, plan: LoopPlan): FormCondition | null {
 }
 
 /** Roots whose fields a form can name; times are compared with functions. */
-const ROOTS: ReadonlySet<string> = new Set(['event', 'event_id', 'item', 'variables', 'previous', 'op', 'source']);
+const ROOTS: ReadonlySet<string> = new Set([
+  'event',
+  'event_id',
+  'item',
+  'variables',
+  'previous',
+  'op',
+  'source',
+  'totals',
+]);
 
 const pathOf = (plan: Plan): FormPath | null => {
   const steps = stepsOf(plan, (root) => root.op === 'root' && ROOTS.has(root.name));

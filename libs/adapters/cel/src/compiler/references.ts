@@ -4,7 +4,7 @@ import { expectedTypes } from './expected-types.ts';
 import type { LoopPlan, Plan } from './plan.ts';
 import { partsOf } from './plan.ts';
 
-const ROOTS = ['event', 'item', 'variables', 'previous', 'op', 'source', 'deadline'] as const;
+const ROOTS = ['event', 'item', 'variables', 'previous', 'op', 'source', 'deadline', 'totals'] as const;
 type Root = FieldReference['root'];
 const isRoot = (name: string): name is Root => ROOTS.some((root) => root === name);
 

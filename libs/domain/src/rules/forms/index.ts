@@ -10,8 +10,11 @@ import type {
   RuleForm,
   TimedEvent,
 } from './rule-form.ts';
+import { TOTALS } from './totals/totals.ts';
 import { WAIT } from './wait/wait.ts';
 
+export * from './totals/shown-totals.ts';
+export { TOTAL_KINDS } from './totals/totals.ts';
 export { waits } from './wait/wait.ts';
 
 export * from './rule-form.ts';
@@ -20,7 +23,14 @@ export * from './rule-form.ts';
 const sealed = <Kept>(form: RuleForm<Kept>): RuleForm => form as unknown as RuleForm;
 
 /** All forms of rules with state, in the order in which they decide. A cooldown has the last word. */
-export const RULE_FORMS: readonly RuleForm[] = [sealed(WAIT), sealed(COOLDOWN)];
+export const RULE_FORMS: readonly RuleForm[] = [sealed(TOTALS), sealed(WAIT), sealed(COOLDOWN)];
+
+/** Returns an upper bound of the bytes of what forms keep of one rule. */
+export const bytesOfKept = (kept: JsonObject): number =>
+  RULE_FORMS.reduce((sum, form) => {
+    const own = Object.hasOwn(kept, form.name) ? kept[form.name] : undefined;
+    return own === undefined ? sum : sum + (form.bytes?.(own) ?? 0);
+  }, 0);
 
 /** Returns the forms of which a rule has a key. */
 export const ruleFormsOf = (body: RuleBody): readonly RuleForm[] =>

@@ -2,6 +2,7 @@ import type { Duration, Instant, Json, JsonObject, Result } from '@carillon/kern
 import type { RuleBody } from '../../configuration/resources.ts';
 import type { SourceEvent } from '../../events/source-event.ts';
 import type { Evaluated, Expression, ExpressionFault, ExpressionPlace } from '../expression.ts';
+import type { ShownTotals } from './totals/shown-totals.ts';
 
 /** A fault with the field of the rule that has it: `when`, `recipients.to.email`. */
 export type RuleFault = ExpressionFault & { readonly field: string };
@@ -28,6 +29,41 @@ export type RuleEffect = {
   readonly wait: Deadline | null;
   /** Error of an expression of a form. Null: none. */
   readonly error: string | null;
+};
+
+/** Bytes that an entity's memory has left for events and samples. */
+export type Room = {
+  /** Takes bytes. Returns false, and takes none, if too few are left. A negative number gives bytes back. */
+  take(bytes: number): boolean;
+};
+
+/** An event of the entity, before the rule's `when` is evaluated. */
+export type Arrival = {
+  readonly kind: 'event';
+  readonly event: SourceEvent;
+  /** The time that counts for totals, deadlines and cooldowns. */
+  readonly at: Instant;
+  /** Zone of the rule's workspace. */
+  readonly timeZone: string;
+  /** How late an event may come, if `at` is its own time. Null: `at` is the time of the append. */
+  readonly grace: Duration | null;
+  readonly room: Room;
+  /** Evaluates an expression of the form for the event, within the steps of the rule. */
+  evaluate(expression: Expression): Evaluated;
+};
+
+/** When values of a form are asked for: at an event, or at a deadline that has passed. */
+export type Moment = Arrival | (PassedDeadline & Pick<Arrival, 'timeZone'>);
+
+/** What a form adds to the names that the expressions of the rule see. */
+export type Prepared<Kept> = {
+  /** Value that the form keeps of the entity from now on. The given value if it stays as it is. */
+  readonly kept: Kept | undefined;
+  readonly totals: ShownTotals;
+  /** Why the form left the event out. Null: it did not. */
+  readonly error: string | null;
+  /** The event was left out because the memory of the entity is full. */
+  readonly isTooLarge: boolean;
 };
 
 /** An event of the entity, as forms see it. */
@@ -67,6 +103,8 @@ export type CompiledForm<Kept = Json> = {
   readonly name: string;
   /** Its expressions, each with the key that has it. */
   readonly expressions: readonly (readonly [key: string, expression: Expression])[];
+  /** Runs before `when` is evaluated, and gives names to the expressions of the rule. */
+  prepare?(kept: Kept | undefined, moment: Moment): Prepared<Kept>;
   step(kept: Kept | undefined, occasion: Occasion, effect: RuleEffect): FormStep<Kept>;
   /** What the form keeps once the rule has fired. `at`: the event's time, or the deadline. */
   fired?(kept: Kept | undefined, at: Instant): Kept | undefined;
@@ -100,6 +138,8 @@ export type RuleForm<Kept = Json> = {
   words(decision: JsonObject): readonly string[];
   /** Sentences that say what the form keeps of an entity, beside the wait. */
   keptWords(kept: Kept): readonly string[];
+  /** Upper bound of the bytes of what the form keeps. Left out if they are few. */
+  bytes?(kept: Kept): number;
   /** Gates that a message of a rule with this form passes after its condition. */
   readonly gates: readonly Exclude<DecisionGate, 'condition'>[];
   /** Gate at which a decision of the form stops the message of its event. Null: it does not, as when a wait begins. */

@@ -1,12 +1,18 @@
 import { formatInstant, stringifyJson, type Instant, type JsonObject } from '@carillon/kernel';
-import { RULE_FORMS, type DecisionGate } from '../forms/index.ts';
+import { readTotals, RULE_FORMS, totalWords, type DecisionGate, type ShownTotals } from '../forms/index.ts';
 import type { Decision, RuleMemory } from './entity-memory.ts';
 
 /** Returns the sentences of a decision. A form that this version does not know has its facts as JSON. */
-export function decisionWords({ form, saw }: Pick<Decision, 'form' | 'saw'>): readonly string[] {
-  if (form !== null) return RULE_FORMS.find(({ name }) => name === form)?.words(saw) ?? [stringifyJson(saw)];
-  return [ruleWords(saw)];
-}
+export const decisionWords = ({ form, saw }: Pick<Decision, 'form' | 'saw'>): readonly string[] => [
+  ...(form === null
+    ? [ruleWords(saw)]
+    : (RULE_FORMS.find(({ name }) => name === form)?.words(saw) ?? [stringifyJson(saw)])),
+  ...totalWords(totalsOf({ saw })),
+  ...(typeof saw['left_out'] === 'string' ? [saw['left_out']] : []),
+];
+
+/** Returns the totals that a decision saw. Empty: the rule has none. */
+export const totalsOf = ({ saw }: Pick<Decision, 'saw'>): ShownTotals => readTotals(saw['totals']);
 
 /** Returns the sentences of what is remembered of one rule. */
 export const memoryWords = ({ wait, kept = {} }: RuleMemory): readonly string[] => [

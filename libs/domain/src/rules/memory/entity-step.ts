@@ -3,6 +3,7 @@ import { DEFAULTS } from '@carillon/shapes/values';
 import { ruleIdOf, type PlacedRule } from '../../configuration/streams.ts';
 import type { Position } from '../../events/position.ts';
 import { StepBudget } from '../budget.ts';
+import type { ShownTotals } from '../forms/index.ts';
 import type { CompiledRule } from '../program.ts';
 import type { RuleOutcome } from '../recipients.ts';
 import {
@@ -64,6 +65,8 @@ export type PassedWait = {
   readonly rule: CompiledRule | undefined;
   readonly event: KeyedEvent;
   readonly deadline: Instant;
+  /** Totals of the rule at the deadline. Null: it has none. */
+  readonly totals: ShownTotals | null;
   readonly outcome: RuleOutcome;
 };
 
@@ -97,7 +100,7 @@ export function* passDeadlines(
     const step = rule ? yield* stepAtDeadline(rule, memory, event, new StepBudget(), triggerId) : uncompiled(wait);
     changes.set(ruleId, step.memory);
     if (step.decision) changes.decide({ ruleId, eventId: event.id, ...step.decision });
-    passed.push({ placed, rule, event, deadline: wait.deadline, outcome: step.outcome });
+    passed.push({ placed, rule, event, deadline: wait.deadline, totals: step.totals, outcome: step.outcome });
     yield;
   }
   const after = changes.apply(memory.lastEvent, (at) => memory.events[at]);
@@ -136,6 +139,7 @@ const uncompiled = ({ deadline }: PendingWait): RuleStep => ({
   memory: undefined,
   decision: { form: null, saw: { kind: 'failed', error: CANNOT_COMPILE } },
   deadline,
+  totals: null,
 });
 
 type DecidedAt = Pick<Decision, 'record' | 'at'>;

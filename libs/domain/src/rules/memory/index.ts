@@ -8,5 +8,7 @@ export {
   stepAtEvent,
   type EntityTurn,
   type RuleStep,
+  totalsAtEvent,
   type StatefulRule,
+  withTotals,
 } from './rule-step.ts';

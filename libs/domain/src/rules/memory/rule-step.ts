@@ -2,17 +2,19 @@ import type { Coroutine, Instant, Json, JsonObject } from '@carillon/kernel';
 import { NO_PREVIOUS } from '../../changes/visible-change.ts';
 import type { PlacedRule } from '../../configuration/streams.ts';
 import type { SourceEvent } from '../../events/source-event.ts';
-import type { StepBudget } from '../budget.ts';
+import { StepBudget } from '../budget.ts';
 import type { Bindings } from '../expression.ts';
-import type { CompiledForm, Deadline, Match, Occasion, RuleEffect } from '../forms/rule-form.ts';
+import type { CompiledForm, Deadline, Match, Moment, Occasion, Room, RuleEffect } from '../forms/rule-form.ts';
+import { bytesOfKept, totalNumbers, type ShownTotals } from '../forms/index.ts';
 import type { CompiledRule, RuleNeeds } from '../program.ts';
 import {
   bindingsOf,
+  conditionOutcome,
   DISABLED,
   failure,
   fireRule,
   NOT_FIRED,
-  outcomeWithoutFiring,
+  passedOverOutcome,
   type RuleOutcome,
 } from '../recipients.ts';
 import {
@@ -40,6 +42,8 @@ export type EntityTurn = {
   readonly watermark: Instant;
   /** Returns the event as the memory keeps it, or null if it is too large. */
   readonly kept: () => KeptEvent | null;
+  /** What the event may add to the memory. All rules of the stream share it. */
+  readonly room: Room;
 };
 
 /** Starts the turn of an event, with what is still remembered of its entity. Null: the event has been applied already. */
@@ -47,13 +51,29 @@ export function startTurn(stored: EntityMemory, event: KeyedEvent, watermark: In
   const memory = remembered(stored, watermark);
   if (isApplied(memory, event)) return null;
   let kept: KeptEvent | null | undefined;
-  return { memory, event, watermark, kept: () => (kept === undefined ? (kept = fitting(event, memory)) : kept) };
+  const room = roomOf(memory);
+  return { memory, event, watermark, room, kept: () => (kept === undefined ? (kept = fitting(event, room)) : kept) };
 }
 
-function fitting(event: SourceEvent, { events }: EntityMemory): KeptEvent | null {
+/** Room beside the events and totals of a memory, which are counted when it is first asked for. */
+function roomOf({ events, rules }: EntityMemory): Room {
+  let left: number | null = null;
+  return {
+    take(bytes) {
+      left ??=
+        MAX_KEPT_BYTES -
+        Object.values(events).reduce((sum, event) => sum + event.bytes, 0) -
+        Object.values(rules).reduce((sum, { kept }) => sum + (kept === undefined ? 0 : bytesOfKept(kept)), 0);
+      if (bytes > left) return false;
+      left -= bytes;
+      return true;
+    },
+  };
+}
+
+function fitting(event: SourceEvent, room: Room): KeptEvent | null {
   const kept = keepEvent(event);
-  const others = Object.values(events).reduce((sum, { bytes }) => sum + bytes, 0);
-  return kept.bytes > MAX_KEPT_EVENT_BYTES || kept.bytes + others > MAX_KEPT_BYTES ? null : kept;
+  return kept.bytes <= MAX_KEPT_EVENT_BYTES && room.take(kept.bytes) ? kept : null;
 }
 
 /** What a record comes to for one rule. */
@@ -65,6 +85,8 @@ export type RuleStep = {
   readonly decision: { readonly form: string | null; readonly saw: JsonObject } | null;
   /** Deadline by which the rule fires. Null: it fires at its event, or does not fire. */
   readonly deadline: Instant | null;
+  /** Totals of the rule, including the event. Null: it has none, or did not look at the event. */
+  readonly totals: ShownTotals | null;
 };
 
 const TOO_LARGE: RuleOutcome = Object.freeze({
@@ -97,46 +119,55 @@ export function* stepAtEvent(
   budget: StepBudget,
   triggerId: () => string,
 ): Coroutine<RuleStep> {
-  const { event, memory, watermark } = turn;
+  const { event, memory, watermark, room } = turn;
+  const { placed } = rule;
+  const { timeZone, grace } = placed;
   const { forms, readsPrevious } = rule.memory;
-  const before = ruleMemoryOf(memory, rule.placed);
-  const bindings = withPrevious(rule, common, memory);
-  const nothing = outcomeWithoutFiring(rule, bindings, budget);
-  const isPassedOver = nothing !== null && nothing !== NOT_FIRED && nothing.kind !== 'failed';
-  if (isPassedOver) return { outcome: nothing, memory: before, decision: null, deadline: null };
-  if (readsPrevious && turn.kept() === null) return failed(TOO_LARGE, before);
+  const before = ruleMemoryOf(memory, placed);
+  const passedOver = passedOverOutcome(rule, common);
+  if (passedOver) return { outcome: passedOver, memory: before, decision: null, deadline: null, totals: null };
+
+  const at = countedTime(event, placed);
+  const earlier = withPrevious(rule, common, memory);
+  const evaluate: Match['evaluate'] = (expression) => expression.evaluate(bindings, budget);
+  let bindings = earlier;
+  const prepared = prepareForms(forms, before?.kept, { kind: 'event', event, at, timeZone, grace, room, evaluate });
+  const { totals } = prepared;
+  bindings = withTotals(earlier, totals);
+  const nothing = conditionOutcome(rule, bindings, budget);
+  const tooLarge = (): RuleStep => failed(TOO_LARGE, rememberedOf(rule, before, before?.wait, prepared.kept), totals);
+  if (readsPrevious && turn.kept() === null) return tooLarge();
 
   const wait = before?.wait ?? null;
   const match: Match = {
     kind: 'event',
     event,
-    at: countedTime(event, rule.placed),
-    grace: rule.placed.grace,
+    at,
+    grace,
     watermark,
     holds: nothing === null ? true : nothing === NOT_FIRED ? false : null,
     wait,
     waitsFrom: waitsFromOf(rule, memory, before),
-    evaluate: (expression) => expression.evaluate(bindings, budget),
+    evaluate,
   };
-  const stepped = stepForms(forms, before?.kept, match, { fires: nothing === null, deadline: null, wait, error: null });
+  const effectBefore = { fires: nothing === null, deadline: null, wait, error: prepared.error };
+  const stepped = stepForms(forms, prepared.kept, match, effectBefore);
   const { effect } = stepped;
-  if (effect.wait !== null && effect.wait !== wait && turn.kept() === null) return failed(TOO_LARGE, before);
+  if (effect.wait !== null && effect.wait !== wait && turn.kept() === null) return tooLarge();
   const pending = pendingOf(effect.wait, before?.wait, turn, readsPrevious);
   if (!effect.fires) {
-    const error = effect.error === null ? null : failure({ error: effect.error }, budget);
+    const error = effect.error === null ? null : formFailure(effect.error, prepared, budget);
     const outcome = match.holds === null && nothing !== null ? nothing : (error ?? NOT_FIRED);
-    const decision = stepped.decision ?? (error === null ? null : failureDecision(error));
-    return { outcome, memory: rememberedOf(rule, before, pending, stepped.kept), decision, deadline: null };
+    const decision =
+      stepped.decision ?? (error === null ? countedDecision(prepared, before?.kept) : failureDecision(error));
+    const after = rememberedOf(rule, before, pending, stepped.kept);
+    return { outcome, memory: after, decision: sawTotals(decision, prepared), deadline: null, totals };
   }
   const { deadline } = effect;
   const outcome = yield* fireRule(rule, event, triggerId, withDeadline(bindings, deadline), budget);
   const kept = outcome.kind === 'failed' ? stepped.kept : keptAfterFiring(forms, stepped.kept, match.at);
-  return {
-    outcome,
-    memory: rememberedOf(rule, before, pending, kept),
-    decision: firingDecision(outcome, deadline),
-    deadline,
-  };
+  const decision = sawTotals(firingDecision(outcome, deadline), prepared);
+  return { outcome, memory: rememberedOf(rule, before, pending, kept), decision, deadline, totals };
 }
 
 function waitsFromOf(
@@ -158,33 +189,54 @@ export function* stepAtDeadline(
 ): Coroutine<RuleStep> {
   const before = ruleMemoryOf(memory, rule.placed);
   const { wait } = before ?? {};
-  if (!wait) return { outcome: NOT_FIRED, memory: before, decision: null, deadline: null };
+  if (!wait) return { outcome: NOT_FIRED, memory: before, decision: null, deadline: null, totals: null };
   const { deadline } = wait;
   if (!rule.placed.enabled) {
     const decision = { form: null, saw: { kind: 'disabled', deadline } };
-    return { outcome: DISABLED, memory: rememberedOf(rule, before, undefined, before?.kept), decision, deadline };
+    const after = rememberedOf(rule, before, undefined, before?.kept);
+    return { outcome: DISABLED, memory: after, decision, deadline, totals: null };
   }
   const forms = rule.memory?.forms ?? [];
   const passed = { kind: 'deadline', at: deadline } as const;
-  const stepped = stepForms(forms, before?.kept, passed, { fires: true, deadline, wait: null, error: null });
+  const prepared = prepareForms(forms, before?.kept, { ...passed, timeZone: rule.placed.timeZone });
+  const { totals } = prepared;
+  const stepped = stepForms(forms, prepared.kept, passed, { fires: true, deadline, wait: null, error: null });
   if (!stepped.effect.fires) {
-    const { kept, decision } = stepped;
-    return { outcome: NOT_FIRED, memory: rememberedOf(rule, before, undefined, kept), decision, deadline };
+    const after = rememberedOf(rule, before, undefined, stepped.kept);
+    return { outcome: NOT_FIRED, memory: after, decision: sawTotals(stepped.decision, prepared), deadline, totals };
   }
-  const own = bindingsOf(event);
+  const own = withTotals(bindingsOf(event), totals);
   const previous = rule.memory?.readsPrevious === true ? { previous: previousOf(memory, wait.previous) } : {};
   const outcome = yield* fireRule(rule, event, triggerId, { ...own, ...previous, deadline }, budget);
   const kept = outcome.kind === 'failed' ? stepped.kept : keptAfterFiring(forms, stepped.kept, deadline);
-  const decision = firingDecision(outcome, deadline);
-  return { outcome, memory: rememberedOf(rule, before, undefined, kept), decision, deadline };
+  const decision = sawTotals(firingDecision(outcome, deadline), prepared);
+  return { outcome, memory: rememberedOf(rule, before, undefined, kept), decision, deadline, totals };
 }
 
-const failed = (outcome: RuleOutcome, memory: RuleMemory | undefined): RuleStep => ({
+const failed = (outcome: RuleOutcome, memory: RuleMemory | undefined, totals: ShownTotals | null): RuleStep => ({
   outcome,
   memory,
-  decision: failureDecision(outcome),
+  decision: sawTotals(failureDecision(outcome), { totals, error: null }),
   deadline: null,
+  totals,
 });
+
+const formFailure = (error: string, { isTooLarge }: PreparedForms, budget: StepBudget): RuleOutcome =>
+  isTooLarge ? { kind: 'failed', reason: 'too_large_to_keep', error } : failure({ error }, budget);
+
+/** An event that changes totals and does nothing else. */
+const countedDecision = ({ kept, counts }: PreparedForms, before: JsonObject | undefined): RuleStep['decision'] =>
+  counts === null || kept === before ? null : { form: counts, saw: { kind: 'counted' } };
+
+/** Adds the totals to what a decision saw, and why an event was left out of one. */
+function sawTotals(
+  decision: RuleStep['decision'],
+  { totals, error }: Pick<PreparedForms, 'totals' | 'error'>,
+): RuleStep['decision'] {
+  if (decision === null || totals === null) return decision;
+  const leftOut = error !== null && decision.saw['kind'] !== 'failed' && { left_out: error.slice(0, MAX_ERROR) };
+  return { ...decision, saw: { ...decision.saw, totals, ...leftOut } };
+}
 
 /** Characters of an error that a decision holds. */
 const MAX_ERROR = 200;
@@ -200,13 +252,56 @@ const withPrevious = ({ memory: needs }: CompiledRule, common: Bindings, memory:
 
 /** Returns what the expressions of a rule see of an event, with the memory of its entity before it. */
 export const rememberedBindings = (rule: CompiledRule, event: SourceEvent, memory: EntityMemory | null): Bindings =>
-  memory === null ? bindingsOf(event) : withPrevious(rule, bindingsOf(event), memory);
+  memory === null
+    ? bindingsOf(event)
+    : withTotals(withPrevious(rule, bindingsOf(event), memory), totalsAtEvent(rule, event, memory));
+
+/** Returns the totals of a rule at an event, including it, with the memory of its entity before it. Null: the rule has none. */
+export function totalsAtEvent(rule: CompiledRule, event: SourceEvent, memory: EntityMemory): ShownTotals | null {
+  const budget = new StepBudget();
+  const bindings = withPrevious(rule, bindingsOf(event), memory);
+  return prepareForms(rule.memory?.forms ?? [], ruleMemoryOf(memory, rule.placed)?.kept, {
+    kind: 'event',
+    event,
+    at: countedTime(event, rule.placed),
+    timeZone: rule.placed.timeZone,
+    grace: rule.placed.grace,
+    room: roomOf(memory),
+    evaluate: (expression) => expression.evaluate(bindings, budget),
+  }).totals;
+}
+
+export const withTotals = (bindings: Bindings, totals: ShownTotals | null): Bindings =>
+  totals === null ? bindings : { ...bindings, totals: totalNumbers(totals) };
 
 const withDeadline = (bindings: Bindings, deadline: Instant | null): Bindings =>
   deadline === null ? bindings : { ...bindings, deadline };
 
 const previousOf = ({ events }: EntityMemory, offset: number | null): JsonObject =>
   (offset === null ? undefined : events[offset]?.body) ?? NO_PREVIOUS;
+
+type PreparedForms = {
+  readonly kept: JsonObject | undefined;
+  /** Null: no form of the rule has totals. */
+  readonly totals: ShownTotals | null;
+  /** The form that has the totals. */
+  readonly counts: string | null;
+  readonly error: string | null;
+  readonly isTooLarge: boolean;
+};
+
+/** Lets the forms of a rule give their names before `when` is evaluated. */
+function prepareForms(forms: readonly CompiledForm[], before: JsonObject | undefined, moment: Moment): PreparedForms {
+  let prepared: PreparedForms = { kept: before, totals: null, counts: null, error: null, isTooLarge: false };
+  for (const form of forms) {
+    if (!form.prepare) continue;
+    const { name } = form;
+    const own = before !== undefined && Object.hasOwn(before, name) ? before[name] : undefined;
+    const { kept, ...facts } = form.prepare(own, moment);
+    prepared = { ...facts, counts: name, kept: withKept(prepared.kept, name, kept) };
+  }
+  return prepared;
+}
 
 type SteppedForms = {
   readonly kept: JsonObject | undefined;

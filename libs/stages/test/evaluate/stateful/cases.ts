@@ -14,7 +14,9 @@ export type Condition =
   | { readonly is: 'changed' }
   | { readonly is: 'changed_to'; readonly kind: Kind }
   | { readonly is: 'changed_from_to'; readonly from: Kind; readonly kind: Kind }
-  | { readonly is: 'was'; readonly kind: Kind };
+  | { readonly is: 'was'; readonly kind: Kind }
+  /** A total of the rule, by its place. */
+  | { readonly is: 'total'; readonly total: number; readonly atLeast: number };
 
 export function textOf(condition: Condition): string {
   switch (condition.is) {
@@ -32,6 +34,8 @@ export function textOf(condition: Condition): string {
       return `changedFromTo(event.kind, "${condition.from}", "${condition.kind}")`;
     case 'was':
       return `has(previous.kind) && previous.kind == "${condition.kind}"`;
+    case 'total':
+      return `totals.t${condition.total} >= ${condition.atLeast}`;
   }
 }
 
@@ -40,7 +44,16 @@ export type Wait =
   /** So many seconds before `event.starts`. */
   | { readonly by: 'at'; readonly before: number; readonly ifPast: 'skip' | 'notify' };
 
+export type TotalSpec = {
+  readonly kind: 'count' | 'sum' | 'distinct';
+  /** The condition of a count, or the `where` of the others. Never about totals. */
+  readonly where: Condition;
+  /** Seconds, or a period of the calendar. */
+  readonly within: number | 'day' | 'week' | 'month';
+};
+
 export type RuleSpec = {
+  readonly totals: readonly TotalSpec[];
   readonly when: Condition;
   readonly wait: Wait | null;
   readonly unless: Condition | null;
@@ -59,7 +72,9 @@ export type EventBody = {
 export type Edit =
   | { readonly rule: number; readonly to: 'disabled' | 'enabled' }
   | { readonly rule: 1 | 2; readonly to: 'removed' | 'added' }
-  | { readonly rule: number; readonly to: Condition };
+  | { readonly rule: number; readonly to: Condition }
+  /** The first total of the rule has this window from now on. */
+  | { readonly rule: number; readonly to: 'within'; readonly within: TotalSpec['within'] };
 
 export type CaseRecord = { readonly at: number } & (
   | {
@@ -83,11 +98,16 @@ export type Case = {
 };
 
 export const DAY = 86_400_000;
-/** The first record comes after this. The stream forgets its entities a day after their last event. */
-export const START = Date.UTC(2026, 0, 31, 8);
+/** Zone of the workspace in all cases. */
+export const ZONE = 'Europe/Berlin';
+/**
+ * The first record comes after this. It is five seconds before the end of a day, a week and a month in the zone. The stream
+ * forgets its entities a day after their last event.
+ */
+export const START = Date.UTC(2026, 4, 31, 21, 59, 55);
 
 const kind = fc.constantFrom(...KINDS);
-const condition: Arbitrary<Condition> = fc.oneof(
+const ofEvents: Arbitrary<Condition> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ is: 'always' } as const) },
   { weight: 6, arbitrary: kind.map((each) => ({ is: 'kind', kind: each }) as const) },
   { weight: 2, arbitrary: fc.nat(2).map((count) => ({ is: 'above', count }) as const) },
@@ -99,6 +119,27 @@ const condition: Arbitrary<Condition> = fc.oneof(
   },
   { weight: 1, arbitrary: kind.map((each) => ({ is: 'was', kind: each }) as const) },
 );
+const condition: Arbitrary<Condition> = fc.oneof(
+  { weight: 3, arbitrary: ofEvents },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      is: fc.constant('total' as const),
+      total: fc.nat(1),
+      atLeast: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+);
+const within = fc.constantFrom(1, 2, 3, 5, 'day' as const, 'week' as const, 'month' as const);
+const total: Arbitrary<TotalSpec> = fc.record({
+  kind: fc.constantFrom('count' as const, 'count' as const, 'sum' as const, 'distinct' as const),
+  where: ofEvents,
+  within,
+});
+const totals = fc.oneof(
+  { weight: 1, arbitrary: fc.constant([]) },
+  { weight: 1, arbitrary: fc.array(total, { minLength: 1, maxLength: 2 }) },
+);
 const seconds = fc.integer({ min: 1, max: 5 });
 const wait: Arbitrary<Wait> = fc.oneof(
   fc.record({ by: fc.constantFrom('after' as const, 'after_last' as const), seconds }),
@@ -109,12 +150,18 @@ const wait: Arbitrary<Wait> = fc.oneof(
   }),
 );
 const cooldown = fc.constantFrom(null, null, 'until_false' as const, 1, 3);
-const waiting: Arbitrary<RuleSpec> = fc.record({ when: condition, wait, unless: fc.option(condition), cooldown });
+const waiting: Arbitrary<RuleSpec> = fc.record({
+  totals,
+  when: condition,
+  wait,
+  unless: fc.option(condition),
+  cooldown,
+});
 const rule: Arbitrary<RuleSpec> = fc.oneof(
   { weight: 3, arbitrary: waiting },
   {
     weight: 1,
-    arbitrary: fc.record({ when: condition, wait: fc.constant(null), unless: fc.constant(null), cooldown }),
+    arbitrary: fc.record({ totals, when: condition, wait: fc.constant(null), unless: fc.constant(null), cooldown }),
   },
 );
 
@@ -183,6 +230,7 @@ const given = fc.oneof(
           to: fc.constantFrom('removed' as const, 'added' as const),
         }),
         fc.record({ rule: fc.nat(2), to: condition }),
+        fc.record({ rule: fc.nat(2), to: fc.constant('within' as const), within }),
       ),
     }),
   },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Intent } from '@carillon/domain/deliveries';
-import type { EventId, IntentId, TriggerId } from '@carillon/kernel';
+import type { EventId, IntentId, JsonObject, TriggerId } from '@carillon/kernel';
 import { givenIds } from '@carillon/testing/given';
 import { expect } from 'vitest';
 import { randomCase, type Case, type CaseRecord } from './cases.ts';
@@ -17,8 +17,14 @@ const celTime = (at: number): string => {
   return digits === '' ? `${seconds}Z` : `${seconds}.${digits}Z`;
 };
 
+/** Variables of a rule with totals: the first total as the rule names it, and all totals as templates see them. */
+const totalVariables = (totals: readonly number[]): JsonObject =>
+  totals.length === 0
+    ? {}
+    : { n: totals[0] ?? 0, totals: Object.fromEntries(totals.map((value, at) => [`t${at}`, value])) };
+
 /** The intent that docs say a firing makes. */
-function expectedIntent({ rule, event, record, deadline, was }: Firing, given: Case): Intent {
+function expectedIntent({ rule, event, record, deadline, was, totals }: Firing, given: Case): Intent {
   const source = given.records[event];
   const configuration = configurationsOf(given)[record];
   if (source?.holds !== 'event' || !configuration) throw new Error('an event');
@@ -42,7 +48,12 @@ function expectedIntent({ rule, event, record, deadline, was }: Firing, given: C
     triggerId,
     to: body.email,
     person: body.email,
-    variables: { kind: body.kind, ...(spec?.wait && { due }), ...(was !== undefined && { was }) },
+    variables: {
+      kind: body.kind,
+      ...(spec?.wait && { due }),
+      ...(was !== undefined && { was }),
+      ...totalVariables(totals),
+    },
     template: 'mail',
     templateVersion: 1,
     causedAt,

@@ -1,4 +1,5 @@
 import { DAY, type CaseRecord, type Condition, type Edit, type EventBody, type Case, type RuleSpec } from './cases.ts';
+import { countSample, definitionText, valueOfTotal, type TotalSample } from './oracle-totals.ts';
 
 /**
  * What docs/waiting.md and docs/compare-events.md say of rules with state, over the whole list of records. It shares no code
@@ -16,6 +17,8 @@ export type Firing = {
   readonly deadline: number | null;
   /** `previous.kind` at the event. Undefined if no expression of the rule names `previous`. */
   readonly was: string | null | undefined;
+  /** The totals of the rule when it fires. */
+  readonly totals: readonly number[];
 };
 
 type Placed = RuleSpec & {
@@ -44,20 +47,33 @@ function edited(rule: Placed, edit: Edit): readonly Placed[] {
   if (edit.rule !== rule.rule) return [rule];
   if (edit.to === 'removed') return [];
   if (edit.to === 'added') return [rule];
+  if (edit.to === 'within') {
+    return [
+      { ...rule, totals: rule.totals.map((total, at) => (at === 0 ? { ...total, within: edit.within } : total)) },
+    ];
+  }
   if (edit.to === 'disabled' || edit.to === 'enabled') return [{ ...rule, isEnabled: edit.to === 'enabled' }];
   return [{ ...rule, when: edit.to }];
 }
 
 const isAboutPrevious = ({ is }: Condition): boolean =>
   ['changed', 'changed_to', 'changed_from_to', 'was'].includes(is);
-export const readsPrevious = ({ when, unless }: RuleSpec): boolean =>
-  isAboutPrevious(when) || (unless !== null && isAboutPrevious(unless));
+export const readsPrevious = ({ when, unless, totals }: RuleSpec): boolean =>
+  [when, unless, ...totals.map(({ where }) => where)].some(
+    (condition) => condition !== null && isAboutPrevious(condition),
+  );
 
 /** Such a rule looks at one event only, so it fires again for a repeated event. */
-const isStateless = (rule: RuleSpec): boolean => rule.wait === null && rule.cooldown === null && !readsPrevious(rule);
+const isStateless = (rule: RuleSpec): boolean =>
+  rule.wait === null && rule.cooldown === null && rule.totals.length === 0 && !readsPrevious(rule);
 
 /** Null: an error. */
-function holds(condition: Condition, now: EventBody, before: EventBody | null): boolean | null {
+function holds(
+  condition: Condition,
+  now: EventBody,
+  before: EventBody | null,
+  totals: readonly number[] = [],
+): boolean | null {
   switch (condition.is) {
     case 'always':
       return true;
@@ -73,6 +89,10 @@ function holds(condition: Condition, now: EventBody, before: EventBody | null): 
       return before?.kind === condition.from && before.kind !== now.kind && now.kind === condition.kind;
     case 'was':
       return before?.kind === condition.kind;
+    case 'total': {
+      const value = totals[condition.total];
+      return value === undefined ? null : value >= condition.atLeast;
+    }
   }
 }
 
@@ -85,7 +105,13 @@ type Story = {
   decided: number | null;
   /** The newest time at which `unless` was true. Null also on a stream without a `time` path. */
   unlessAt: number | null;
+  /** Samples that the totals of the rule have counted, with the definition that they were counted by. */
+  samples: readonly TotalSample[];
 };
+
+const NO_STORY = { wait: null, matched: false, firedAt: null, decided: null, unlessAt: null, samples: [] };
+const hasMemory = ({ wait, matched, firedAt, decided, unlessAt, samples }: Story): boolean =>
+  matched || samples.length > 0 || [wait, firedAt, decided, unlessAt].some((part) => part !== null);
 
 export function firingsOf(given: Case): readonly Firing[] {
   const rules = rulesAtEach(given);
@@ -105,14 +131,7 @@ function firingsOfEntity(
   const firings: Firing[] = [];
   const stories = new Map<number, Story>();
   const storyOf = ({ rule, since }: Placed): Story => {
-    const story = stories.get(rule) ?? {
-      since,
-      wait: null,
-      matched: false,
-      firedAt: null,
-      decided: null,
-      unlessAt: null,
-    };
+    const story = stories.get(rule) ?? { ...NO_STORY, since };
     stories.set(rule, story);
     return story;
   };
@@ -140,8 +159,7 @@ function firingsOfEntity(
     let forgot = false;
     for (const [rule, story] of stories) {
       if (rules[at]?.some((each) => each.rule === rule && each.since === story.since)) continue;
-      forgot ||= story.wait !== null || story.matched || story.firedAt !== null || story.decided !== null;
-      forgot ||= story.unlessAt !== null;
+      forgot ||= hasMemory(story);
       stories.delete(rule);
     }
     return forgot;
@@ -164,11 +182,13 @@ function firingsOfEntity(
       if (!story || !wait || !hasPassed(story)) continue;
       story.wait = null;
       if (!placed.isEnabled) continue;
+      forgetChangedTotals(placed, story);
       if (placed.wait?.by === 'at') story.decided = wait.deadline;
       if (isCooling(placed, story, wait.deadline)) continue;
       noteFiring(placed, story, wait.deadline);
       const was = readsPrevious(placed) ? wait.was : undefined;
-      firings.push({ rule: placed.rule, event: wait.from, record: at, deadline: wait.deadline, was });
+      const totals = totalsAt(placed, story, wait.deadline, grace);
+      firings.push({ rule: placed.rule, event: wait.from, record: at, deadline: wait.deadline, was, totals });
     }
   };
 
@@ -179,7 +199,8 @@ function firingsOfEntity(
     const present = rules[index] ?? [];
     for (const placed of present) {
       const fires = placed.isEnabled && isStateless(placed) && holds(placed.when, record.body, null) === true;
-      if (fires) firings.push({ rule: placed.rule, event: index, record: index, deadline: null, was: undefined });
+      if (fires)
+        firings.push({ rule: placed.rule, event: index, record: index, deadline: null, was: undefined, totals: [] });
     }
     forgetIfOld(index);
     if (counted.includes(record.id)) continue;
@@ -187,15 +208,21 @@ function firingsOfEntity(
     let makesDifference = forgetRemoved(index) || isKept || before !== null;
     for (const placed of present) {
       if (!placed.isEnabled || isStateless(placed)) continue;
-      const taken = takeEvent(placed, storyOf(placed), record, {
+      const story = storyOf(placed);
+      const at = grace === null ? record.at : record.time;
+      const isCounted = countEvent(placed, story, { at, body: record.body, before }, grace);
+      const totals = totalsAt(placed, story, at, grace);
+      const taken = takeEvent(placed, story, record, {
         index,
         before,
+        totals,
         watermark: watermarks[index] ?? 0,
         hasTime: grace !== null,
       });
-      makesDifference ||= taken.makesDifference;
+      makesDifference ||= isCounted || taken.makesDifference;
       const was = readsPrevious(placed) ? (before?.kind ?? null) : undefined;
-      if (taken.fires) firings.push({ rule: placed.rule, event: index, record: index, deadline: taken.deadline, was });
+      if (taken.fires)
+        firings.push({ rule: placed.rule, event: index, record: index, deadline: taken.deadline, was, totals });
     }
     before = isKept ? record.body : null;
     if (!makesDifference) continue;
@@ -203,6 +230,44 @@ function firingsOfEntity(
     forgottenFrom = remembersUntil(watermarks[index] ?? 0);
   }
   return firings;
+}
+
+/** Returns the totals of a rule at a time. */
+const totalsAt = ({ totals }: Placed, { samples }: Story, at: number, grace: number | null): readonly number[] =>
+  totals.map((total, place) => {
+    const own = samples.filter((sample) => sample.total === place);
+    return valueOfTotal(total, own, at, grace);
+  });
+
+/** A total starts at 0 if its definition has changed. Returns true if there was something to forget. */
+function forgetChangedTotals({ totals }: Placed, story: Story): boolean {
+  const before = story.samples.length;
+  story.samples = story.samples.filter(({ total, definition }) => {
+    const spec = totals[total];
+    return spec !== undefined && definitionText(spec) === definition;
+  });
+  return story.samples.length !== before;
+}
+
+/** Counts an event in the totals of a rule. Returns true if that makes a difference: a sample, or an error. */
+function countEvent(
+  placed: Placed,
+  story: Story,
+  { at, body, before }: Pick<EventRecord, 'at' | 'body'> & Pick<Around, 'before'>,
+  grace: number | null,
+): boolean {
+  let makesDifference = forgetChangedTotals(placed, story);
+  for (const [total, spec] of placed.totals.entries()) {
+    const isWanted = holds(spec.where, body, before);
+    const value = spec.kind === 'sum' ? (body.count ?? null) : spec.kind === 'distinct' ? body.kind : 1;
+    if (isWanted === null || (isWanted && value === null)) makesDifference = true;
+    if (isWanted !== true || value === null) continue;
+    const own = story.samples.filter((sample) => sample.total === total);
+    if (!countSample(spec, own, { at, value }, grace)) continue;
+    story.samples = [...story.samples, { total, definition: definitionText(spec), at, value }];
+    makesDifference = true;
+  }
+  return makesDifference;
 }
 
 /** Only a cooldown of a duration asks for the last firing. */
@@ -220,6 +285,7 @@ const NOTED: Taken = { ...NOTHING, makesDifference: true };
 type Around = {
   readonly index: number;
   readonly before: EventBody | null;
+  readonly totals: readonly number[];
   readonly watermark: number;
   /** The own time of events counts. */
   readonly hasTime: boolean;
@@ -228,7 +294,7 @@ type Around = {
 function takeEvent(rule: Placed, story: Story, record: EventRecord, around: Around): Taken {
   const { body } = record;
   const at = around.hasTime ? record.time : record.at;
-  const when = holds(rule.when, body, around.before);
+  const when = holds(rule.when, body, around.before, around.totals);
   const hadMatched = story.matched && rule.cooldown === 'until_false';
   const turned = rule.cooldown === 'until_false' && when !== null && when !== story.matched;
   if (when !== null) story.matched = rule.cooldown === 'until_false' && when;
@@ -243,9 +309,9 @@ function noteUnless(
   { wait, unless }: Placed,
   story: Story,
   { at, body }: { readonly at: number; readonly body: EventBody },
-  { hasTime, before }: Around,
+  { hasTime, before, totals }: Around,
 ): boolean {
-  if (!hasTime || wait === null || unless === null || holds(unless, body, before) !== true) return false;
+  if (!hasTime || wait === null || unless === null || holds(unless, body, before, totals) !== true) return false;
   if (story.unlessAt !== null && at <= story.unlessAt) return false;
   story.unlessAt = at;
   return true;
@@ -258,6 +324,7 @@ function takeMatch(
   {
     index,
     before,
+    totals,
     watermark,
     hasTime,
     when,
@@ -272,7 +339,7 @@ function takeMatch(
     return { fires: true, deadline, makesDifference: true };
   };
   if (rule.wait === null) return when === true ? fire(null) : NOTHING;
-  const unless = rule.unless === null ? false : holds(rule.unless, body, before);
+  const unless = rule.unless === null ? false : holds(rule.unless, body, before, totals);
   if (unless === true) {
     if (wait && at <= wait.deadline) {
       story.wait = null;

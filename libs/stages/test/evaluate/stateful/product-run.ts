@@ -33,10 +33,11 @@ import {
   notification,
   stream,
   template,
+  workspaceOf,
 } from '@carillon/testing/given';
 import { expect } from 'vitest';
 import { causeOfEvent, createRuleBook, evaluateEventCoroutine, makeIntents } from '../../../src/index.ts';
-import { textOf, type Case, type CaseRecord, type RuleSpec } from './cases.ts';
+import { textOf, ZONE, type Case, type CaseRecord, type RuleSpec, type TotalSpec } from './cases.ts';
 import { readsPrevious, rulesAtEach } from './oracle.ts';
 
 /** Few texts are compiled often. */
@@ -64,6 +65,9 @@ export const ruleBodyOf = (spec: RuleSpec & { readonly isEnabled: boolean }): Ru
     stream: 'orders',
     enabled: spec.isEnabled,
     when: textOf(spec.when),
+    ...(spec.totals.length > 0 && {
+      totals: Object.fromEntries(spec.totals.map((total, at) => [`t${at}`, totalBodyOf(total)])),
+    }),
     ...(wait?.by === 'after' && { after: `${wait.seconds}s` }),
     ...(wait?.by === 'after_last' && { after_last: `${wait.seconds}s` }),
     ...(wait?.by === 'at' && {
@@ -81,20 +85,29 @@ export const ruleBodyOf = (spec: RuleSpec & { readonly isEnabled: boolean }): Ru
       variables: {
         ...(wait && { due: 'string(deadline)' }),
         ...(readsPrevious(spec) && { was: 'previous.kind' }),
+        ...(spec.totals.length > 0 && { n: 'totals.t0' }),
       },
     },
   };
 };
 
+const totalBodyOf = ({ kind, where, within }: TotalSpec): NonNullable<RuleBody['totals']>[string] => ({
+  ...(kind === 'count' && { count: textOf(where) }),
+  ...(kind === 'sum' && { sum: 'event.count', where: textOf(where) }),
+  ...(kind === 'distinct' && { distinct: 'event.kind', where: textOf(where) }),
+  within: typeof within === 'number' ? `${within}s` : `calendar ${within}`,
+});
+
 const baseWith = (grace: number | null): Configuration =>
   configurationOf([
+    workspaceOf({ time_zone: ZONE }, 'shop'),
     stream('orders', {
       key: 'event.id',
       forget_after: '1d',
       security: { api_keys: ['backend'] },
       ...(grace !== null && { time: 'event.at', grace: `${grace}s` }),
     }),
-    template('mail', { email: { subject: 'x', text: '{{kind}} {{due}} {{was}}' } }),
+    template('mail', { email: { subject: 'x', text: '{{kind}} {{due}} {{was}} {{n}} {{totals.t0}}' } }),
   ]);
 const published = new WeakMap<Case, readonly Configuration[]>();
 
@@ -224,10 +237,10 @@ function runBatch(
         ),
       );
       if (step.memory !== memory) changed.set(key, step.memory);
-      for (const { placed, event, deadline, outcome } of step.passed) {
+      for (const { placed, event, deadline, totals, outcome } of step.passed) {
         if (outcome.kind !== 'fired') continue;
         const triggerId = triggerIdOf(derive, ruleIdOf(placed), event.id);
-        const cause = causeOfEvent(event, placed, deadline);
+        const cause = causeOfEvent(event, placed, { deadline, totals });
         for (const recipient of outcome.recipients) {
           intents.push(...makeIntents(placed, cause, recipient, triggerId, { configuration, book, derive }));
         }

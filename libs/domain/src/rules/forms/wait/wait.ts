@@ -145,7 +145,7 @@ function stepAtEvent(
 ): FormStep<KeptWait> {
   const { wait } = match;
   const unless = evaluateUnless(parts.unless, match);
-  const idle: RuleEffect = { ...effect, fires: false, error: unless.error };
+  const idle: RuleEffect = { ...effect, fires: false, error: unless.error ?? effect.error };
   const kept = unless.holds ? withUnless(keptBefore, match) : keptBefore;
   if (wait === null && !effect.fires) return { kept, effect };
   if (unless.holds) {
