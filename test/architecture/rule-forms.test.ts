@@ -21,8 +21,8 @@ const kindsOf = (name: string): readonly string[] =>
     .filter((file) => file.startsWith(`${FORMS}/${name}/`))
     .flatMap((file) => [...read(file).matchAll(/\bkind: '(\w+)'/g)].map(([, kind = '']) => kind));
 
-/** Words that also mean something else: the state of a run, a gate, and common words. */
-const COMMON = ['cancelled', 'unless', 'after', 'at', 'event', 'deadline', 'wait', 'waits'];
+/** Words that also mean something else: the state of a run, a gate, a field of the timeline, and common words. */
+const COMMON = ['cancelled', 'totals', 'unless', 'after', 'at', 'event', 'deadline', 'wait', 'waits'];
 const isOwn = (word: string): boolean => !COMMON.includes(word);
 const KINDS = RULE_FORMS.flatMap(({ name }) => kindsOf(name)).filter(isOwn);
 const KEYS = RULE_FORMS.flatMap(({ name, keys }) => [name, ...keys]).filter(isOwn);
@@ -42,7 +42,9 @@ describe('a form of rules with state', () => {
     ({ name, keys }) => {
       expect(existsSync(join(root, FORMS, name, `${name}.ts`))).toBe(true);
       expect(existsSync(join(root, 'libs/shapes/src/rule-forms', `${name}.ts`))).toBe(true);
-      const pages = ['rules', 'compare-events', 'waiting'].map((page) => read(`docs/${page}.md`)).join('\n');
+      const pages = ['rules', 'compare-events', 'count-events', 'waiting']
+        .map((page) => read(`docs/${page}.md`))
+        .join('\n');
       expect(keys.filter((key) => !pages.includes(`\`${key}\``))).toEqual([]);
     },
   );

@@ -20,7 +20,7 @@ import { MAX_MEMORY_BYTES } from '../../libs/domain/src/rules/memory/entity-memo
 import { MAX_RECIPIENTS, MAX_USER_IDS } from '../../libs/domain/src/rules/recipients.ts';
 import { MAX_FOUND_EVENTS, MAX_RUN_ROWS } from '../../libs/domain/src/runs/run.ts';
 import { MAX_PARTIALS } from '../../libs/domain/src/templates/template-includes.ts';
-import { MAX_REMEMBERING_RULES } from '../../libs/shapes/src/values.ts';
+import { MAX_REMEMBERING_RULES, MAX_SAMPLES, TOTAL_BOUNDS } from '../../libs/shapes/src/values.ts';
 
 /* docs/limits.md lists limits in tables. This test holds each row to the constant of the program. */
 
@@ -41,7 +41,9 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'Recipients of an event and rule with `for_each`': number(MAX_RECIPIENTS),
   'User ids of an event and rule': number(MAX_USER_IDS),
   'User ids in one call to a partner': number(MAX_IDS_OF_TRIGGER),
-  'Rules of a stream that wait or cool down': number(MAX_REMEMBERING_RULES),
+  'Rules of a stream that count, wait or cool down': number(MAX_REMEMBERING_RULES),
+  'Totals of a rule': number(TOTAL_BOUNDS.totals),
+  'Events of a total with a duration, and values of a `distinct` by the calendar': number(MAX_SAMPLES),
   'Bytes remembered of an entity': bytes(MAX_MEMORY_BYTES),
   'Characters of a body': number(LIMITS.bodySource),
   'Characters of a subject or another line': number(LIMITS.headerSource),

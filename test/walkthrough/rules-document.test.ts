@@ -28,7 +28,7 @@ import { afterAll, describe, expect, it } from 'vitest';
  * `timeline` has events and deadlines of the rule above it, with what comes of each.
  */
 
-const PAGES = ['rules', 'rule-recipients', 'unique-id', 'compare-events', 'waiting', 'expressions'];
+const PAGES = ['rules', 'rule-recipients', 'unique-id', 'compare-events', 'count-events', 'waiting', 'expressions'];
 const page = PAGES.map((name) => readFileSync(join(import.meta.dirname, `../../docs/${name}.md`), 'utf8')).join('\n');
 const language = createExpressionLanguage();
 const templates = createTemplateRenderer();
@@ -126,7 +126,7 @@ describe('every line of time on the pages', () => {
   const DAY = '2026-01-31T';
   const blocks = [...page.matchAll(/^```yaml\n(when:[^`]*?)^```\n```timeline\n(.*?)^```$/gms)];
   const short = (text: string): string => text.replaceAll(/2026-01-31T(\d\d:\d\d):00\.000Z/g, '$1');
-  it('is found', () => expect(blocks).toHaveLength(7));
+  it('is found', () => expect(blocks).toHaveLength(10));
 
   it.each(blocks.map(([, yaml = '', lines = '']) => [yaml.split('\n').slice(0, 2).join(' '), yaml, lines]))(
     'says what comes of it: %s',

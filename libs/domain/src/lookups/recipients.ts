@@ -2,7 +2,7 @@ import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import { addressesOf } from '../channels/channel.ts';
 import { StepBudget } from '../rules/budget.ts';
 import type { Bindings } from '../rules/expression.ts';
-import { totalNumbers } from '../rules/forms/totals/shown-totals.ts';
+import { totalNumbers } from '../rules/forms/index.ts';
 import type { CompiledRule } from '../rules/program.ts';
 import type { Dropped, Recipient } from '../rules/recipient.ts';
 import {

@@ -1,7 +1,7 @@
 import type { DeriveId, EventId, Instant, JsonObject, TriggerId } from '@carillon/kernel';
 import type { VisibleChange } from '../changes/visible-change.ts';
 import type { SentBy } from '../deliveries/intent.ts';
-import type { ShownTotals } from '../rules/forms/totals/shown-totals.ts';
+import type { ShownTotals } from '../rules/forms/index.ts';
 
 /**
  * "This rule fired for this event", where a partner has to say who is told. It carries what is needed once the answer is

@@ -126,7 +126,7 @@ export type DecisionGate = 'condition' | 'unless' | 'deadline';
 
 /**
  * A way in which a rule looks at more than one event: its keys, its steps, and the sentences of its decisions. A form is a folder here,
- * a shape in `shapes/src/rule-forms`, one line in `RULE_FORMS` and a section in `docs/waiting.md` or `docs/compare-events.md`.
+ * a shape in `shapes/src/rule-forms`, one line in `RULE_FORMS` and a section in a page of `docs` such as `docs/waiting.md`.
  */
 export type RuleForm<Kept = Json> = {
   readonly name: string;

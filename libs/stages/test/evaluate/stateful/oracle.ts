@@ -2,7 +2,7 @@ import { DAY, type CaseRecord, type Condition, type Edit, type EventBody, type C
 import { countSample, definitionText, valueOfTotal, type TotalSample } from './oracle-totals.ts';
 
 /**
- * What docs/waiting.md and docs/compare-events.md say of rules with state, over the whole list of records. It shares no code
+ * What docs/waiting.md, docs/compare-events.md and docs/count-events.md say of rules with state, over the whole list of records. It shares no code
  * with the product: it has no memory that is saved, no batches and no watermark that is passed on. For each deadline it looks
  * up the record at which the deadline has passed.
  */
