@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { JobBody, RunBody, RunRowBody } from '@carillon/contracts';
 import { startProduct, untilFound } from '@carillon/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openShop, order, restartOver, shopFiles, shopOf, type Files, type Shop } from './shop.ts';
 import { tableContents, untilAllIsRead, WRITTEN_BY_RUNS } from './table-contents.ts';
 
@@ -134,6 +135,20 @@ describe('Comparing an edited rule over the log', () => {
     const written = [...after].flatMap(([table, rows]) => (rows === before.get(table) ? [] : [table]));
     expect(written.filter((table) => !WRITTEN_BY_RUNS.includes(table))).toEqual([]);
     expect(written).toEqual(expect.arrayContaining(['jobs', 'run_rows', 'runs']));
+  });
+
+  it('leaves no name, address or text in its stored result, the log lines and the metrics', async () => {
+    const db = new DatabaseSync(join(shop.dataDir, 'carillon.db'), { readOnly: true, timeout: 5_000 });
+    onTestFinished(() => db.close());
+    const rows = (['runs', 'run_rows', 'run_lookups', 'jobs'] as const).map((table) =>
+      JSON.stringify(db.prepare(`SELECT * FROM ${table}`).all()),
+    );
+    const metrics = await (await fetch(`${shop.product.controlUrl}/metrics`)).text();
+    expect(metrics).toMatch(/carillon_replay_runs_total\{.*\} [1-9]/);
+    expect(rows.join('')).toContain(whole.checksum);
+    const written = [...rows, metrics, shop.product.stderr()].join('\n');
+    // The edit itself names Eve in its condition.
+    for (const personal of ['ada@', 'bob@', 'eve@', 'Bob', 'Ada', 'Hello']) expect(written).not.toContain(personal);
   });
 
   it('ends its child when it is cancelled, and leaves no scratch file', async () => {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { NotificationBody, TemplateBody } from '@carillon/domain/configuration';
+import { runToCompletion } from '@carillon/kernel';
 import {
   configurationOf,
   countingRules,
+  givenEvent,
+  givenIds,
   givenRuleBook,
   integration,
   layout,
@@ -16,7 +19,15 @@ import {
   workspaceOf,
   type Wish,
 } from '@carillon/testing/given';
-import { asksPartner, editOf, narrowRuleBook, rulesWithState, streamsOf } from '../../src/index.ts';
+import {
+  asksPartner,
+  compareEventCoroutine,
+  editOf,
+  narrowRuleBook,
+  rulesWithState,
+  streamsOf,
+} from '../../src/index.ts';
+import { slotsOf, textOf } from './comparison-fixture.ts';
 
 const rule = ORDER_PAID.rules['paid'];
 if (!rule) throw new Error('there is a rule');
@@ -76,6 +87,50 @@ describe('an edit', () => {
       { kind: 'integration', name: 'crm' },
       { kind: 'workspace', name: '' },
     ]);
+  });
+});
+
+describe('the rows of an edit', () => {
+  const order = (id: number, status: string) => {
+    const customer = { name: 'Ada', email: 'ada@example.com' };
+    return givenEvent({ order_id: `A-${id}`, status, customer }, `evt_${id}`);
+  };
+  const events = [order(1, 'paid'), order(2, 'open'), { ...order(3, 'paid'), stream: 'shop/returns' }];
+  const rowsOf = (wishes: readonly Wish[]): readonly string[] => {
+    const base = [...BASE, stream('returns', ORDERS)];
+    const configurations = { before: configurationOf(base), after: configurationOf(base, wishes) };
+    const { notifications } = editOf(configurations, 'shop');
+    const book = narrowRuleBook(givenRuleBook(), ({ notification: { ref } }) => notifications.includes(ref.name));
+    const context = { configurations, book, ids: givenIds, findAnswer: () => undefined };
+    const lines = events.flatMap((event) => runToCompletion(compareEventCoroutine(event, context)).lines);
+    const different = slotsOf(lines).filter(({ difference }) => difference !== 'unchanged');
+    return different.map(textOf).toSorted();
+  };
+  const changed = ['changed order-paid.paid evt_1'];
+  const removed = ['removed order-paid.paid evt_1'];
+
+  it.each<[string, Wish, readonly string[]]>([
+    ['condition', paidWith({ rules: { paid: { ...rule, when: 'true' } } }), ['added order-paid.paid evt_2']],
+    [
+      'stream of a rule',
+      paidWith({ rules: { paid: { ...rule, stream: 'returns' } } }),
+      ['added order-paid.paid evt_3', ...removed],
+    ],
+    [
+      'new rule',
+      paidWith({ rules: { paid: rule, more: { ...rule, when: 'event.status == "open"' } } }),
+      ['added order-paid.more evt_2'],
+    ],
+    ['removed rule', paidWith({ rules: {} }), removed],
+    ['disabled rule', paidWith({ rules: { paid: { ...rule, enabled: false } } }), removed],
+    ['new notification', notification('new', ORDER_PAID), ['added new.paid evt_1']],
+    ['removed notification', notification('order-paid', null), removed],
+    ['disabled notification', paidWith({ enabled: false }), removed],
+    ['template', template('order-paid', { email: { ...MAIL.email, text: 'Paid' } } as TemplateBody), changed],
+    ['layout', layout('shop', { html: '<b>{{{body}}}</b>' }), changed],
+    ['partial', partial('foot', { text: 'The other shop' }), changed],
+  ])('to a %s are the messages on which the sides differ', (_name, wish, rows) => {
+    expect(rowsOf([wish])).toEqual(rows);
   });
 });
 
