@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   DEFAULT_TOPIC_RETENTION,
   EARLIER_FOLDER_RETENTION,
@@ -52,7 +53,7 @@ export async function applyRetention(
   now: Instant,
   { topics, unreadFrom = () => Number.POSITIVE_INFINITY }: RetentionPolicy,
 ): Promise<Removed> {
-  const kept = openDeadLetters(reader);
+  const kept = await openDeadLetters(reader);
   let records = 0;
   for (const topic of TOPICS) {
     const duration = topics[topic];
@@ -83,9 +84,9 @@ export async function applyRetention(
 
 /**
  * Returns the offsets of open dead letters by topic and partition, and of the records that letters only point at because they are too
- * large to be held twice.
+ * large to be held twice. Reads a page of letters at a time, so that requests are answered in between.
  */
-function openDeadLetters(reader: Reader): KeptRecords['kept'] {
+export async function openDeadLetters(reader: Pick<Reader, 'all'>): Promise<KeptRecords['kept']> {
   const offsets = new Map<string, number[]>();
   const keep = (topic: unknown, partition: unknown, offset: unknown): void => {
     const key = `${String(topic)} ${String(partition)}`;
@@ -93,18 +94,28 @@ function openDeadLetters(reader: Reader): KeptRecords['kept'] {
     if (known) known.push(Number(offset));
     else offsets.set(key, [Number(offset)]);
   };
-  const open = 'redriven_at IS NULL AND dismissed_at IS NULL';
-  for (const row of reader.iterate(`SELECT own_partition, own_offset FROM dead_letter_rows WHERE ${open}`)) {
-    keep('carillon.dead-letters', row['own_partition'], row['own_offset']);
-  }
-  const pointed = `
-    SELECT letter.topic, letter.partition, letter.record_offset
-    FROM dead_letter_rows AS letter
-    JOIN partitions ON partitions.topic = letter.topic AND partitions.partition = letter.partition
-    JOIN records ON records.place = partitions.id * ${PLACES_PER_PARTITION} + letter.record_offset
-    WHERE ${open} AND length(records.value) + 4 * (length(records.key) + length(records.headers)) > ?`;
-  for (const row of reader.iterate(pointed, MAX_DEAD_LETTER_BYTES)) {
-    keep(row['topic'], row['partition'], row['record_offset']);
+  const page = 'SELECT id, own_partition, own_offset, redriven_at, dismissed_at FROM dead_letter_rows';
+  let after = '';
+  for (let rows = LETTER_PAGE; rows === LETTER_PAGE; await nextTurn()) {
+    const letters = reader.all(`${page} WHERE id > ? ORDER BY id LIMIT ?`, after, LETTER_PAGE);
+    const open = letters.filter((letter) => letter['redriven_at'] === null && letter['dismissed_at'] === null);
+    for (const letter of open) keep('carillon.dead-letters', letter['own_partition'], letter['own_offset']);
+    const ids = JSON.stringify(open.map(({ id }) => id));
+    for (const record of reader.all(POINTED, ids, MAX_DEAD_LETTER_BYTES)) {
+      keep(record['topic'], record['partition'], record['record_offset']);
+    }
+    rows = letters.length;
+    after = String(letters.at(-1)?.['id']);
   }
   return (topic, partition) => offsets.get(`${topic} ${partition}`) ?? [];
 }
+
+const LETTER_PAGE = 500;
+/** Records that some letters only point at. */
+const POINTED = `
+  SELECT letter.topic, letter.partition, letter.record_offset
+  FROM dead_letter_rows AS letter
+  JOIN partitions ON partitions.topic = letter.topic AND partitions.partition = letter.partition
+  JOIN records ON records.place = partitions.id * ${PLACES_PER_PARTITION} + letter.record_offset
+  WHERE letter.id IN (SELECT value FROM json_each(?))
+    AND length(records.value) + 4 * (length(records.key) + length(records.headers)) > ?`;

@@ -6,6 +6,8 @@ import type { DeadLetterRow } from '@carillon/ports';
 import { logRecord } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbedded, type Embedded } from '../src/index.ts';
+import { openReader } from '../src/reader.ts';
+import { openDeadLetters } from '../src/retention.ts';
 import { temporaryFolder } from './open-embedded.ts';
 
 const DAY = 86_400_000;
@@ -186,6 +188,21 @@ describe('retention of dead letters', () => {
     await embedded.readModels.markDismissed('d', now, 'ada');
     await embedded.applyRetention(now);
     expect(await embedded.log.bounds(LETTERS, 0)).toEqual({ start: 4, end: 4 });
+  });
+
+  it('are read a page at a time, so that others have their turn', async () => {
+    const letters = 2_000;
+    const some = (from: number) =>
+      Array.from({ length: 500 }, (_, at) => letterRow(`more-${from + at}`, 10 + from + at));
+    for (let from = 0; from < letters; from += 500) await embedded.readModels.put({ deadLetters: some(from) });
+    const reader = openReader(join(folder.path, 'carillon.db'), 5_000, { known: () => null, found: String });
+    let turns = 0;
+    const others = setInterval(() => (turns += 1), 0);
+    const kept = await openDeadLetters(reader);
+    clearInterval(others);
+    reader.close();
+    expect(kept(LETTERS, 0)).toHaveLength(letters + 4);
+    expect(turns).toBeGreaterThan(1);
   });
 
   it('leaves an event that an open one points at, because it is too large to be held twice', async () => {
