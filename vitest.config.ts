@@ -20,7 +20,7 @@ const NEEDS: Readonly<Record<Lane, object>> = {
   proof: { globalSetup: SERVERS, fileParallelism: false },
 };
 
-/** The lanes, one after the other. The suffix of a file's name chooses its lane: docs/contributing.md. */
+/** The lanes, one after the other. The suffix of a file's name chooses its lane: docs/internals/tests.md. */
 export default defineConfig({
   plugins: [plantedInTests()],
   test: {

@@ -60,7 +60,7 @@ function avroFile({ fields, ...record }: { readonly fields: readonly object[] })
 function withRoles(document: string, tables: string): string {
   const [before, rest] = document.split('<!-- roles -->\n');
   const [, after] = (rest ?? '').split('<!-- /roles -->\n');
-  if (before === undefined || after === undefined) throw new Error('docs/people.md has no place for its roles');
+  if (before === undefined || after === undefined) throw new Error('docs/roles.md has no place for its roles');
   return `${before}<!-- roles -->\n${tables}<!-- /roles -->\n${after}`;
 }
 
@@ -73,7 +73,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     files.set(path, `${JSON.stringify({ topic, owner, description, ...facts }, null, 2)}\n`);
   }
   const { accountForms, configurationReference, FILE_SHAPES, fileJsonSchema, integrationForms } = await import('@carillon/configuration');
-  files.set('docs/configuration.md', configurationReference());
+  for (const [page, text] of configurationReference()) files.set(`docs/${page}`, text);
   for (const kind of Object.keys(FILE_SHAPES) as (keyof typeof FILE_SHAPES)[]) {
     files.set(`schemas/files/${kind}.schema.json`, `${JSON.stringify(fileJsonSchema(kind), null, 2)}\n`);
   }
@@ -88,7 +88,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   files.set('NOTICE', noticeText());
   const { buildProgram } = await import('@carillon/cli');
   files.set('docs/commands.md', commandsReference(buildProgram()));
-  files.set('docs/people.md', withRoles(readFileSync(join(root, 'docs/people.md'), 'utf8'), roleTables()));
+  files.set('docs/roles.md', withRoles(readFileSync(join(root, 'docs/roles.md'), 'utf8'), roleTables()));
   const { version } = readJson('..', 'package.json') as { readonly version: string };
   files.set('schemas/openapi/management-api.json', `${JSON.stringify(await apiDocument(version), null, 2)}\n`);
   return files;

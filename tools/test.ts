@@ -12,7 +12,7 @@ import { startLoad } from './under-load.ts';
 
 const HELP = `npm test [-- [--install] [--lane LANE] [--under-load] [what vitest takes]]
 
-  npm test                         three lanes of tests: fast, server, product (docs/contributing.md says what is in each);
+  npm test                         three lanes of tests: fast, server, product (docs/internals/tests.md says what is in each);
                                    tests whose programs are not installed are skipped, with the reason
   npm test -- --lane fast          one lane: ${LANES.join(', ')}
   npm test -- --install            first installs what is missing (Debian packages; as root, or with sudo)

@@ -40,7 +40,7 @@ describe('every test', () => {
   });
 
   test('of the proof lane is run by a line of the table of proofs', () => {
-    const document = readFileSync(join(root, 'docs/contributing.md'), 'utf8');
+    const document = readFileSync(join(root, 'docs/internals/tests.md'), 'utf8');
     const named = [...document.matchAll(/\| proof \| `npm run proof -- ([^`]+)`/g)].flatMap(([, names = '']) =>
       names.split(' '),
     );

@@ -7,16 +7,18 @@ import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
 import { afterAll, describe, expect, it } from 'vitest';
 
-/* docs/cohorts.md: its files are a configuration, its message is taken, its links lead somewhere. */
+/* docs/cohorts.md and docs/cohort-platforms.md: their files are a configuration, their message is taken, their links lead somewhere. */
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const page = readFileSync(resolve(ROOT, 'docs/cohorts.md'), 'utf8');
+const page = ['docs/cohorts.md', 'docs/cohort-platforms.md']
+  .map((file) => readFileSync(resolve(ROOT, file), 'utf8'))
+  .join('\n');
 const blocks = [...page.matchAll(/```yaml\n([^]*?)```/g)].map(([, text = '']) => text);
 const templates = createTemplateRenderer();
 afterAll(() => templates.close());
 
-describe('docs/cohorts.md', () => {
-  it('shows files that are a configuration without a mistake', () => {
+describe('docs/cohorts.md and docs/cohort-platforms.md', () => {
+  it('show files that are a configuration without a mistake', () => {
     const named = blocks.filter((text) => text.startsWith('# '));
     const files = new Map(named.map((text) => [/^# (\S+)/.exec(text)?.[1] ?? '', text]));
     expect([...files.keys()]).toHaveLength(3);
@@ -30,7 +32,7 @@ describe('docs/cohorts.md', () => {
     expect(reading.faults).toEqual([]);
   });
 
-  it('shows a message that is taken', () => {
+  it('show a message that is taken', () => {
     const message = /-d '(\{.*\})'/.exec(page)?.[1] ?? '';
     const options = { userId: undefined, batches: false, now: 0 };
     const readers = createCohortReaders();
@@ -40,7 +42,7 @@ describe('docs/cohorts.md', () => {
     expect(changes.ok && changes.value).toMatchObject([{ cohort: 'vip', action: 'add', userIds: ['u1', 'u2'] }]);
   });
 
-  it('links to pages that are there', () => {
+  it('link to pages that are there', () => {
     const links = [...page.matchAll(/\]\(([^)#]+)/g)].map(([, link = '']) => link);
     for (const link of links) expect([link, existsSync(resolve(ROOT, 'docs', link))]).toEqual([link, true]);
   });

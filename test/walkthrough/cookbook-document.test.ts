@@ -12,11 +12,13 @@ import type { Control, ControlPorts } from '@carillon/control';
 import { accessOf, openControl, personWith } from '../../apps/control/test/control-fixture.ts';
 
 /*
- * docs/cookbook.md, executed: its files are read as `apply` reads them and published together, and each event goes through
+ * docs/cookbook.md and docs/more-recipes.md, executed: their files are read as `apply` reads them and published together, and each event goes through
  * what `rule test` asks.
  */
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/cookbook.md'), 'utf8');
+const page = ['cookbook.md', 'more-recipes.md']
+  .map((file) => readFileSync(join(import.meta.dirname, '../../docs', file), 'utf8'))
+  .join('\n');
 const filesIn = (text: string): ReadonlyMap<string, string> =>
   new Map([...text.matchAll(/^`(\S+)`\n```\w+\n([^`]*?)^```$/gm)].map(([, file = '', body = '']) => [file, body]));
 const blockAfter = (text: string, begin: RegExp): string =>

@@ -6,9 +6,11 @@ import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
 import { ERRORS } from '@carillon/kernel';
 import { expect, it } from 'vitest';
 
-/* docs/securing-a-stream.md, held to the program: its files are applied, its answers are those of the error table. */
+/* docs/securing-a-stream.md and docs/check-tokens.md, held to the program: files are applied, answers are those of the error table. */
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/securing-a-stream.md'), 'utf8');
+const page = ['securing-a-stream.md', 'check-tokens.md']
+  .map((file) => readFileSync(join(import.meta.dirname, '../../docs', file), 'utf8'))
+  .join('\n');
 
 it('shows files that apply takes, and warns of nothing but keys that are not made yet', () => {
   const files = [...page.matchAll(/^```yaml\n# (\S+)\n([^`]*)^```$/gm)].map(

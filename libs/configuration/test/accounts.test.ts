@@ -164,12 +164,14 @@ describe('DKIM of an account', () => {
   });
 });
 
-describe('docs/channels.md', () => {
+describe('The pages of the provider accounts', () => {
   const SENDING = PROVIDERS.map(({ kind }) => kind).filter((kind) => kind !== 'sandbox');
-  const page = readFileSync(new URL('../../../docs/channels.md', import.meta.url), 'utf8');
+  const page = ['email-by-smtp', 'sms', 'push-by-firebase']
+    .map((name) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8'))
+    .join('\n');
   const accounts = [...page.matchAll(/```yaml\n(kind: .*?)```/gs)].map(([, text = '']) => text);
 
-  test('shows an account of every kind that sends, each as `apply` takes it', () => {
+  test('show an account of every kind that sends, each as `apply` takes it', () => {
     expect(accounts.map((text) => /^kind: (\w+)/.exec(text)?.[1])).toEqual(SENDING);
     for (const text of accounts) expect(words({ 'workspaces/shop/accounts/main.yaml': text })).toEqual([]);
   });

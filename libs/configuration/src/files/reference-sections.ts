@@ -12,7 +12,7 @@ export const FILE_SECTIONS: readonly {
     kind: 'deployment',
     file: 'carillon.yaml',
     title: 'Deployment',
-    text: 'Where the data is, and the provider accounts of workspaces that have none of their own. Where a channel has none, its messages go to the sandbox: the built-in inbox of the portal. In place of one account there may be a list of named ones, in order of priority. [Channels and accounts](channels.md) goes through each provider step by step. [People who sign in](sign-in.md) goes through `sign_in`.\n\nA process reads `backend`, `brokers`, `single_broker`, `kafka`, `stores`, `schema_registry` and `bounces` when it starts (`--config FILE` or `CARILLON_CONFIG`; each has a variable that goes before it, see [settings of a cluster](cluster-settings.md)); `apply` puts the rest into force.',
+    text: 'Where the data is, and the provider accounts of workspaces that have none of their own. Where a channel has none, its messages go to the sandbox: the built-in inbox of the portal. In place of one account there may be a list of named ones, in order of priority. [Provider accounts](accounts.md) goes through each provider step by step. [People who sign in](sign-in.md) goes through `sign_in`.\n\nA process reads `backend`, `brokers`, `single_broker`, `kafka`, `stores`, `schema_registry` and `bounces` when it starts (`--config FILE` or `CARILLON_CONFIG`; each has a variable that goes before it, see [settings of a cluster](cluster-settings.md)); `apply` puts the rest into force.',
     example: `backend: embedded
 accounts:
   email:
@@ -136,7 +136,7 @@ body: '{{ currency total "EUR" }} bezahlt'
     kind: 'account',
     file: 'workspaces/<workspace>/accounts/<account>.yaml',
     title: 'Provider account',
-    text: 'A provider account of the workspace’s own. Notifications name it under `channels.<channel>.accounts`; its kind says which channel it carries. [Channels and accounts](channels.md) lists the kinds and goes through each provider step by step.',
+    text: 'A provider account of the workspace’s own. Notifications name it under `channels.<channel>.accounts`; its kind says which channel it carries. [Provider accounts](accounts.md) lists the kinds and goes through each provider step by step.',
     example: `kind: smtp
 host: smtp.example.com
 port: 465

@@ -7,16 +7,18 @@ type Row = {
   readonly schema: JsonSchema;
 };
 
-const HEAD = `<!-- Written by \`node schemas/generate.ts\` from libs/shapes; do not edit. -->
+const BANNER = '<!-- Written by `node schemas/generate.ts` from libs/shapes; do not edit. -->';
+
+const HEAD = `${BANNER}
 # Configuration
 
-Everything that Carillon does is in one folder of text files. \`npx carillon apply -f DIR\` puts it into force,
+Everything that Carillon does is in one folder of text files. Each kind of file has a page with an example and all its keys. \`npx carillon apply -f DIR\` puts it into force,
 \`npx carillon diff -f DIR\` shows what would change, \`npx carillon export DIR\` writes the folder of a running deployment.
 Applying twice changes nothing. What is gone from the folder is listed and stays; \`--prune\` takes it away.
 
 | file | holds |
 |---|---|
-${FILE_SECTIONS.map(({ file, title }) => `| \`${file}\` | [${title}](#${anchor(title)}) |`).join('\n')}
+${FILE_SECTIONS.map(({ file, title }) => `| \`${file}\` | [${title}](${pageOf(title)}) |`).join('\n')}
 | \`workspaces/<workspace>/templates/<template>/email.html\`, \`email.txt\` | the bodies of a template; one of the two is enough. \`email.mjml\` may stand for the first |
 | \`workspaces/<workspace>/layouts/<layout>.html\`, \`.mjml\`, \`.txt\` | what stands around the bodies of emails, [\`{{{body}}}\`](templates.md#layouts-and-partials) in the place of each |
 | \`workspaces/<workspace>/partials/<partial>.hbs\` | a text that templates and layouts put in: [\`{{> partial}}\`](templates.md#layouts-and-partials) |
@@ -37,26 +39,33 @@ Rules for every file:
   \`# yaml-language-server: $schema=…/schemas/files/notification.schema.json\`
 `;
 
-function anchor(title: string): string {
-  return title
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9 -]/g, '')
-    .replaceAll(' ', '-');
+/** Returns the name of the page about a kind of file, beside `configuration.md`. */
+function pageOf(title: string): string {
+  return `configuration-${title.toLowerCase().replaceAll(' ', '-')}.md`;
 }
 
-/** docs/configuration.md: the reference of all files, made from the same shapes that read them. */
-export function configurationReference(): string {
-  const sections = FILE_SECTIONS.map(({ kind, file, title, text, example }) => {
-    const parts = [`## ${title}`, `\`${file}\``, text, `\`\`\`yaml\n${example.trimEnd()}\n\`\`\``];
-    const shape = describedShape(kind);
-    for (const option of shape.oneOf ?? [shape]) {
-      const name = shape.oneOf ? option.properties?.['kind']?.const : undefined;
-      if (typeof name === 'string') parts.push(`### \`kind: ${name}\``);
-      parts.push(tableOf(option));
-    }
-    return parts.join('\n\n');
+/** Returns the reference of all files by name of the page in `docs`, made from the same shapes that read the files. */
+export function configurationReference(): ReadonlyMap<string, string> {
+  return new Map([
+    ['configuration.md', HEAD],
+    ...FILE_SECTIONS.map((section) => [pageOf(section.title), filePage(section)] as const),
+  ]);
+}
+
+/** An example comes first, then a table of keys for each variant of the file. */
+function filePage({ kind, file, title, text, example }: (typeof FILE_SECTIONS)[number]): string {
+  const shape = describedShape(kind);
+  const tables = (shape.oneOf ?? [shape]).flatMap((option) => {
+    const name = shape.oneOf ? option.properties?.['kind']?.const : undefined;
+    return [typeof name === 'string' ? `## \`kind: ${name}\`` : '## Keys', tableOf(option)];
   });
-  return `${HEAD}\n${sections.join('\n\n')}\n`;
+  return `${[
+    `${BANNER}\n# ${title}`,
+    `The file \`${file}\`. [Configuration](configuration.md) has the rules of every file.`,
+    `\`\`\`yaml\n${example.trimEnd()}\n\`\`\``,
+    text,
+    ...tables,
+  ].join('\n\n')}\n`;
 }
 
 function tableOf(shape: JsonSchema): string {
