@@ -27,6 +27,7 @@ export type ErasurePorts = {
 /**
  * Returns what says of each record whether it is of the person. An address matches anywhere in a record. A user id matches only where rules
  * name people, by the newest configuration or the one by which the event was evaluated, because the same text may be an amount elsewhere.
+ * States are judged after the log, because its markers say which configurations there were.
  * Rejects if a configuration cannot be read, because events of the person could be missed without it.
  */
 export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts): ErasureWork {
@@ -35,17 +36,32 @@ export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts):
   /** Configuration of the newest marker read, by partition of `carillon.events`. */
   const marked = new Map<number, Configuration>();
   const remembered = new WeakMap<Configuration, Map<string, PersonPaths>>();
+  /** The newest configuration, and all by which events that were judged had been evaluated. */
+  const known = new Set([current]);
+  /** What all of these say of a stream. States do not say by which of them they came about. */
+  const ofAny = new Map<string, PersonPaths>();
+
+  function mark(partition: number, evaluatedBy: Configuration): void {
+    marked.set(partition, evaluatedBy);
+    if (!known.has(evaluatedBy)) ofAny.clear();
+    known.add(evaluatedBy);
+  }
+
+  function pathsOfAny(stream: string): PersonPaths {
+    const paths = ofAny.get(stream) ?? personPaths(book, [...known], stream);
+    ofAny.set(stream, paths);
+    return paths;
+  }
 
   function pathsFor(stream: string, evaluatedBy: Configuration): PersonPaths {
     const byStream = remembered.get(evaluatedBy) ?? new Map<string, PersonPaths>();
     remembered.set(evaluatedBy, byStream);
-    const known = byStream.get(stream) ?? personPaths(book, [...new Set([current, evaluatedBy])], stream);
-    byStream.set(stream, known);
-    return known;
+    const paths = byStream.get(stream) ?? personPaths(book, [...new Set([current, evaluatedBy])], stream);
+    byStream.set(stream, paths);
+    return paths;
   }
 
-  const isEventOf = (stream: string, contents: readonly Json[], evaluatedBy: Configuration): boolean => {
-    const { paths } = pathsFor(stream, evaluatedBy);
+  const isEventOf = ({ paths }: PersonPaths, contents: readonly Json[]): boolean => {
     const [body = null] = contents;
     return (
       paths.some((steps) => namesPersonAt(body, steps, matcher)) ||
@@ -54,14 +70,14 @@ export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts):
   };
 
   const isEntityOfPerson: ErasureWork['isEntityOfPerson'] = ({ key, stream }) =>
-    matcher.mentions(key) || (pathsFor(stream, current).isKey && matcher.isPerson(key));
+    matcher.mentions(key) || (pathsOfAny(stream).isKey && matcher.isPerson(key));
 
   async function judgeEvent(record: LogRecord): Promise<RecordVerdict> {
     const read = readSourceRecord(record, log.logId);
     if (!read.ok) return judgeBytes(record.value, matcher);
     const source = read.value;
     if (source.kind === 'marker') {
-      marked.set(record.partition, await configuration.at(source.configNumber));
+      mark(record.partition, await configuration.at(source.configNumber));
     }
     if (source.kind === 'forget') {
       return matcher.covers(source.entity.workspace) && isEntityOfPerson(source.entity) ? 'erased' : null;
@@ -69,7 +85,8 @@ export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts):
     if (source.kind !== 'event' || !matcher.covers(source.event.workspace)) return null;
     const { body, change, key, stream } = source.event;
     const contents: Json[] = [body, key, change];
-    return isEventOf(stream, contents, marked.get(record.partition) ?? current) ? 'erased' : null;
+    const paths = pathsFor(stream, marked.get(record.partition) ?? current);
+    return isEventOf(paths, contents) ? 'erased' : null;
   }
 
   const derived = createDerivedJudges(matcher, codecs);
@@ -87,7 +104,7 @@ export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts):
   return {
     matcher,
     judge,
-    isOfPerson: ({ body, change }, { key, stream }) => isEventOf(stream, [body, key, change], current),
+    isOfPerson: ({ body, change }, { key, stream }) => isEventOf(pathsOfAny(stream), [body, key, change]),
     isEntityOfPerson,
   };
 }

@@ -1,6 +1,8 @@
 import { createErasureMatcher, nameHash } from '@carillon/domain/erasures';
+import type { SourceEvent } from '@carillon/domain/events';
+import { keepEvent } from '@carillon/domain/rules';
 import { createErasureWork } from '@carillon/stages';
-import { ORDER_PAID, ORDERS, orderShop, stream } from '@carillon/testing/given';
+import { notification, ORDER_PAID, ORDERS, orderShop, stream } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -42,4 +44,18 @@ describe('an erasure of a user id', () => {
       expect([isFound('u-17'), isFound('u-18')]).toEqual([true, false]);
     },
   );
+
+  it('finds what a rule kept that names people elsewhere since', async () => {
+    const named = { ...RULES.posted, recipients: { ...OF_USER, person: 'event.customer_id' } };
+    await topology.publish(notification('order-paid', { ...ORDER_PAID, rules: { posted: named } }));
+    const { ids, ports } = topology;
+    const keyed = (...parts: readonly string[]): string => ids.keyed(...parts);
+    const subject = { workspace: 'shop', hashes: [nameHash('u-17', keyed)] };
+    const work = createErasureWork(createErasureMatcher(subject, keyed), ports);
+    for (const record of await topology.records('carillon.events')) await work.judge(record);
+    const entity = { workspace: 'shop', stream: 'shop/orders', key: 'A-1' };
+    const kept = keepEvent({ body: { user_id: 'u-17' }, change: null } as unknown as SourceEvent);
+    expect(work.isOfPerson(kept, entity)).toBe(true);
+    expect(work.isEntityOfPerson({ ...entity, key: 'u-17' })).toBe(true);
+  });
 });
