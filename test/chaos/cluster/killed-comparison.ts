@@ -154,7 +154,7 @@ async function killAtRandom(run: RunBody, tookMs: number, chance: () => number) 
   const killed = { control: 0, child: 0 };
   const kills = Math.floor(between(chance, 1, MAX_KILLS + 1));
   while (killed.control + killed.child < kills) {
-    await pause(between(chance, 0, tookMs));
+    await pause(between(chance, 0, tookMs / MAX_KILLS));
     if ((await read(run)).ended_at !== null) break;
     if (chance() < CONTROL_SHARE || killed.child === MAX_CHILD_KILLS) {
       killed.control += 1;
@@ -286,7 +286,7 @@ export function declareKilledComparison(seed: number): void {
           );
         }
         expect(killed.control).toBeGreaterThan(0);
-        expect(killed.child).toBeGreaterThan(0);
+        expect(killed.control + killed.child).toBeGreaterThanOrEqual(RUNS / 2);
         console.log(`${RUNS} runs of ${rows.length} rows on a cluster, killed: ${JSON.stringify(killed)}`);
       },
       TIMEOUT_MS,
