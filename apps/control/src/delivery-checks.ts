@@ -1,4 +1,3 @@
-import { leavingLetters } from '@carillon/domain/events';
 import { accountName, type Delivery } from '@carillon/domain/deliveries';
 import {
   CUT_OFF_MINUTES,
@@ -18,6 +17,7 @@ import {
 } from '@carillon/kernel';
 import { findDrops, type DropPorts, type DropRow } from '@carillon/insight';
 import { checkStep } from './checks.ts';
+import { countLeavingLetters } from './leaving-letters.ts';
 import type { Check, ControlPorts } from './ports.ts';
 import { MAX_DELIVERIES, pickDeliveries } from './newest-deliveries.ts';
 import { recentCalls, refusalsOf, type ProviderCall } from './provider-calls.ts';
@@ -191,18 +191,12 @@ async function deadLetterChecks(ports: DeliveryCheckPorts): Promise<readonly Che
   return [{ step: 'dead letters', ok: false, detail }];
 }
 
-/** Returns how many open dead letters Kafka removes within seven days, and from when. After that they cannot be redriven. Empty if there are none. */
-async function leavingText(
-  ofReceipts: boolean,
-  { readModels, clock, deadLettersKept }: DeliveryCheckPorts,
-): Promise<string> {
-  const kept = deadLettersKept();
-  const range = leavingLetters(kept, clock.now());
-  if (kept === null || range === null) return '';
-  const { items: leaving } = await readModels.deadLetters({ open: true, ofReceipts, ...range }, LOOKED_AT);
-  if (leaving.length === 0) return '';
-  const from = formatInstant(Math.min(...leaving.map(({ at }) => at)) + kept);
-  return `; ${many(leaving.length, 'leaves', 'leave')} the log from ${from} on (retention.dead_letters in carillon.yaml)`;
+/** Says how many open dead letters Kafka removes within seven days, and from when. Empty if there are none. */
+async function leavingText(ofReceipts: boolean, ports: DeliveryCheckPorts): Promise<string> {
+  const leaving = await countLeavingLetters({ ofReceipts }, ports);
+  if (leaving === null) return '';
+  const { count, from } = leaving;
+  return `; ${many(count, 'leaves', 'leave')} the log from ${formatInstant(from)} on (retention.dead_letters in carillon.yaml)`;
 }
 
 async function parkedReceiptChecks(ports: DeliveryCheckPorts): Promise<readonly Check[]> {

@@ -8,7 +8,6 @@ import {
   suppressionCountBody,
 } from '@carillon/contracts';
 import type { OperatorDecision } from '@carillon/domain/deliveries';
-import { leavingLetters } from '@carillon/domain/events';
 import { MAX_JOB_ITEMS } from '@carillon/domain/jobs';
 import { formatInstant } from '@carillon/kernel';
 import { z } from 'zod';
@@ -24,6 +23,7 @@ import {
   matchEntries,
 } from '../../jobs/kinds/suppressions.ts';
 import { MAX_CHOICE_BYTES } from '../../jobs/start.ts';
+import { countLeavingLetters } from '../../leaving-letters.ts';
 import { inWorkspace, readRange, timeRange, type ApiServer } from '../app.ts';
 import { deliveryFilters } from '../deliveries/deliveries.ts';
 
@@ -111,19 +111,9 @@ function deadLetterCount(app: ApiServer, ports: JobKindPorts): void {
   );
 }
 
-/** The count stops here, and Overview then says *at least*. */
-const MAX_LEAVING = 500;
-
-async function countLeaving(
-  workspace: string,
-  { readModels, clock, deadLettersKept }: JobKindPorts,
-): Promise<DeadLetterCountBody['leaving']> {
-  const kept = deadLettersKept();
-  const range = leavingLetters(kept, clock.now());
-  if (kept === null || range === null) return null;
-  const { items } = await readModels.deadLetters({ workspace, open: true, ...range }, MAX_LEAVING);
-  if (items.length === 0) return null;
-  return { count: items.length, from: formatInstant(Math.min(...items.map(({ at }) => at)) + kept) };
+async function countLeaving(workspace: string, ports: JobKindPorts): Promise<DeadLetterCountBody['leaving']> {
+  const leaving = await countLeavingLetters({ workspace }, ports);
+  return leaving && { count: leaving.count, from: formatInstant(leaving.from) };
 }
 
 function suppressionCount(app: ApiServer, ports: JobKindPorts): void {
