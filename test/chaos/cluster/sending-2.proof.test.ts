@@ -1,0 +1,3 @@
+import { declareSending } from './declare-sending.ts';
+
+declareSending(1);
