@@ -48,6 +48,7 @@ import {
 } from '@carillon/stages';
 import { startCaller } from './asking/caller.ts';
 import type { AskWatch } from './asking/watch.ts';
+import { createFormerStateRemover, FORMER_STATES_INTERVAL } from './ticking/former-states.ts';
 import { createStateSweeper, SWEEP_INTERVAL } from './ticking/state-sweeper.ts';
 import { createTicker, TICK_INTERVAL } from './ticking/ticker.ts';
 import { startPoller, type PollerPorts } from './polling/poller.ts';
@@ -65,7 +66,7 @@ export type EnginePorts = {
   readonly slice: EventLoopSlice;
   readonly compileRule: CompileRule;
   readonly templates: TemplateRenderer;
-  readonly ruleStates: Pick<RuleStateStore, 'load' | 'save' | 'due' | 'earliestDue' | 'sweep'>;
+  readonly ruleStates: Pick<RuleStateStore, 'load' | 'save' | 'due' | 'earliestDue' | 'sweep' | 'list' | 'remove'>;
   readonly tasks: DueTasks;
   readonly claims: LookupClaims;
   readonly partners: PartnerLookup;
@@ -119,6 +120,9 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
   const sweeper = startLoop(SWEEP_INTERVAL, createStateSweeper({ ...ports, progress }), (error) =>
     watch.trouble('remove old states of rules', error),
   );
+  const remover = startLoop(FORMER_STATES_INTERVAL, createFormerStateRemover({ ...ports, progress }), (error) =>
+    watch.trouble('remove states of removed workspaces', error),
+  );
   const caller = startCaller(ports);
   const asking = await consume('carillon.triggers', createAskStage({ ...ports, due: caller.offer }), records);
   const resolving = await consume('carillon.lookups', createResolveStage({ ...ports, book }), live);
@@ -152,7 +156,7 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
 
   return {
     async close() {
-      await Promise.all([keeper.stop(), ticker.stop(), sweeper.stop()]);
+      await Promise.all([keeper.stop(), ticker.stop(), sweeper.stop(), remover.stop()]);
       await Promise.all([evaluating.stop(), asking.stop(), following.stop(), poller.stop(), sources.stop()]);
       await caller.stop();
       await resolving.stop();

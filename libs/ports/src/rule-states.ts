@@ -50,4 +50,6 @@ export type RuleStateStore = {
    * how many. A caller passes the watermark of the partition, so that no unread record still needs what is removed.
    */
   sweep(partition: number, before: Instant, limit: number): Promise<number>;
+  /** Removes each of these states that still has this offset, with its waits. A state that changed meanwhile stays. Idempotent. */
+  remove(states: readonly Pick<RuleState, 'id' | 'offset'>[]): Promise<void>;
 };

@@ -60,6 +60,7 @@ const TABLE: Table = {
     waiting: 'reads',
     save: [['rule-states.save']],
     sweep: 'takes away what nothing is read from any more, and is done again',
+    remove: 'takes away what nothing is read from any more, and is done again',
   },
   cohorts: {
     load: 'reads',

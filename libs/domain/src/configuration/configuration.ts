@@ -143,6 +143,10 @@ export function foldConfiguration(
   return { configuration: { number, resources, ...(since && { rulesSince: since }) }, voided };
 }
 
+/** Returns the workspaces that have any resource. */
+export const workspacesOf = ({ resources }: Pick<Configuration, 'resources'>): ReadonlySet<string> =>
+  new Set([...resources.values()].map(({ ref }) => ref.workspace));
+
 export function findResource<Kind extends ResourceKind>(
   configuration: Configuration,
   kind: Kind,

@@ -1,4 +1,4 @@
-import type { Configuration } from '@carillon/domain/configuration';
+import { workspacesOf, type Configuration } from '@carillon/domain/configuration';
 import type { Position, SourceEvent } from '@carillon/domain/events';
 import { CarillonError, type Coroutine, type Instant } from '@carillon/kernel';
 import type {
@@ -27,6 +27,7 @@ import { isKeyed } from './entity-states.ts';
 import { loadStates, type LoadedStates } from './loaded-states.ts';
 import { passDue } from './pass-due.ts';
 import type { RuleBook } from './rule-book.ts';
+import { StateCache } from './state-cache.ts';
 
 export type EvaluatePorts = {
   readonly log: Pick<EventLog, 'logId' | 'partitions' | 'bounds'>;
@@ -65,6 +66,7 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage<Evaluation
         },
       };
       const read = await readBatch(records, state, ports);
+      await dropFormerWorkspaces(state, ports);
       const batch = startBatch({ ...ports, slice }, state, await loadBatch(read, state, ports));
       const isOver = (): boolean => ended >= MAX_TURNS;
       for (const one of read) {
@@ -112,6 +114,15 @@ async function readBatch(
     read.push({ record, source, marked, configuration: isEvaluated ? (current?.configuration ?? null) : null });
   }
   return read;
+}
+
+/** A workspace that is made again begins without the states of the former one. */
+async function dropFormerWorkspaces(
+  { cache, configNumber }: PartitionState,
+  { configuration }: Pick<EvaluatePorts, 'configuration'>,
+): Promise<void> {
+  if (!(cache instanceof StateCache) || cache.configNumber === configNumber) return;
+  cache.keepWorkspaces(configNumber, workspacesOf(await configuration.at(configNumber)));
 }
 
 const outdated = (semantics: number, { partition, offset }: LogRecord): CarillonError =>

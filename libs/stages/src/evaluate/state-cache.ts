@@ -19,6 +19,8 @@ export class StateCache {
   #bytes = 0;
   /** No wait of the partition is due before this. Null: nothing waits. Undefined: the store was not asked yet. */
   earliestDue: Instant | null | undefined;
+  /** Configuration by whose workspaces states were kept. -1: none. */
+  configNumber = -1;
 
   constructor(maxBytes: number = MAX_BYTES) {
     this.#maxBytes = maxBytes;
@@ -43,6 +45,12 @@ export class StateCache {
       if (this.#bytes <= this.#maxBytes) return;
       this.#remove(id);
     }
+  }
+
+  /** Drops the states of other workspaces than those of the configuration of this number. */
+  keepWorkspaces(number: number, workspaces: ReadonlySet<string>): void {
+    this.configNumber = number;
+    for (const [id, { state }] of this.#entries) if (!workspaces.has(state.memory.entity.workspace)) this.#remove(id);
   }
 
   #remove(id: string): void {

@@ -227,6 +227,21 @@ export function describeRuleStates(name: string, make: () => Promise<UnderTest<R
       });
     });
 
+    it('removes states with their waits, and keeps one that changed meanwhile', async () => {
+      const [rule, ids] = [freshName('rule'), ['gone', 'changed', 'unnamed'].map((stem) => freshName(stem))];
+      const [gone = '', changed = '', unnamed = ''] = ids;
+      const waits = [{ rule, due: 50 }];
+      await store().save(ids.map((id) => state(id, { nextDue: 50, waits })));
+      await store().save([state(changed, { offset: 11, nextDue: 50, waits })]);
+      const removed = [gone, changed, freshName('absent')].map((id) => ({ id, offset: 10 }));
+      await store().remove(removed);
+      await store().remove(removed);
+      await store().remove([]);
+      expect((await store().load(ids)).map(({ id }) => id).toSorted()).toEqual([changed, unnamed].toSorted());
+      expect((await dueIds(100)).toSorted()).toEqual([changed, unnamed].toSorted());
+      expect(await store().waiting(rule, 10)).toEqual({ count: 2, nextDue: 50 });
+    });
+
     it('ends with the newest of many that save at once, also when answers are lost', async () => {
       // The embedded backend answers in the same process, so no answer can be lost there.
       const lossy = faults();

@@ -40,6 +40,10 @@ export function createMemoryRuleStates(onRefused: () => void = () => undefined) 
     return removed.length;
   }
 
+  function removeOne({ id, offset }: Pick<RuleState, 'id' | 'offset'>): void {
+    if (stored.get(id)?.offset === offset) stored.delete(id);
+  }
+
   return {
     all: (): readonly RuleState[] => [...stored.values()],
     connect: (wire: Wire): RuleStateStore => ({
@@ -67,6 +71,7 @@ export function createMemoryRuleStates(onRefused: () => void = () => undefined) 
         ),
       sweep: (partition, before, limit) =>
         wire.ask('ruleStates.sweep', () => sweep(partition, before, limit), { writes: true }),
+      remove: (states) => wire.ask('ruleStates.remove', () => states.forEach(removeOne), { writes: true }),
     }),
   };
 }

@@ -15,6 +15,7 @@ type RuleStateRow = {
   waits: string;
 };
 type Wait = readonly [rule: string, due: number];
+type Removed = Pick<RuleState, 'id' | 'offset'>;
 type Sweep = { readonly partition: number; readonly before: number; readonly limit: number };
 
 const NO_WAITS = '[]';
@@ -73,6 +74,16 @@ export const ruleStateWrites = ({ sql }: Transaction) => ({
       before,
       limit,
     ),
+  'ruleStates.remove'(states: readonly Removed[]): void {
+    for (const { id, offset } of states) {
+      const stored = sql.get('SELECT waits FROM rule_states WHERE id = ? AND record_offset = ?', id, offset) as
+        | Pick<RuleStateRow, 'waits'>
+        | undefined;
+      if (!stored) continue;
+      sql.run('DELETE FROM rule_states WHERE id = ?', id);
+      replaceWaits(sql, id, stored.waits, NO_WAITS);
+    }
+  },
 });
 type RuleStateWrites = ReturnType<typeof ruleStateWrites>;
 
@@ -121,6 +132,11 @@ export const createRuleStateStore = (reader: Reader, write: Write<RuleStateWrite
   },
   async sweep(partition, before, limit) {
     return write('ruleStates.sweep', { bytes: 256, rows: limit }, { partition, before, limit });
+  },
+  async remove(states) {
+    if (states.length === 0) return;
+    const removed = states.map(({ id, offset }) => ({ id, offset }));
+    await write('ruleStates.remove', { bytes: 128 * states.length, rows: states.length }, removed);
   },
 });
 

@@ -127,5 +127,12 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
       const { deletedCount } = await attempt(() => ruleStates.deleteMany({ ...forgotten, ...ids }));
       return deletedCount;
     },
+    async remove(states) {
+      await inRuns(states, async (run) => {
+        const operations = run.map(({ id, offset }) => ({ deleteOne: { filter: { _id: id, offset } } }));
+        await attempt(() => ruleStates.bulkWrite(operations, { ordered: false }));
+        return [];
+      });
+    },
   };
 }
