@@ -143,6 +143,9 @@ const PLACES = [
   'engine.checkpoint',
 ];
 
+/** Counts of a verification that found nothing wrong. Messages of sending jobs have no event to come from. */
+export const NOTHING_WRONG = { missing: 0, no_cause: 0, different: 0, unreadable: 0, past_retention: 0 };
+
 /** Kills before and after each place, at its first, second and third time. */
 export const sendingFailpoints = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => {

@@ -1,6 +1,6 @@
 import { startClusterServices } from '@carillon/testing/cluster';
 import { expect, it } from 'vitest';
-import { maxInDoubt, sendingFailpoints } from '../missing-messages.ts';
+import { maxInDoubt, NOTHING_WRONG, sendingFailpoints } from '../missing-messages.ts';
 import { sendOnCluster, SHORT_SESSIONS_PERMITTED } from './sending-run.ts';
 import { describeOnCluster } from './with-services.ts';
 
@@ -17,7 +17,7 @@ const startServices = () => startClusterServices({ kafka: { properties: SHORT_SE
 export function declareSending(file: number): void {
   describeOnCluster('Missing messages of two comparisons, sent at once on a cluster', startServices, (services) => {
     it(`reach each person once under kills of roles at ${KILLS_OF_FILE} failpoints`, async () => {
-      const { rounds, reached, deaths } = await sendOnCluster({
+      const { rounds, reached, deaths, verified } = await sendOnCluster({
         services: services(),
         failpoints: sendingFailpoints(KILLS).slice(file * KILLS_OF_FILE, (file + 1) * KILLS_OF_FILE),
         maxRounds: MAX_ROUNDS,
@@ -43,6 +43,7 @@ export function declareSending(file: number): void {
       }
       expect(inDoubt).toBeLessThanOrEqual(maxInDoubt(reached.length, rounds.length * MESSAGES));
       expect(deaths).toEqual([]);
+      expect(verified).toMatchObject(NOTHING_WRONG);
       expect(reached.length).toBeGreaterThan(KILLS_OF_FILE * 0.8);
     }, 1_200_000);
   });

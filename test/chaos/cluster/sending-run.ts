@@ -76,6 +76,8 @@ export type ClusterSending = {
   readonly reached: readonly string[];
   /** What processes wrote last that ended otherwise. */
   readonly deaths: readonly string[];
+  /** Counts of a verification of the log after all rounds. */
+  readonly verified: RunBody['verified'];
 };
 
 type Wave = { readonly orders: readonly MissingOrder[]; readonly since: string };
@@ -259,8 +261,10 @@ export async function sendOnCluster(options: ClusterSendingOptions): Promise<Clu
       const listed = await readDeliveries(async (path) => (await shop.ask<DeliveryPage>('GET', path)).body);
       return countReached(rounds, listed, smtp.accepted);
     });
+    const verifying = await shop.ask<RunBody>('POST', RUNS, { kind: 'verify' });
+    const { verified } = await shop.ended<RunBody>(`${RUNS}/${verifying.body.id}`);
     await supervisor.end();
-    return { rounds: counted, reached: killer.reached, deaths: supervisor.deaths };
+    return { rounds: counted, reached: killer.reached, deaths: supervisor.deaths, verified };
   } finally {
     await supervisor.end();
     await cluster.stop();

@@ -163,7 +163,12 @@ export async function sendUnderKills({ rounds: planned, messages, rate }: Sendin
       const listed = await readDeliveries(async (path) => (await shop.api<DeliveryPage>('GET', path)).body);
       return countReached(rounds, listed, smtp.accepted);
     });
-    return { rounds: counted, stderr: shop.product.stderr() };
+    const { body: verifying } = await shop.api<RunBody>('POST', RUNS, { kind: 'verify' });
+    const verified = await persistently('the log is verified', async () => {
+      const { body } = await shop.api<RunBody>('GET', `${RUNS}/${verifying.id}`);
+      return body.ended_at === null ? undefined : body.verified;
+    });
+    return { rounds: counted, verified, stderr: shop.product.stderr() };
   } finally {
     await shop.product.kill('SIGKILL');
     await opened.close();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { maxInDoubt } from '../missing-messages.ts';
+import { maxInDoubt, NOTHING_WRONG } from '../missing-messages.ts';
 import { sendUnderKills } from './sending-run.ts';
 
 const MESSAGES = 30;
@@ -8,7 +8,11 @@ const KILLS = [100, 300, 500];
 
 /** With kills at failpoints: sending.proof.test.ts. */
 it(`Missing messages of two comparisons, sent at once under ${KILLS.length} kills while the live rule fires, reach each person once`, async () => {
-  const { rounds, stderr } = await sendUnderKills({ rounds: [{ afterMs: KILLS }], messages: MESSAGES, rate: 20 });
+  const { rounds, verified, stderr } = await sendUnderKills({
+    rounds: [{ afterMs: KILLS }],
+    messages: MESSAGES,
+    rate: 20,
+  });
   expect(rounds, stderr).toMatchObject([
     { missing: MESSAGES, twice: [], notOne: [], lost: [], notByJobs: [], died: true },
   ]);
@@ -17,4 +21,5 @@ it(`Missing messages of two comparisons, sent at once under ${KILLS.length} kill
     for (const { done, failed } of jobs) expect(done + failed).toBe(MESSAGES);
     expect(Math.max(...jobs.map(({ done }) => done))).toBeGreaterThan(0);
   }
+  expect(verified).toMatchObject(NOTHING_WRONG);
 }, 600_000);

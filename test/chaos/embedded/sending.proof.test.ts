@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { maxInDoubt, sendingFailpoints } from '../missing-messages.ts';
+import { maxInDoubt, NOTHING_WRONG, sendingFailpoints } from '../missing-messages.ts';
 import { sendUnderKills } from './sending-run.ts';
 
 const ROUNDS = Number(process.env['SENDING_ROUNDS'] ?? 100);
@@ -7,7 +7,7 @@ const MESSAGES = 12;
 const FAILPOINTS = sendingFailpoints(ROUNDS);
 
 it(`Missing messages of two comparisons, sent at once with a kill at ${ROUNDS} failpoints, reach each person once`, async () => {
-  const { rounds, stderr } = await sendUnderKills({
+  const { rounds, verified, stderr } = await sendUnderKills({
     rounds: FAILPOINTS.map((failpoint) => ({ failpoint })),
     messages: MESSAGES,
     rate: 100,
@@ -31,4 +31,5 @@ it(`Missing messages of two comparisons, sent at once with a kill at ${ROUNDS} f
     `sending: ${deaths} of ${ROUNDS} rounds died at their failpoint, ${inDoubt} in doubt; seconds a round: ${seconds.join(' ')}`,
   );
   expect(deaths).toBeGreaterThan(ROUNDS * 0.8);
+  expect(verified).toMatchObject(NOTHING_WRONG);
 }, 1_200_000);
