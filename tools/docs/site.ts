@@ -163,6 +163,9 @@ const searchEntries = (pages: readonly DocsPage[], facts: ReadonlyMap<string, Pa
     })),
   );
 
+/** Stands in the pages for the address of the search index, whose name follows from the texts of all pages. */
+const INDEX_PLACEHOLDER = 'CARILLON_SEARCH_INDEX';
+
 /** Builds the documentation into a folder. */
 async function buildDocs(fresh: string): Promise<void> {
   const pages = readPages();
@@ -173,16 +176,16 @@ async function buildDocs(fresh: string): Promise<void> {
   };
   const { html, facts, images } = await render(pages, assets);
   checkLinks(pages, facts);
+  const index = await writeAsset(fresh, 'search.json', JSON.stringify(searchEntries(pages, facts)));
   for (const { address } of pages) {
     const file = join(fresh, address === '/docs' ? 'index.html' : `${address.slice('/docs/'.length)}.html`);
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, html.get(address)!);
+    await writeFile(file, html.get(address)!.replace(INDEX_PLACEHOLDER, index));
   }
   for (const name of images) {
     await mkdir(dirname(join(fresh, name)), { recursive: true });
     await cp(join(DOCS, name), join(fresh, name));
   }
-  await writeFile(join(fresh, 'assets/search.json'), JSON.stringify(searchEntries(pages, facts)));
 }
 
 if (import.meta.main && process.argv.includes('--build-here')) {

@@ -21,11 +21,13 @@ function followOldLink() {
   if (isIndex && anchor !== '' && !document.getElementById(anchor)) location.replace(`/docs/api${location.hash}`);
 }
 
+/** Address of the search index. */
+const { index: INDEX } = document.currentScript.dataset;
 let loading = null;
 
 async function loadIndex() {
-  const answer = await fetch('/docs/assets/search.json');
-  if (!answer.ok) throw new Error(`search.json: ${answer.status}`);
+  const answer = await fetch(INDEX);
+  if (!answer.ok) throw new Error(`${INDEX}: ${answer.status}`);
   const index = new MiniSearch({
     idField: 'address',
     fields: ['title', 'heading', 'text'],

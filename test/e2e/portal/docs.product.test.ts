@@ -37,7 +37,10 @@ describeWith('chromium', 'the documentation in a browser without a session', () 
 
   it('finds a section by words in its text, and opens it at its anchor', async () => {
     await page.goto(`${demo.control}/docs`);
+    const index = page.waitForResponse(/search.*\.json$/);
     await page.getByLabel('Search the documentation').fill('custody');
+    // The next page takes the index from the browser.
+    expect((await index).headers()['cache-control']).toContain('immutable');
     const results = page.getByRole('region', { name: 'Search results' });
     await results.getByText(/^\d+ results?$/).waitFor();
     await page.getByLabel('Search the documentation').fill('missing_entity_key');
