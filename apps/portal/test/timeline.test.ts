@@ -33,6 +33,7 @@ const step = (kind: Step['kind'], minutes: number, more: Partial<Step> = {}): St
   asks: null,
   answered: null,
   problems: [],
+  totals: {},
   recipients: [],
   dropped: [],
   ...more,
