@@ -93,20 +93,13 @@ describe('the start of a run over a folder', () => {
     }
   });
 
-  it('refuses rules that keep state by name', async () => {
+  it('takes rules that keep state', async () => {
     const rule = { ...PAID.rules.paid, cooldown: '1h' };
-    const answer = await starts.fold({
+    const { status, body } = await starts.fold({
       'workspaces/shop/notifications/order-paid.yaml': yaml({ ...PAID, rules: { paid: rule } }),
-      'workspaces/shop/notifications/quick.yaml': yaml({ ...PAID, rules: { ...PAID.rules, waits: rule } }),
     });
-    expect(answer).toMatchObject({
-      status: 409,
-      body: {
-        code: 'wrong_state',
-        detail:
-          'rules that keep state cannot be compared: order-paid.paid, quick.waits. Name the other notifications under notifications',
-      },
-    });
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ notifications: ['order-paid'] });
   });
 
   it('leaves out files of other workspaces, and their mistakes', async () => {

@@ -2,7 +2,7 @@ import { findResource, notificationIdOf, type NotificationBody } from '@carillon
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import { dayOf, type Row, type CompareRun } from '@carillon/domain/runs';
-import type { EventId, JobId, RunId } from '@carillon/kernel';
+import { formatInstant, type EventId, type JobId, type RunId } from '@carillon/kernel';
 import { deliveryIdOf, readSourceRecord } from '@carillon/stages';
 import { neverYield, notification, ORDER_PAID, orderShop, stream } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
@@ -16,8 +16,11 @@ type RuleEdit = {
   readonly person?: string;
   readonly stream?: string;
   readonly uniqueId?: string;
+  readonly after?: string;
+  readonly variables?: Readonly<Record<string, string>>;
 };
 const RULE_ID = 'rul_paid';
+const HOUR = 3_600_000;
 /** The notification with a rule that has been edited. */
 function withRule({
   when = 'event.total > 100',
@@ -26,6 +29,8 @@ function withRule({
   person = 'item',
   stream: on = 'orders',
   uniqueId = 'item',
+  after,
+  variables = {},
 }: RuleEdit) {
   const recipients = {
     from: 'event',
@@ -33,8 +38,10 @@ function withRule({
     to: { email },
     person,
     unique_id: uniqueId,
+    variables,
   } as const;
-  const paid = { id: RULE_ID, stream: on, when, recipients: { ...recipients, ...(where !== undefined && { where }) } };
+  const chosen = { ...recipients, ...(where !== undefined && { where }) };
+  const paid = { id: RULE_ID, stream: on, when, ...(after !== undefined && { after }), recipients: chosen };
   return { ...ORDER_PAID, rules: { paid } } as NotificationBody;
 }
 
@@ -63,6 +70,9 @@ const EDITS: Readonly<Record<string, NotificationBody | null>> = {
   }),
   other_address: withRule({ when: 'event.total > 80', email: '"new-" + item' }),
   asking: asking('event.total > 80'),
+  waiting: withRule({ when: 'event.total > 80', after: '1h', variables: { order_id: 'string(deadline)' } }),
+  waiting_longer: withRule({ when: 'event.total > 80', after: '2h', variables: { order_id: 'string(deadline)' } }),
+  comparing: withRule({ when: 'changed(event.total)', variables: { order_id: 'previous.order_id' } }),
   removed: null,
 };
 /** Asks a partner whose answers are not kept. */
@@ -81,6 +91,7 @@ beforeAll(async () => {
     ...orderShop().filter(({ ref }) => ref.kind !== 'notification'),
     stream('refunds', { security: { api_keys: ['main'] } }),
   );
+  await topology.publish(stream('orders', { key: 'event.order_id', security: { api_keys: ['main'] } }));
   for (const [name, body] of Object.entries(EDITS)) {
     numbers[name] = await topology.publish(notification('order-paid', body));
   }
@@ -256,6 +267,44 @@ describe('the content of a row', () => {
     const { note: shown } = await explain(before, after, { difference: 'changed' });
     if (note === null) expect(shown).toBeNull();
     else expect(shown).toMatch(note);
+  });
+
+  it('names the deadline by which the rule fired on each side', async () => {
+    const [at, atBefore] = [event.appendedAt + 2 * HOUR, event.appendedAt + HOUR];
+    const content = await explain('waiting', 'waiting_longer', { difference: 'changed', at, atBefore });
+    for (const [side, due] of [
+      [content.before, atBefore],
+      [content.after, at],
+    ] as const) {
+      expect(side?.gates.map(({ gate, result }) => [gate, result])).toContainEqual(['deadline', 'passed']);
+      expect(side?.gates.find(({ gate }) => gate === 'deadline')?.text).toBe(
+        `the rule waited until ${formatInstant(due)}, and nothing ended the wait before`,
+      );
+      expect(JSON.parse(side?.variables ?? '{}')).toMatchObject({ order_id: formatInstant(due) });
+    }
+    expect(content.note).toBeNull();
+  });
+
+  it('says what the event alone does not say about a rule that waits', async () => {
+    const { before, after } = await explain('waiting', 'waiting_longer', { difference: 'removed' });
+    expect(before).toMatchObject({ to: 'bob@example.com', rule: 'order-paid.paid' });
+    expect(after?.message).toBeNull();
+    const gate = after?.gates.find(({ result }) => result !== 'passed');
+    expect(gate).toMatchObject({ gate: 'condition', result: 'unknown' });
+    expect(gate?.text).toMatch(/^the event alone does not say why: a later event ended the wait/);
+  });
+
+  it('does not make a message again that is made of earlier events', async () => {
+    const { row, after } = await explain('published', 'comparing');
+    expect(row).toMatchObject({ person: null, after: null });
+    expect(after?.gates.map(({ gate, result }) => [gate, result])).toEqual([
+      ['event', 'passed'],
+      ['rule', 'passed'],
+      ['condition', 'passed'],
+      ['recipient', 'unknown'],
+      ['address', 'not_reached'],
+    ]);
+    expect(after?.gates[3]?.text).toContain('values of earlier events');
   });
 
   it('has no sides if the event is gone', async () => {

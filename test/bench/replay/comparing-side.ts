@@ -65,7 +65,7 @@ export const comparing = (openLog: () => Promise<ComparedLog>): Side => ({
   async open() {
     const folder = await temporaryFolder();
     const data = await openEmbedded({ dataDir: folder.path, clock: systemClock });
-    const { lookup: lookups } = await createRecordCodecs(data.registry, systemClock.now);
+    const { lookup: lookups, deadLetter: deadLetters } = await createRecordCodecs(data.registry, systemClock.now);
     const log = await openLog();
     const { history, events, added } = log;
     const expressions = createExpressionLanguage();
@@ -74,6 +74,7 @@ export const comparing = (openLog: () => Promise<ComparedLog>): Side => ({
       run: await runOver(history),
       history: { ...history, registry: data.registry },
       lookups,
+      deadLetters,
       pace: createPace(history),
       comparing: {
         configurations: editedConfigurations(),

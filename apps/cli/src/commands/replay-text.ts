@@ -107,7 +107,7 @@ export function runCells({
 }
 
 export const ROW_COLUMNS = [
-  'event came',
+  'time',
   'difference',
   'slot',
   'rule',
@@ -121,7 +121,7 @@ export const ROW_COLUMNS = [
 /** The cells of a row in a list. A person or address is `–` if the event is gone or the side sends nothing. */
 export const rowCells = (row: RunRowBody): readonly string[] => [
   shortTime(row.at),
-  row.difference,
+  row.cold ? `${row.difference}, uncertain` : row.difference,
   row.slot_state_words,
   row.rule,
   row.channel,

@@ -111,6 +111,7 @@ async function compare(
         history,
         scratch,
         lookups: codecs.lookup,
+        deadLetters: codecs.deadLetter,
         pace: createPace(history),
         comparing: {
           configurations,

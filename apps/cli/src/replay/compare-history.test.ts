@@ -87,6 +87,7 @@ async function given(rule: Partial<RuleBody>, edited: Partial<RuleBody>, appendE
           },
           history: historyOf(records, { pages, start }),
           lookups: topology.ports.codecs.lookup,
+          deadLetters: topology.ports.codecs.deadLetter,
           pace: { afterPage: async () => undefined },
           comparing: {
             configurations: { before, after },

@@ -11,6 +11,7 @@ import {
   type Line,
   type MissingLookup,
   type ReadCounts,
+  type Side,
   type SideCounts,
   type CompareRun,
   type ScratchLookup,
@@ -28,9 +29,18 @@ import {
   streamOfRecord,
   streamsOf,
   type CompareContext,
+  type PassPosition,
 } from '@carillon/stages';
 import { findRecordedAnswer, recordAnswers, type LookupPosition } from './answers.ts';
 import type { CompareParts } from './compare-parts.ts';
+import {
+  createStatefulComparison,
+  startPositions,
+  type CompareRange,
+  type SidePositions,
+  type SideStep,
+  type StatefulComparison,
+} from './compare-states.ts';
 import type { ChildReports } from './protocol.ts';
 
 const TOPIC = 'carillon.events';
@@ -48,8 +58,13 @@ type Checkpoint = {
   readonly lookups: LookupPosition | null;
   /** Recorded lookups that were read so far. */
   readonly copied: number;
-  /** The offset to read next in each range of the run. */
+  readonly ranges: readonly CompareRange[];
+  /** Index of the range that is read now. */
+  readonly at: number;
+  /** The offset to read next in each range. */
   readonly next: readonly number[];
+  /** How far the sides have come in the range that is read now. Null: no rule of the run keeps state, or the range begins. */
+  readonly sides: SidePositions | null;
   readonly read: number;
   readonly counts: ReadCounts;
 };
@@ -63,7 +78,8 @@ export async function compareHistory(
   reports: ChildReports<'compare'>,
 ): Promise<RunResult<'compare'>> {
   const { run, scratch } = parts;
-  let state = readCheckpoint(parts);
+  const stateful = createStatefulComparison(parts);
+  let state = await readCheckpoint(parts, stateful);
   const { report, reportInTime } = createReporter(run, reports);
   report(state);
   if (state.lookups) {
@@ -77,7 +93,12 @@ export async function compareHistory(
     state = { ...state, lookups: null };
     scratch.commit({ checkpoint: JSON.stringify(state) });
   }
-  state = await readRange(parts, state, reportInTime);
+  state = await readRanges({ ...parts, stateful, reportInTime }, state);
+  if (stateful) {
+    const { unanswered, cold } = scratch.settle(stateful.ruleIds);
+    const needsLookup = state.counts.needsLookup + unanswered;
+    state = { ...state, counts: { ...state.counts, needsLookup, cold, wouldWait: stateful.wouldWait() } };
+  }
   report(state);
   const unchanged = await sendSlots(parts, reports);
   await sendLookups(parts, reports);
@@ -86,12 +107,20 @@ export async function compareHistory(
   return { checksum, counts: state.counts, unchanged, people };
 }
 
-function readCheckpoint({ run, scratch }: CompareParts): Checkpoint {
+async function readCheckpoint(
+  { run, scratch }: CompareParts,
+  stateful: StatefulComparison | null,
+): Promise<Checkpoint> {
   if (scratch.checkpoint !== null) return JSON.parse(scratch.checkpoint) as Checkpoint;
+  const plain = run.offsets.map((range) => ({ ...range, warmUp: range.first, since: null }));
+  const ranges = stateful ? await stateful.ranges() : plain;
   return {
     lookups: { partition: 0, from: 0 },
     copied: 0,
-    next: run.offsets.map(({ first }) => first),
+    ranges,
+    at: 0,
+    next: ranges.map(({ warmUp }) => warmUp),
+    sides: null,
     read: 0,
     counts: NO_READ_COUNTS,
   };
@@ -110,37 +139,113 @@ function createReporter({ progress: { total } }: CompareRun, reports: ChildRepor
   return { report, reportInTime };
 }
 
-async function readRange(
-  parts: CompareParts,
-  begun: Checkpoint,
-  reportInTime: (state: Checkpoint) => void,
-): Promise<Checkpoint> {
-  const { run, history, scratch, comparing, pace, pageRecords = PAGE_RECORDS } = parts;
-  const context: CompareContext = { ...comparing, findAnswer: findRecordedAnswer(scratch) };
-  const streams = streamsOf(comparing.configurations, comparing.book);
-  const facts: PageFacts = { context, streams, run, logId: history.logId };
+type ReadingParts = CompareParts & {
+  readonly stateful: StatefulComparison | null;
+  readonly reportInTime: (state: Checkpoint) => void;
+};
+
+async function readRanges(parts: ReadingParts, begun: Checkpoint): Promise<Checkpoint> {
+  const { run, stateful } = parts;
   let state = begun;
-  for (const [index, { partition, end }] of run.offsets.entries()) {
-    let from = state.next[index] ?? end;
-    let startedAt = performance.now();
-    for await (const page of history.pages({ topic: TOPIC, partition, from, end }, pageRecords)) {
-      for (const { next, counts, lines, lookups } of evaluatePage(page, facts)) {
-        state = {
-          ...state,
-          next: state.next.with(index, next),
-          read: state.read + next - from,
-          counts: addCounts(state.counts, counts),
-        };
-        scratch.commit({ lines, lookups, checkpoint: JSON.stringify(state) });
-        from = next;
-        reportInTime(state);
-      }
-      await pace.afterPage(startedAt);
-      startedAt = performance.now();
+  for (let index = begun.at; index < begun.ranges.length; index += 1) {
+    const range = begun.ranges[index];
+    if (!range) break;
+    const { first, end, warmUp } = range;
+    if (stateful && !state.sides) state = { ...state, sides: startPositions(range) };
+    if (warmUp < first && (state.next[index] ?? end) <= first) {
+      state = await readPages(parts, { index, range, end: first, isWarmUp: true }, state);
+      state = await passUntil(parts, { index, range, end: first, isWarmUp: true }, run.from, state);
     }
+    state = await readPages(parts, { index, range, end, isWarmUp: false }, state);
+    state = await passUntil(parts, { index, range, end, isWarmUp: false }, run.to, state);
+    state = { ...state, at: index + 1, sides: null };
   }
   return state;
 }
+
+/** A part of a range: up to its start, or the range itself. */
+type Stretch = {
+  readonly index: number;
+  readonly range: CompareRange;
+  readonly end: number;
+  readonly isWarmUp: boolean;
+};
+
+async function readPages(parts: ReadingParts, stretch: Stretch, begun: Checkpoint): Promise<Checkpoint> {
+  const { run, history, scratch, comparing, pace, stateful, reportInTime, pageRecords = PAGE_RECORDS } = parts;
+  const { index, range, end, isWarmUp } = stretch;
+  const book = stateful?.others ?? comparing.book;
+  const context: CompareContext = { ...comparing, book, findAnswer: findRecordedAnswer(scratch) };
+  const streams = streamsOf(comparing.configurations, comparing.book);
+  const facts: PageFacts = { context, streams, run, logId: history.logId };
+  const { partition } = range;
+  let state = begun;
+  let from = state.next[index] ?? end;
+  let startedAt = performance.now();
+  for await (const page of history.pages({ topic: TOPIC, partition, from, end }, pageRecords)) {
+    const statePage = stateful?.page(page.records, range, isWarmUp);
+    if (stateful && statePage) {
+      for (const side of SIDES) state = await takeSide(parts, side, state, (at) => stateful.take(side, statePage, at));
+    }
+    for (const { next, counts, lines, lookups } of isWarmUp
+      ? [{ ...NOTHING, next: page.next }]
+      : evaluatePage(page, facts)) {
+      const behind = isWarmUp ? { copied: state.copied + next - from } : { read: state.read + next - from };
+      state = { ...state, ...behind, next: state.next.with(index, next), counts: addCounts(state.counts, counts) };
+      // In each part, because a page is read from behind its last part again.
+      const met = statePage?.met ?? [];
+      scratch.commit({ lines, lookups, met, checkpoint: JSON.stringify(state) });
+      from = next;
+      reportInTime(state);
+    }
+    await pace.afterPage(startedAt);
+    startedAt = performance.now();
+  }
+  return state;
+}
+
+/** Lets time pass on both sides to the end of a stretch. */
+async function passUntil(
+  parts: ReadingParts,
+  { range, isWarmUp }: Stretch,
+  time: Instant,
+  begun: Checkpoint,
+): Promise<Checkpoint> {
+  const { stateful } = parts;
+  if (!stateful) return begun;
+  const page = stateful.page([], range, isWarmUp);
+  let state = begun;
+  for (const side of SIDES)
+    state = await takeSide(parts, side, state, (at) => stateful.passUntil(side, time, page, at));
+  return state;
+}
+
+/** Takes steps of one side until it is done. Each step is one commit, with the states and the lines that belong together. */
+async function takeSide(
+  { scratch, run }: ReadingParts,
+  side: Side,
+  begun: Checkpoint,
+  take: (position: PassPosition) => Promise<SideStep>,
+): Promise<Checkpoint> {
+  let state = begun;
+  for (let isDone = false; !isDone;) {
+    if (!state.sides) throw new Error('the sides of a comparison have no position');
+    const step = await take(state.sides[side]);
+    const { lines, lookups, unanswered, noAddress, ruleErrors } = step;
+    const counts = addCounts(state.counts, {
+      ...NO_READ_COUNTS,
+      noAddress: { ...NOBODY, [side]: noAddress },
+      ruleErrors: { ...NOBODY, [side]: ruleErrors },
+    });
+    state = { ...state, counts, sides: { ...state.sides, [side]: step.position } };
+    const states = { run: `${run.id}/${side}`, states: step.states };
+    scratch.commit({ lines, lookups, unanswered, states, checkpoint: JSON.stringify(state) });
+    ({ isDone } = step);
+  }
+  return state;
+}
+
+const NOBODY: SideCounts = { before: 0, after: 0 };
 
 /** Lines, lookups and counts of some events. */
 type EvaluatedEvents = {
@@ -148,6 +253,8 @@ type EvaluatedEvents = {
   readonly lookups: readonly ScratchLookup[];
   readonly counts: ReadCounts;
 };
+
+const NOTHING: EvaluatedEvents = { lines: [], lookups: [], counts: NO_READ_COUNTS };
 
 type PageFacts = {
   readonly context: CompareContext;

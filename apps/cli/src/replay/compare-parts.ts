@@ -1,6 +1,6 @@
 import type { ScratchFile } from '@carillon/adapter-embedded';
 import type { CompareRun } from '@carillon/domain/runs';
-import type { EventHistory, RecordCodecs } from '@carillon/ports';
+import type { EventHistory, Ids, RecordCodecs } from '@carillon/ports';
 import type { CompareContext } from '@carillon/stages';
 import type { Pace } from './pace.ts';
 
@@ -10,8 +10,9 @@ export type CompareParts = {
   readonly history: EventHistory;
   readonly scratch: ScratchFile;
   readonly lookups: RecordCodecs['lookup'];
+  readonly deadLetters: RecordCodecs['deadLetter'];
   readonly pace: Pace;
-  readonly comparing: Omit<CompareContext, 'findAnswer'>;
+  readonly comparing: Omit<CompareContext, 'findAnswer' | 'ids'> & { readonly ids: Ids };
   /** Records of a page. Defaults to 500. */
   readonly pageRecords?: number | undefined;
 };

@@ -44,6 +44,8 @@ const DONE = {
     rule_errors: { before: 0, after: 0 },
     unreadable: 0,
     past_retention: 0,
+    would_wait: { before: 0, after: 0 },
+    cold: { before: 0, after: 0 },
     differences: { ...NONE, added: 37, removed: 12, unchanged: 363 },
     slot_states: {
       added: { ...NO_STATES, notified: 4, none: 33 },
@@ -75,6 +77,7 @@ const ROW = {
   event: 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD',
   at: '2026-11-28T17:20:00.000Z',
   day: '2026-11-28',
+  cold: false,
   person: 'ada@example.com',
   before: null,
   after: 'ada@example.com',

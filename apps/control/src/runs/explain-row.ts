@@ -1,6 +1,6 @@
 import type { RunRowContentBody } from '@carillon/contracts';
 import { notificationIdOf, ruleTitle } from '@carillon/domain/configuration';
-import type { Row, CompareRun, Side } from '@carillon/domain/runs';
+import { isWantedBy, type Row, type CompareRun, type Side } from '@carillon/domain/runs';
 import { rowGatesCoroutine } from '@carillon/insight';
 import { stringifyJson } from '@carillon/kernel';
 import { isSameContent, runYielding, type Wanted } from '@carillon/stages';
@@ -47,7 +47,7 @@ async function explainSide(
   const message = messages[side];
   const other = messages[side === 'before' ? 'after' : 'before'];
   const { workspace } = run;
-  const rowSide = { event, side, message, other, row: { ...row, workspace } };
+  const rowSide = { event, side, message, other, row: { ...row, workspace }, isWanted: isWantedBy(side, row) };
   const gates = await runYielding(rowGatesCoroutine(rowSide, context), ports.slice);
   return {
     gates: gates.map((one) => showGate(one, true)),

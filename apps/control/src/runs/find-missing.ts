@@ -1,4 +1,4 @@
-import { findResource, type Configuration } from '@carillon/domain/configuration';
+import { findResource, ruleTitle, type Configuration } from '@carillon/domain/configuration';
 import type { Delivery } from '@carillon/domain/deliveries';
 import { MAX_JOB_ITEMS } from '@carillon/domain/jobs';
 import {
@@ -12,7 +12,7 @@ import {
   type CompareRun,
 } from '@carillon/domain/runs';
 import { CarillonError, type DeliveryId, type EventId } from '@carillon/kernel';
-import { unpublishedOf } from '@carillon/stages';
+import { narrowRuleBook, rulesWithState, unpublishedOf } from '@carillon/stages';
 import { unknownFilter } from '../names.ts';
 import type { RoutePorts } from '../ports.ts';
 import { createLookChecks, type LookCheckPorts, type LookChecks } from './look-checks.ts';
@@ -49,6 +49,7 @@ export async function findMissing(
   const published = await ports.configuration.refresh();
   const { after } = await configurationsOf(run, ports);
   refuseUnknownRules(run, selection, after);
+  refuseRulesWithState(run, selection, after, ports);
   refuseUnpublished(run, after, published);
   const slotOf = await createSlotFinder(run, { after, published }, ports);
   const checks = await createLookChecks(run, { published, selection }, ports);
@@ -108,6 +109,28 @@ function refuseUnknownRules(
   );
   const unknown = rules.find((rule) => !known.includes(rule));
   if (unknown !== undefined) throw unknownFilter('rule', 'rule in this comparison with the name', unknown, known);
+}
+
+/** Throws `wrong_state` for chosen rules that keep state, because one event does not give their messages. */
+function refuseRulesWithState(
+  { notifications, workspace }: CompareRun,
+  { rules }: MissingSelection,
+  after: Configuration,
+  { book }: Pick<FindMissingPorts, 'book'>,
+): void {
+  const compared = narrowRuleBook(
+    book,
+    (placed) =>
+      placed.workspace === workspace &&
+      notifications.includes(placed.notification.ref.name) &&
+      (rules === null || rules.includes(ruleTitle(placed))),
+  );
+  const keeping = rulesWithState({ before: after, after }, compared);
+  if (keeping.length === 0) return;
+  throw new CarillonError(
+    'wrong_state',
+    `rules that keep state cannot be sent: ${keeping.join(', ')}. Choose the other rules of the comparison under rules`,
+  );
 }
 
 function refuseUnpublished(

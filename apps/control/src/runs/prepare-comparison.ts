@@ -1,7 +1,7 @@
 import { findResource, type Configuration } from '@carillon/domain/configuration';
 import type { CompareRun, RunChange } from '@carillon/domain/runs';
 import { CarillonError } from '@carillon/kernel';
-import { editOf, narrowRuleBook, rulesWithState, type ComparedConfigurations } from '@carillon/stages';
+import { editOf, type ComparedConfigurations } from '@carillon/stages';
 import type { Principal } from '../access/principal.ts';
 import { proposedConfiguration, type Edit, type ProposedChange } from '../drafts/proposed.ts';
 import { insteadOf, namesOf } from '../names.ts';
@@ -19,7 +19,6 @@ export async function prepareComparison(
   const edit = editOf(configurations, workspace);
   const notifications = asked.notifications ? [...new Set(asked.notifications)].toSorted() : edit.notifications;
   refuseUnknown(notifications, workspace, configurations);
-  refuseRulesWithState(notifications, workspace, configurations, ports);
   return {
     range: await rangeOf(ports.log, range),
     published,
@@ -127,23 +126,4 @@ function refuseUnknown(names: readonly string[], workspace: string, { before, af
     const known = [before, after].flatMap((side) => namesOf(side, 'notification')(workspace));
     throw notFound(`notification ${name} in workspace ${workspace}`, insteadOf(name, known));
   }
-}
-
-function refuseRulesWithState(
-  names: readonly string[],
-  workspace: string,
-  configurations: ComparedConfigurations,
-  { book }: Pick<PrepareRunPorts, 'book'>,
-): void {
-  const narrowed = narrowRuleBook(
-    book,
-    (placed) => placed.workspace === workspace && names.includes(placed.notification.ref.name),
-  );
-  const [first, ...others] = rulesWithState(configurations, narrowed);
-  if (first === undefined) return;
-  const titles = [first, ...others].join(', ');
-  throw new CarillonError(
-    'wrong_state',
-    `rules that keep state cannot be compared: ${titles}. Name the other notifications under notifications`,
-  );
 }

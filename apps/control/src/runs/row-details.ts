@@ -1,15 +1,19 @@
 import { readPosition, type SourceEvent } from '@carillon/domain/events';
 import { notificationIdOf, ruleIdOf, foldConfiguration } from '@carillon/domain/configuration';
-import { slotToLookUp, type Row, type CompareRun, type Side } from '@carillon/domain/runs';
+import { isWantedBy, slotToLookUp, type Row, type CompareRun, type Side } from '@carillon/domain/runs';
 import type { Coroutine, DeliveryId, JobId } from '@carillon/kernel';
 import {
   decodeRecord,
   deliveryIdOf,
   isFirstAnswer,
+  isRuleOfRow,
   narrowRuleBook,
   readSourceRecord,
   recordedAnswerOf,
+  rowFiringsCoroutine,
   runYielding,
+  sideFiringCoroutine,
+  statefulRules,
   wantedMessagesCoroutine,
   type CompareContext,
   type ComparedConfigurations,
@@ -64,14 +68,16 @@ export async function createRowReader(
     if (event?.id !== row.eventId) return null;
     const findAnswer = await readAnswers(event, { configurations, book, askedBy }, ports);
     const context = { configurations, book, ids: ports.ids, findAnswer };
-    const side = (name: Side) => runYielding(messagesBySlotCoroutine(event, name, context), ports.slice);
+    const side = (name: Side) => runYielding(messagesBySlotCoroutine(event, name, row, context), ports.slice);
     return { event, context, before: await side('before'), after: await side('after') };
   }
 
-  let last: { readonly event: string; readonly messages: EventMessages | null } | null = null;
+  // A rule with state fires for an event at several times, so each of its rows counts by itself.
+  const keeping = statefulRules(configurations, book);
+  let last: { readonly key: string; readonly messages: EventMessages | null } | null = null;
   return async (row) => {
-    const key = `${row.position} ${row.eventId}`;
-    if (last?.event !== key) last = { event: key, messages: await messagesOf(row) };
+    const key = keeping.has(row.ruleId) ? row.slot : `${row.position} ${row.eventId}`;
+    if (last?.key !== key) last = { key, messages: await messagesOf(row) };
     const { messages } = last;
     if (!messages) return null;
     return { ...messages, before: messages.before.get(slotToLookUp(row)), after: messages.after.get(row.slot) };
@@ -94,9 +100,14 @@ export function detailsOf(messages: RowMessages | null): RowDetails {
 }
 
 /** Returns the first message of each slot. A pause is offered between messages. */
-function* messagesBySlotCoroutine(event: SourceEvent, side: Side, context: CompareContext): Coroutine<BySlot> {
+function* messagesBySlotCoroutine(
+  event: SourceEvent,
+  side: Side,
+  row: Row,
+  context: CompareContext,
+): Coroutine<BySlot> {
   const bySlot = new Map<DeliveryId, Wanted>();
-  for (const message of yield* wantedMessagesCoroutine(event, side, context)) {
+  for (const message of yield* rowMessagesCoroutine(event, side, row, context)) {
     const { placed, channel, uniqueId } = message;
     const notificationId = notificationIdOf(placed.notification);
     const slot = deliveryIdOf(
@@ -107,6 +118,37 @@ function* messagesBySlotCoroutine(event: SourceEvent, side: Side, context: Compa
     yield;
   }
   return bySlot;
+}
+
+/** Returns the messages of an event on one side. A rule with state has them only if the row says that the side wants them. */
+function* rowMessagesCoroutine(
+  event: SourceEvent,
+  side: Side,
+  row: Row,
+  context: CompareContext,
+): Coroutine<readonly Wanted[]> {
+  const others = yield* wantedMessagesCoroutine(event, side, context);
+  if (!isWantedBy(side, row)) return others;
+  const at = side === 'before' ? (row.atBefore ?? row.at) : row.at;
+  return [...(yield* firingMessagesCoroutine(event, side, { ...row, at }, context)), ...others];
+}
+
+/** Returns the messages of a row's rule, if the rule keeps state on this side. */
+export function* firingMessagesCoroutine(
+  event: SourceEvent,
+  side: Side,
+  row: Pick<Row, 'rule' | 'at'> & { readonly ruleId?: string },
+  context: CompareContext,
+): Coroutine<readonly Wanted[]> {
+  const { book, configurations, ids } = context;
+  const making = { configuration: configurations[side], book, derive: ids.derive, runId: null };
+  const isMeant = isRuleOfRow(row);
+  const wanted: Wanted[] = [];
+  for (const evaluated of yield* rowFiringsCoroutine(event, { isMeant, at: row.at }, making)) {
+    if (!isMeant(evaluated.placed)) continue;
+    wanted.push(...(yield* sideFiringCoroutine(event, evaluated, side, context)).wanted);
+  }
+  return wanted;
 }
 
 /** Reads both configurations of a run. With its edit applied, `after` may be unpublished. */

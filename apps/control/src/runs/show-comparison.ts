@@ -19,6 +19,8 @@ export function showComparison(run: CompareRun, isDone: boolean): ShownRun {
   };
 }
 
+const NONE = { before: 0, after: 0 };
+
 function showCounts({ read, rows }: RunCounts): RunCountsBody {
   return {
     events: read.events,
@@ -27,6 +29,8 @@ function showCounts({ read, rows }: RunCounts): RunCountsBody {
     rule_errors: { ...read.ruleErrors },
     unreadable: read.unreadable,
     past_retention: read.pastRetention,
+    would_wait: { ...(read.wouldWait ?? NONE) },
+    cold: { ...(read.cold ?? NONE) },
     differences: rows && { ...rows.differences },
     slot_states: rows && structuredClone(rows.slotStates),
     people: rows && { ...rows.people },

@@ -110,6 +110,7 @@ export const showRow = (row: Row, { person, before, after }: RowDetails): RunRow
   event: row.eventId,
   at: formatInstant(row.at),
   day: row.day,
+  cold: row.isCold ?? false,
   person,
   before,
   after,

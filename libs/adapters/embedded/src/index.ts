@@ -12,6 +12,7 @@ export { openHistory } from './history.ts';
 export type { EmbeddedLog } from './log/event-log.ts';
 export type { CarriedOver } from './restore/carry-over.ts';
 export type { Outstanding, Span } from './restore/outstanding.ts';
+export type { MetEntity, Unanswered } from './scratch-states.ts';
 export { openScratchFile, removeScratchFile, ScratchFileTaken, type ScratchFile } from './scratch-file.ts';
 export { restoreBackup, type Restored, type RestoreOptions } from './restore/restore.ts';
 export { intakeUntil, WAL_BOUNDS, type WalBounds } from './wal/bounds.ts';

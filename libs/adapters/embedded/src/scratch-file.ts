@@ -4,6 +4,13 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Finding, Line, OutputKind, RowPerson, ScratchLookup } from '@carillon/domain/runs';
 import { CarillonError } from '@carillon/kernel';
 import { makeFolder, makePrivateFile } from './data-folder.ts';
+import {
+  scratchStatesOf,
+  STATE_SCHEMA,
+  writeStates,
+  type ScratchStatePage,
+  type ScratchStates,
+} from './scratch-states.ts';
 import { statementsOf, type Row } from './statements.ts';
 
 /** Bytes of a scratch file at which its run fails. */
@@ -13,7 +20,7 @@ const PAGE_BYTES = 4096;
 /** Time for which a process waits for another one that commits. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Number of the layout. A file of another layout is not read. */
-const LAYOUT = 7;
+const LAYOUT = 8;
 /** SQLite's code for a disk without room and for a file at its largest size. */
 const SQLITE_FULL = 13;
 
@@ -31,7 +38,8 @@ const SCHEMA = `
     at INTEGER NOT NULL,
     content TEXT NOT NULL,
     person TEXT NOT NULL,
-    other_slot TEXT
+    other_slot TEXT,
+    is_cold INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE lookups (
     event_id TEXT NOT NULL,
@@ -60,6 +68,7 @@ const SCHEMA = `
     event_position TEXT NOT NULL,
     position TEXT
   ) STRICT;
+  ${STATE_SCHEMA}
 `;
 
 /**
@@ -82,6 +91,7 @@ const COLUMNS: Readonly<Record<keyof Line, string>> = {
   content: 'content',
   person: 'person',
   otherSlot: 'other_slot',
+  isCold: 'is_cold',
 };
 
 /** Columns of a finding by its fields. */
@@ -111,7 +121,7 @@ export type ScratchOutput = {
 };
 
 /** The content of one commit of a scratch file. An answer replaces another one of its key. */
-export type ScratchPage = {
+export type ScratchPage = ScratchStatePage & {
   readonly lines?: readonly Line[];
   readonly lookups?: readonly ScratchLookup[];
   readonly answers?: readonly { readonly key: string; readonly answer: string }[];
@@ -129,7 +139,7 @@ export type ScratchPage = {
 export class ScratchFileTaken extends Error {}
 
 /** A private SQLite file that one run uses while it works. */
-export type ScratchFile = {
+export type ScratchFile = ScratchStates & {
   /** The newest checkpoint. Null for a new file. */
   readonly checkpoint: string | null;
   /**
@@ -177,6 +187,7 @@ export function openScratchFile(file: string, identity: string, maxBytes = MAX_S
     for (let next = guarded(() => rows.next()); !next.done; next = guarded(() => rows.next())) yield next.value;
   }
   return {
+    ...scratchStatesOf(sql, iterate),
     checkpoint,
     commit: ({ checkpoint: state, ...page }) =>
       guarded(
@@ -235,9 +246,14 @@ function writePage(
     outputs = [],
     compared = [],
     findings = [],
+    ...states
   }: Omit<ScratchPage, 'checkpoint'>,
 ): void {
-  for (const line of lines) sql.run(INSERT_LINE, ...LINE_FIELDS.map((name) => line[name]));
+  writeStates(sql, states);
+  for (const line of lines) {
+    const cold = line.isCold ? 1 : 0;
+    sql.run(INSERT_LINE, ...LINE_FIELDS.map((name) => (name === 'isCold' ? cold : line[name])));
+  }
   for (const { eventId, ruleId, position, at, userIds } of lookups) {
     sql.run('INSERT INTO lookups VALUES (?, ?, ?, ?, ?)', eventId, ruleId, position, at, userIds);
   }
@@ -260,7 +276,7 @@ export function removeScratchFile(file: string): void {
 const fieldsOf = (row: Row, columns: Readonly<Record<string, string>>): Row =>
   Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, row[column]])) as Row;
 
-const lineOf = (row: Row): Line => fieldsOf(row, COLUMNS) as unknown as Line;
+const lineOf = (row: Row): Line => ({ ...(fieldsOf(row, COLUMNS) as unknown as Line), isCold: row['is_cold'] === 1 });
 const findingOf = (row: Row): Finding => fieldsOf(row, FINDING_COLUMNS) as unknown as Finding;
 
 const outputOf = (row: Row): ScratchOutput =>

@@ -33,6 +33,7 @@ const lineOf = (slot: string): Line => ({
   content: 'content',
   person: 'person',
   otherSlot: null,
+  isCold: false,
 });
 const slotsOf = (scratch: ScratchFile): readonly string[] => [...scratch.lines(['slot'])].map(({ slot }) => slot);
 

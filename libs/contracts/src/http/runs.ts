@@ -83,6 +83,10 @@ export const runCountsBody = z
     rule_errors: perSide.describe('Rules and recipients whose evaluation ended in an error'),
     unreadable: count.describe('Events that cannot be parsed'),
     past_retention: count.describe('Events that retention removed during the run'),
+    would_wait: perSide.describe('Waits whose deadline is after the end of the range. Their messages are not compared'),
+    cold: perSide.describe(
+      'Messages of rules with state that are uncertain, because earlier events of the entity were not read',
+    ),
     differences: nullable(z.object(slots)).describe('Messages by difference; null until the range is read'),
     slot_states: nullable(perRowDifference(slotStates)).describe('Rows by difference and slot state'),
     people: nullable(perRowDifference(count)).describe('People by difference; a person counts once in each'),
@@ -208,8 +212,9 @@ export const runRowBody = z
     rule: z.string(),
     channel: z.string(),
     event: z.string(),
-    at: time.describe('When the event arrived; RFC 3339, UTC, milliseconds'),
+    at: time.describe('When the event arrived, or the deadline by which the rule fired; RFC 3339, UTC, milliseconds'),
     day: z.string(),
+    cold: z.boolean().describe('True if the message is uncertain, because earlier events of the entity were not read'),
     person: nullable(anAddress(z.string())).describe(
       'Null: the event is gone, or no recorded answer of the partner is left',
     ),

@@ -27,6 +27,10 @@ export type ReadCounts = {
   readonly unreadable: number;
   /** Events that retention removed during the run. */
   readonly pastRetention: number;
+  /** Waits whose deadline is after the end of the range. Runs of earlier releases lack it. */
+  readonly wouldWait?: SideCounts;
+  /** Messages that may be others, because events of their entities were not read. Runs of earlier releases lack it. */
+  readonly cold?: SideCounts;
 };
 
 /** What a comparison counts from its slots. It covers all rows, also those beyond the rows that are kept. */

@@ -20,8 +20,10 @@ export type Line = {
   readonly eventId: EventId;
   /** Position of the event, as text `topic/partition@offset`. */
   readonly position: string;
-  /** Append time of the event. */
+  /** Append time of the event, or the deadline by which the rule fired. */
   readonly at: Instant;
+  /** True if earlier events, which were not read, may change the message. */
+  readonly isCold: boolean;
   /** Keyed hash of address, variables, and the content of template, layout and partials. */
   readonly content: string;
   /** Keyed hash of the person. */
@@ -64,10 +66,15 @@ export type DifferentSlot = {
   /** `notification.rule` */
   readonly rule: string;
   readonly channel: ChannelName;
-  /** The first event that wants the slot, by append time and event id. */
+  /** The first event that wants the slot, by `at` and event id. */
   readonly eventId: EventId;
   readonly position: string;
+  /** Append time of the event, or the deadline by which the rule fired. */
   readonly at: Instant;
+  /** The same on the side before. Undefined: it does not differ, or that side wants no message in this slot. */
+  readonly atBefore?: Instant;
+  /** True if earlier events, which were not read, may change the message of a side. Undefined: none do. */
+  readonly isCold?: boolean;
   /** Day of `at` in UTC: `2026-11-29`. */
   readonly day: string;
   /** Keyed hash of the person. */
@@ -87,6 +94,10 @@ export type RowPerson = Pick<Row, 'difference' | 'person'> & { readonly isNotifi
 
 /** The slot whose delivery decides about the slot state of a row. */
 export const slotToLookUp = ({ slot, oldSlot }: DifferentSlot): DeliveryId => oldSlot ?? slot;
+
+/** Returns true if the side wants a message in the slot of a row. */
+export const isWantedBy = (side: Side, { difference }: Pick<DifferentSlot, 'difference'>): boolean =>
+  difference !== (side === 'before' ? 'added' : 'removed');
 
 /** Returns the day of an instant in UTC, such as `2026-11-29`. */
 export const dayOf = (at: Instant): string => new Date(at).toISOString().slice(0, 10);

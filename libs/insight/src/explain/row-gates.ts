@@ -2,9 +2,17 @@ import { canonicalAddress } from '@carillon/domain/channels';
 import { findRuleById, ruleIdOf, type PlacedRule } from '@carillon/domain/configuration';
 import type { SourceEvent } from '@carillon/domain/events';
 import { findRecipientsOf } from '@carillon/domain/lookups';
-import { bindingsOf, type Dropped, type Recipient } from '@carillon/domain/rules';
+import {
+  bindingsOf,
+  gatesOfForms,
+  outcomeWithoutFiring,
+  StepBudget,
+  type CompiledRule,
+  type Dropped,
+  type Recipient,
+} from '@carillon/domain/rules';
 import type { Row, Side } from '@carillon/domain/runs';
-import type { Coroutine } from '@carillon/kernel';
+import { formatInstant, type Coroutine } from '@carillon/kernel';
 import {
   causeOfEvent,
   causeOfTrigger,
@@ -22,15 +30,24 @@ import { conditionLines, dropLines } from './explained-lines.ts';
 import { gate, type Gate, type GateName, type GateResult } from './gates.ts';
 
 /** Gates up to a wanted message. Later gates belong to the delivery. */
-const ROW_GATES = ['event', 'rule', 'condition', 'recipient', 'address'] as const satisfies readonly GateName[];
+const ROW_GATES = [
+  'event',
+  'rule',
+  'condition',
+  'deadline',
+  'recipient',
+  'address',
+] as const satisfies readonly GateName[];
 type RowGate = (typeof ROW_GATES)[number];
 
 /** One side of a row. */
 export type RowSide = {
   readonly event: SourceEvent;
-  readonly row: Pick<Row, 'ruleId' | 'channel'> & { readonly workspace: string };
+  readonly row: Pick<Row, 'ruleId' | 'channel' | 'at' | 'atBefore'> & { readonly workspace: string };
   readonly side: Side;
-  /** The message that the side wants. Undefined if it wants none. */
+  /** True if the comparison found that the side wants a message. */
+  readonly isWanted: boolean;
+  /** The message that the side wants. Undefined if it wants none, or if the event alone does not make it again. */
   readonly message: Wanted | undefined;
   /** The message that the other side wants. */
   readonly other: Wanted | undefined;
@@ -47,7 +64,8 @@ export function* rowGatesCoroutine(rowSide: RowSide, context: CompareContext): C
     return result === 'passed';
   };
   yield* passGates(rowSide, context, add);
-  return ROW_GATES.map((name) => known.get(name) ?? gate(name, 'not_reached'));
+  const shown = ROW_GATES.filter((name) => name !== 'deadline' || known.has(name));
+  return shown.map((name) => known.get(name) ?? gate(name, 'not_reached'));
 }
 
 type AddGate = (name: RowGate, result: GateResult, text: string, lines?: readonly string[]) => boolean;
@@ -64,6 +82,7 @@ function* passGates(rowSide: RowSide, context: CompareContext, add: AddGate): Co
   const rules = context.book.rulesOf(configuration, event.stream);
   const found = rules.find((entry) => ruleIdOf(entry.placed) === ruleId);
   const lines = found?.ok ? conditionLines(found.rule, bindingsOf(event)) : [];
+  if (found?.ok && found.rule.memory !== null) return passStateful(rowSide, found.rule, lines, add);
   const results = yield* evaluateOutcomesCoroutine(event, rules, context.ids.derive);
   const result = results.find((evaluated) => ruleIdOf(evaluated.placed) === ruleId);
   if (!result || !isFired(result)) {
@@ -79,6 +98,34 @@ function* passGates(rowSide: RowSide, context: CompareContext, add: AddGate): Co
     return void add('address', 'passed', message.to ?? '');
   }
   yield* passRecipient(rowSide, result, context, add);
+}
+
+const HELD_BACK =
+  'the event alone does not say why: a later event ended the wait, the deadline is after the time range, a cooldown held the message ' +
+  'back, or earlier events decide. Try the rule with the events of the entity';
+const NEEDS_EVENTS = 'the message cannot be shown, because the rule uses values of earlier events in its messages';
+
+/** Adds the gates of a rule with state. The comparison knows that it fired, and the event alone does not say why it did not. */
+function passStateful(
+  { event, isWanted, message, row, side }: RowSide,
+  rule: CompiledRule,
+  lines: readonly string[],
+  add: AddGate,
+): void {
+  if (isWanted) {
+    add('condition', 'passed', 'the rule fired for this event', lines);
+    const at = side === 'before' ? (row.atBefore ?? row.at) : row.at;
+    if (gatesOfForms(rule.placed.body).includes('deadline')) {
+      add('deadline', 'passed', `the rule waited until ${formatInstant(at)}, and nothing ended the wait before`);
+    }
+    if (!message) return void add('recipient', 'unknown', NEEDS_EVENTS);
+    add('recipient', 'passed', `recipient of the rule, with unique_id ${message.uniqueId}`);
+    return void add('address', 'passed', message.to ?? '');
+  }
+  const nothing = outcomeWithoutFiring(rule, bindingsOf(event), new StepBudget());
+  const isFalse = nothing?.kind === 'not_fired' && rule.memory?.readsPrevious !== true;
+  if (isFalse) add('condition', 'stopped', '`when` is false', lines);
+  else add('condition', 'unknown', HELD_BACK, lines);
 }
 
 /** Returns why a rule ignores events of this stream, or null if it does not. */

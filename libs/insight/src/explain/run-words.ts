@@ -107,7 +107,7 @@ export function describeRunNotes(
   if (leftOut.length > 0) notes.push(`Drafts of other people that have mistakes are left out: ${namesOf(leftOut)}.`);
   if (!counts) return notes;
   const names = sideNames(run);
-  const { needsLookup, noAddress, pastRetention, ruleErrors, unreadable } = counts.read;
+  const { needsLookup, noAddress, pastRetention, ruleErrors, unreadable, cold = NONE, wouldWait = NONE } = counts.read;
   if (needsLookup > 0) {
     notes.push(
       `${counted(needsLookup, 'event')} ${needsLookup === 1 ? 'needs' : 'need'} a lookup: no recorded answer says who is notified ${names.onBoth}.`,
@@ -115,6 +115,12 @@ export function describeRunNotes(
   }
   notes.push(...sideNotes(noAddress, names, 'message', 'without a valid address'));
   notes.push(...sideNotes(ruleErrors, names, 'evaluation', 'that ended in an error'));
+  if (wouldWait.before + wouldWait.after > 0) {
+    notes.push(`Waits that end after the time range: ${perSide(wouldWait, names)}. Their messages are not compared.`);
+  }
+  if (cold.before + cold.after > 0) {
+    notes.push(`Uncertain messages: ${perSide(cold, names)}. Earlier events of the same entity were not read.`);
+  }
   if (unreadable > 0) notes.push(`${counted(unreadable, 'event')} cannot be parsed.`);
   if (pastRetention > 0) notes.push(`Retention removed ${counted(pastRetention, 'event')} during the run.`);
   const rows = rowsOf(counts.rows);
@@ -126,6 +132,8 @@ export function describeRunNotes(
   return notes;
 }
 
+const NONE: SideCounts = { before: 0, after: 0 };
+
 const namesOf = (resources: CompareRun['leftOut']): string =>
   resources.map(({ kind, name }) => (name === '' ? `${kind} settings` : `${kind} ${name}`)).join(', ');
 
@@ -136,6 +144,9 @@ const sideNotes = (
   what: string,
 ): readonly string[] =>
   before + after === 0 ? [] : [`${counted(after, noun)} ${what} with ${names.after}, ${before} ${names.withoutIt}.`];
+
+const perSide = ({ before, after }: SideCounts, names: ReturnType<typeof sideNames>): string =>
+  `${after} with ${names.after}, ${before} ${names.withoutIt}`;
 
 function rowsOf(rows: RowCounts | null): number {
   if (!rows) return 0;

@@ -1,7 +1,6 @@
 import { ruleTitle, type PlacedRule } from '@carillon/domain/configuration';
-import type { DeadLetter } from '@carillon/domain/events';
+import type { DeadLetter, SourceEvent } from '@carillon/domain/events';
 import { NOT_FIRED } from '@carillon/domain/rules';
-import type { EventId } from '@carillon/kernel';
 import type {
   BatchResult,
   Clock,
@@ -23,6 +22,8 @@ export type OutputPorts = {
   readonly codecs: Pick<RecordCodecs, 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
+  /** Called with each rule that fires or fails for an event, or decides by its state. The event is the one that its message is made from. */
+  readonly onEvaluated?: ((event: SourceEvent, evaluated: EvaluatedRule) => void) | undefined;
 };
 
 /** Collects what a batch comes to: a fate per record, outputs, and the counts of its evaluation records. */
@@ -46,9 +47,10 @@ export class BatchOutputs {
   }
 
   /** Takes what a rule came to. Returns true if it fired. */
-  take(tally: Tally, eventId: EventId, evaluated: EvaluatedRule): boolean {
+  take(tally: Tally, event: SourceEvent, evaluated: EvaluatedRule): boolean {
     const { outcome, placed, intents, triggers } = evaluated;
-    countRule(tally, eventId, evaluated);
+    countRule(tally, event.id, evaluated);
+    this.#ports.onEvaluated?.(event, evaluated);
     this.#dropped.push(...dropsOfOutcome({ workspace: placed.workspace, rule: ruleTitle(placed) }, outcome));
     for (const intent of intents) this.#outputs.push({ kind: 'intent', intent });
     for (const trigger of triggers) this.#outputs.push({ kind: 'trigger', trigger });

@@ -248,7 +248,7 @@ function evaluateQuietRules(
 }
 
 /** What intents and triggers of a run are made with. */
-type Making = IntentContext & { readonly runId: string | null };
+export type Making = IntentContext & { readonly runId: string | null };
 
 /** Returns a function that derives the id of a rule's live trigger once, when it is needed. */
 function onceTriggerId(placed: PlacedRule, event: SourceEvent, derive: DeriveId): () => TriggerId {
@@ -322,14 +322,14 @@ export function* evaluateFiringCoroutine(
   rule: CompiledRule,
   event: SourceEvent,
   when: FiringTime,
-  making: Omit<Making, 'runId'>,
+  making: IntentContext & Partial<Pick<Making, 'runId'>>,
 ): Coroutine<EvaluatedRule> {
   const { deadline, totals } = when;
   const triggerId = onceTriggerId(rule.placed, event, making.derive);
   const bindings = withTotals({ ...bindingsOf(event), ...(deadline !== null && { deadline }) }, totals);
   const outcome = yield* fireRule(rule, event, triggerId, bindings, new StepBudget());
   const result = resultOf(rule, outcome, triggerId, when);
-  return isFired(result) ? yield* makeOutputs(result, event, { ...making, runId: null }) : result;
+  return isFired(result) ? yield* makeOutputs(result, event, { runId: null, ...making }) : result;
 }
 
 /** Makes the intents or triggers of a rule whose wait a record ended. The event is the one that its message is made from. */

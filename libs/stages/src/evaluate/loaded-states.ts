@@ -9,6 +9,8 @@ export type StatePorts = {
   readonly log: Pick<EventLog, 'logId' | 'bounds'>;
   readonly ids: Pick<Ids, 'derive'>;
   readonly ruleStates: Pick<RuleStateStore, 'load' | 'save' | 'due' | 'earliestDue'>;
+  /** Run that the states belong to. Defaults to the live run. */
+  readonly runId?: string;
 };
 
 /** The states of the entities of a batch, and those of the partition that wait. */
@@ -41,11 +43,14 @@ export async function loadStates(
   entities: readonly Entity[],
   { end, last }: BatchEnd,
   { partition, cache: known }: PartitionState,
-  { ruleStates, ids, log }: StatePorts,
+  { ruleStates, ids, log, runId }: StatePorts,
 ): Promise<LoadedStates> {
   const cache = known instanceof StateCache ? known : new StateCache();
   const { logId } = log;
-  const states = new EntityStates({ store: ruleStates, derive: ids.derive, runId: null, logId, partition }, cache);
+  const states = new EntityStates(
+    { store: ruleStates, derive: ids.derive, runId: runId ?? null, logId, partition },
+    cache,
+  );
   let begun: Instant | null = null;
   let queue: DueQueue | null = null;
   states.onWait = (id, nextDue) => {

@@ -41,7 +41,7 @@ export function* passDue(
   const tally = outputs.ranges.before(position.offset, configNumber);
   const making = { configuration, book, derive, runId: null };
   for (const wait of passed) {
-    outputs.take(tally, wait.event.id, yield* outputsOfPassed(wait, making));
+    outputs.take(tally, wait.event, yield* outputsOfPassed(wait, making));
     yield;
   }
   return true;

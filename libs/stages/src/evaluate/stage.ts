@@ -19,7 +19,7 @@ import type {
 import { entityOf, forgetEntity, type Entity } from '@carillon/domain/rules';
 import { ENGINE_SEMANTICS, readSourceRecord, type Forget } from '../append/source-record.ts';
 import { runYielding } from '../run-yielding.ts';
-import { BatchOutputs } from './batch-outputs.ts';
+import { BatchOutputs, type OutputPorts } from './batch-outputs.ts';
 import { MAX_PASSED } from './due-queue.ts';
 import { evaluateEventCoroutine, isSkippedByAll, keepsState, lateRules } from './evaluate-event.ts';
 import { countLate, type Tally } from './evaluation-ranges.ts';
@@ -38,7 +38,9 @@ export type EvaluatePorts = {
   readonly slice: EventLoopSlice;
   readonly ruleStates: Pick<RuleStateStore, 'load' | 'save' | 'due' | 'earliestDue'>;
   readonly book: RuleBook;
-};
+  /** Run whose states are loaded and saved. Defaults to the live run. */
+  readonly runId?: string;
+} & Pick<OutputPorts, 'onEvaluated'>;
 
 /**
  * Turns of the event loop after which a batch ends with what it has. So the position is saved every tenth of a second,
@@ -183,7 +185,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
       const { outcome, effect } = evaluated;
       // Most rules of most events: nothing is counted, named or made for them.
       if ((outcome.kind === 'not_fired' || outcome.kind === 'disabled') && effect === undefined) continue;
-      if (outputs.take(tally, event.id, evaluated)) fired = true;
+      if (outputs.take(tally, event, evaluated)) fired = true;
     }
     fates.push(fired ? { kind: 'done' } : NO_RULE_FIRED);
   }

@@ -1,13 +1,13 @@
 import { canonicalAddress } from '@carillon/domain/channels';
 import { ruleIdOf, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
 import type { SourceEvent } from '@carillon/domain/events';
-import { findRecipientsOf } from '@carillon/domain/lookups';
+import { findRecipientsOf, type Trigger } from '@carillon/domain/lookups';
 import type { Dropped, LookupRule, Recipient } from '@carillon/domain/rules';
 import type { Line, Side, SideCounts } from '@carillon/domain/runs';
 import type { Coroutine } from '@carillon/kernel';
 import type { Ids } from '@carillon/ports';
-import { evaluateOutcomesCoroutine, isFired, makeTriggers } from '../evaluate/evaluate-event.ts';
-import { causeOfEvent, causeOfTrigger, makeMessages, type Cause } from '../evaluate/make-intents.ts';
+import { evaluateOutcomesCoroutine, isFired, makeTriggers, type EvaluatedRule } from '../evaluate/evaluate-event.ts';
+import { causeOfEvent, causeOfTrigger, makeMessages, type Cause, type Message } from '../evaluate/make-intents.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
 import { linesOf, type Wanted } from './lines.ts';
 import { templatesOf } from './message-content.ts';
@@ -78,6 +78,40 @@ export function* wantedMessagesCoroutine(
   return (yield* evaluateSide(event, side, context)).wanted;
 }
 
+/** The messages of a rule that fired, and what the rule is counted for. */
+export type SideFiring = {
+  readonly wanted: readonly Wanted[];
+  /** User ids that the rule asks a partner about without a recorded answer. Null: none. */
+  readonly unanswered: number | null;
+  readonly noAddress: number;
+  readonly ruleErrors: number;
+};
+
+/** Returns the messages of a rule that the evaluate stage has evaluated for an event, maybe at a deadline. */
+export function* sideFiringCoroutine(
+  event: SourceEvent,
+  { placed, outcome, intents, triggers }: EvaluatedRule,
+  side: Side,
+  context: CompareContext,
+): Coroutine<SideFiring> {
+  const configuration = context.configurations[side];
+  const result: SideResult = { wanted: [], unanswered: new Map(), noAddress: 0, ruleErrors: 0 };
+  const work: SideWork = { ...context, configuration, result };
+  if (outcome.kind === 'failed') result.ruleErrors += 1;
+  if (outcome.kind === 'fired' || outcome.kind === 'asks') result.ruleErrors += countErrors(outcome.dropped);
+  for (const intent of intents) {
+    const { channel, uniqueId } = intent.slot;
+    addMessage({ ...intent, channel }, { placed, uniqueId, person: intent.person }, work);
+  }
+  if (triggers.length > 0) {
+    const entry = work.book
+      .rulesOf(configuration, event.stream)
+      .find((each) => ruleIdOf(each.placed) === ruleIdOf(placed));
+    if (entry?.ok && entry.rule.from === 'lookup') yield* addAnswers(entry.rule, triggers, work);
+  }
+  return { ...result, unanswered: result.unanswered.get(ruleIdOf(placed)) ?? null };
+}
+
 const isError = ({ reason }: Dropped): boolean => reason === 'rule_error' || reason === 'too_complex';
 const countErrors = (dropped: readonly Dropped[]): number =>
   dropped.filter(isError).reduce((sum, { count }) => sum + count, 0);
@@ -111,15 +145,23 @@ function* addAnswered(
   userIds: readonly string[],
   work: SideWork,
 ): Coroutine<void> {
-  const { book, configuration, findAnswer, ids, result } = work;
-  const ruleId = ruleIdOf(rule.placed);
+  const { book, configuration, ids } = work;
   const triggers = makeTriggers(rule, event, userIds, { configuration, book, derive: ids.derive, runId: null });
+  yield* addAnswers(rule, triggers, work);
+}
+
+function* addAnswers(rule: LookupRule, triggers: readonly Trigger[], work: SideWork): Coroutine<void> {
+  const { findAnswer, result } = work;
+  const ruleId = ruleIdOf(rule.placed);
   const answered = triggers.map((trigger) => ({
     trigger,
-    items: itemsFor(trigger, findAnswer(ruleId, event.id, trigger.part)),
+    items: itemsFor(trigger, findAnswer(ruleId, trigger.eventId, trigger.part)),
   }));
   if (answered.some(({ items }) => items === null)) {
-    result.unanswered.set(ruleId, userIds.length);
+    result.unanswered.set(
+      ruleId,
+      triggers.reduce((sum, { userIds }) => sum + userIds.length, 0),
+    );
     return;
   }
   for (const { trigger, items } of answered) {
@@ -133,18 +175,27 @@ function* addWanted(
   placed: PlacedRule,
   cause: Cause,
   recipients: readonly Recipient[],
-  { book, configuration, result }: SideWork,
+  work: SideWork,
 ): Coroutine<void> {
-  const { workspace, notification } = placed;
   for (const recipient of recipients) {
-    for (const message of makeMessages(placed, cause, recipient, { configuration, book })) {
-      if (message.to === null || canonicalAddress(message.channel, message.to) === null) {
-        result.noAddress += 1;
-        continue;
-      }
-      const templates = templatesOf(configuration, workspace, notification.body, message);
-      result.wanted.push({ ...message, placed, uniqueId: recipient.uniqueId, person: recipient.person, templates });
+    for (const message of makeMessages(placed, cause, recipient, work)) {
+      addMessage(message, { placed, uniqueId: recipient.uniqueId, person: recipient.person }, work);
     }
     if (recipients.length > 1) yield;
   }
+}
+
+function addMessage(
+  { channel, template, to, variables }: Message,
+  who: Pick<Wanted, 'placed' | 'uniqueId' | 'person'>,
+  { configuration, result }: SideWork,
+): void {
+  if (to === null || canonicalAddress(channel, to) === null) {
+    result.noAddress += 1;
+    return;
+  }
+  const { workspace, notification } = who.placed;
+  const message = { channel, template, to, variables };
+  const templates = templatesOf(configuration, workspace, notification.body, message);
+  result.wanted.push({ ...message, ...who, templates });
 }

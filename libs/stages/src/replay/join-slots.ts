@@ -44,7 +44,10 @@ function* compared(before: Line | null, after: Line | null, titleOf: RuleTitleOf
   const { slot, ruleId, channel, eventId, position, at, person } = line;
   const oldSlot = difference === 'new_unique_id' ? line.otherSlot : null;
   const rule = titleOf(ruleId);
-  yield { slot, difference, oldSlot, ruleId, rule, channel, eventId, position, at, day: dayOf(at), person };
+  const isCold = before?.isCold === true || after?.isCold === true;
+  const atBefore = before && before.at !== at ? { atBefore: before.at } : {};
+  const facts = { slot, difference, oldSlot, ruleId, rule, channel, eventId, position, at, day: dayOf(at), person };
+  yield { ...facts, ...atBefore, ...(isCold && { isCold }) };
 }
 
 /** Null: the slot is the old slot of a message that has a new one. */

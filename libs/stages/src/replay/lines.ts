@@ -24,15 +24,22 @@ type WantedSlot = { readonly slot: DeliveryId; readonly before?: Wanted; readonl
 
 type Keyed = Pick<Ids, 'keyed'>;
 
+type LineFacts = Pick<Line, 'at' | 'isCold'>;
+
 /**
  * Returns the lines of an event, given the messages of both sides. If several messages of a side want the same slot, the first
  * has the line, as in the delivery ledger.
  */
-export function linesOf(event: SourceEvent, wanted: WantedMessages, ids: Keyed): readonly Line[] {
+export function linesOf(
+  event: SourceEvent,
+  wanted: WantedMessages,
+  ids: Keyed,
+  { at, isCold }: LineFacts = { at: event.appendedAt, isCold: false },
+): readonly Line[] {
   if (wanted.before.length === 0 && wanted.after.length === 0) return [];
   const slots = slotsOf(wanted, ids);
   const others = otherSlots(wanted, slots);
-  const facts = { eventId: event.id, position: formatPosition(event.position), at: event.appendedAt };
+  const facts = { eventId: event.id, position: formatPosition(event.position), at, isCold };
   const line = (slot: DeliveryId, side: Side, message: Wanted, content: string): Line => ({
     ...facts,
     slot,

@@ -24,7 +24,7 @@ import {
   compareEventCoroutine,
   editOf,
   narrowRuleBook,
-  rulesWithState,
+  statefulRules,
   streamsOf,
 } from '../../src/index.ts';
 import { slotsOf, textOf } from './comparison-fixture.ts';
@@ -155,8 +155,8 @@ describe('the rules of a run', () => {
   });
 
   it('are named if they keep state', () => {
-    expect(rulesWithState(sides, own)).toEqual([]);
-    expect(rulesWithState(sides, countingRules(own))).toEqual(['order-paid.paid']);
+    expect([...statefulRules(sides, own)]).toEqual([]);
+    expect([...statefulRules(sides, countingRules(own))]).toEqual(['shop/order-paid.paid']);
   });
 
   it('need recorded answers only if one of them asks a partner', () => {

@@ -165,6 +165,7 @@ const COLUMNS = [
   'after',
   'delivery_id',
   'slot',
+  'cold',
 ] as const;
 /** Rows that an export reads at once. */
 const READ_BATCH_SIZE = 200;
@@ -207,7 +208,7 @@ async function* csvOf(run: CompareRun, filters: RowFilters, ports: RunPorts): As
     const page = await ports.runs.rows(filterOf(run, filters), READ_BATCH_SIZE, cursor);
     const shown = [];
     for (const row of page.items) shown.push(showRow(row, await detailsOf(row)));
-    yield await joinLines(shown, (row) => csvLine(COLUMNS.map((column) => row[column] ?? '')), ports.slice);
+    yield await joinLines(shown, (row) => csvLine(COLUMNS.map((column) => String(row[column] ?? ''))), ports.slice);
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);
   // Rows that were removed meanwhile are missing from the file.

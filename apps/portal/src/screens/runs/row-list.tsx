@@ -70,11 +70,13 @@ function RowItem({
   );
 }
 
-/** The difference, the person, what the deliveries say, and the time of the event. */
+/** The difference, the person, what the deliveries say, and the time of the event or the deadline. */
 export function RowFacts({ row }: { readonly row: RunRow }): ReactNode {
   return (
     <span className={cls(styles.facts)}>
-      <Lamp tone={DIFFERENCE_TONES[row.difference]}>{differenceText(row.difference)}</Lamp>
+      <Lamp tone={DIFFERENCE_TONES[row.difference]}>
+        {row.cold ? `${differenceText(row.difference)}, uncertain` : differenceText(row.difference)}
+      </Lamp>
       <span className={cls(styles.person)}>
         <bdi>{row.person ?? 'Not known any more'}</bdi>
         <span className={cls(styles.about)}>

@@ -98,7 +98,8 @@ const totalBodyOf = ({ kind, where, within }: TotalSpec): NonNullable<RuleBody['
   within: typeof within === 'number' ? `${within}s` : `calendar ${within}`,
 });
 
-const baseWith = (grace: number | null): Configuration =>
+/** A shop without notifications. Its stream has this grace in seconds, or no `time` path. */
+export const baseWith = (grace: number | null): Configuration =>
   configurationOf([
     workspaceOf({ time_zone: ZONE }, 'shop'),
     stream('orders', {

@@ -1,0 +1,74 @@
+import type { MetEntity, ScratchFile } from '@carillon/adapter-embedded';
+import type { SourceEvent } from '@carillon/domain/events';
+import type { Instant } from '@carillon/kernel';
+import type { Ids, LogRecord } from '@carillon/ports';
+import type { Lookback } from '@carillon/stages';
+
+export type MeetingFacts = Lookback & {
+  /** Time from which records are read. Null: nothing was on the partition before, so every state is known. */
+  readonly since: Instant | null;
+  readonly ids: Pick<Ids, 'keyed'>;
+  readonly scratch: Pick<ScratchFile, 'met'>;
+};
+
+/** An event of an entity. */
+type EntityEvent = Pick<SourceEvent, 'stream' | 'key' | 'time'> & { readonly position: { readonly offset: number } };
+
+export type Meeting = {
+  /** The entities of the records, as they are known behind them. */
+  readonly met: readonly MetEntity[];
+  /** Returns true if earlier events, which were not read, may change what rules make of an event. */
+  readonly isCold: (event: EntityEvent) => boolean;
+  /** Offsets of such events among the records. */
+  readonly cold: readonly number[];
+};
+
+/**
+ * Finds out which states of entities are known: all, if nothing was on the partition before. Otherwise the state of an entity is known once
+ * the entity had no event for longer than its rules look back, or was forgotten. Records that are read again give the same.
+ */
+export function meetEntities(records: readonly LogRecord[], facts: MeetingFacts): Meeting {
+  const { since, span, readsEventBefore, ownTimes, ids, scratch } = facts;
+  if (since === null) return { met: [], cold: [], isCold: () => false };
+  const idOf = (stream: string, key: string): string => ids.keyed('run entity', stream, key);
+  const named = records.flatMap((record) => {
+    const { stream, key } = record.headers;
+    const entity = key === undefined ? null : decodeKey(key);
+    return stream && entity !== null ? [{ record, stream, entity, id: idOf(stream, entity) }] : [];
+  });
+  const known = scratch.met([...new Set(named.map(({ id }) => id))]);
+  const met = new Map<string, MetEntity>();
+  for (const { record, id } of named) {
+    const { headers, offset, time } = record;
+    const before = met.get(id) ?? known.get(id);
+    const isKnown = headers['kind'] === 'forget' || time - (before?.last ?? since) > span;
+    met.set(id, {
+      id,
+      last: Math.max(before?.last ?? 0, time),
+      firstOffset: before?.firstOffset ?? offset,
+      knownFrom: before?.knownFrom ?? (isKnown ? offset : null),
+    });
+  }
+  const isCold: Meeting['isCold'] = ({ stream, key, position: { offset }, time }) => {
+    if (key === null) return false;
+    // An old time of an event meets times that rules keep of earlier events.
+    if (ownTimes.has(stream) && time <= since + span) return true;
+    const id = idOf(stream, key);
+    const entity = met.get(id) ?? scratch.met([id]).get(id);
+    if (!entity || entity.knownFrom === null || offset < entity.knownFrom) return true;
+    return readsEventBefore && offset === entity.firstOffset;
+  };
+  const cold = named.flatMap(({ record: { headers, offset, time }, stream, entity }) => {
+    const event = { stream, key: entity, time: Number(headers['time'] ?? time), position: { offset } };
+    return headers['kind'] === 'event' && isCold(event) ? [offset] : [];
+  });
+  return { met: [...met.values()], cold, isCold };
+}
+
+function decodeKey(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,3 @@
+import { declareStatefulOracle } from './declare-stateful-oracle.ts';
+
+declareStatefulOracle(200);
