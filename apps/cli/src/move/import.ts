@@ -39,7 +39,8 @@ export type Imported = {
 
 /**
  * Takes in what `exportMove` wrote and `checkMove` looked at. Never changes what is there, so it may be repeated after a
- * failure, and roles may run meanwhile. Refuses a deployment that has a configuration of its own.
+ * failure. Roles may run meanwhile, but not engines, which end overdue waits by the part of the configuration that is there. Refuses a
+ * deployment that has a configuration of its own.
  */
 export async function importMove(
   file: string,
