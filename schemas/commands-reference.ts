@@ -8,6 +8,7 @@ const INTRODUCTION = `# Commands
 For everybody who uses the shell: each command of \`npx carillon\`, as its \`--help\` prints it. This page is written from the program.
 
 Commands that ask a running Carillon take these options too. Commands that need no server say so, and list theirs.
+Times are in the time zone of the workspace, with their offset from UTC. Over several workspaces, and in JSON, they are in UTC.
 
 | option | effect |
 |---|---|

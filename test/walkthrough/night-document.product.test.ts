@@ -60,8 +60,11 @@ const wordsOf = (line: string): readonly string[] =>
 
 /** What differs from one night to the next, as a pattern that both nights fit. */
 const CHANGING: readonly (readonly [found: RegExp, pattern: string])[] = [
-  [/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+Z)?/, String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+Z)?`],
-  [/\d\d:\d\d:\d\d\.\d{3}/, String.raw`\d\d:\d\d:\d\d\.\d{3}`],
+  [
+    /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+Z|[+-]\d\d:\d\d)?/,
+    String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+Z|[+-]\d\d:\d\d)?`,
+  ],
+  [/\d\d:\d\d:\d\d\.\d{3}(?:[+-]\d\d:\d\d)?/, String.raw`\d\d:\d\d:\d\d\.\d{3}(?:[+-]\d\d:\d\d)?`],
   [/\b[0-9a-f]{32}\b/, '[0-9a-f]{32}'],
   [/\d+ ms/, String.raw`\d+ ms`],
   [/\/\d+@\d+/, String.raw`/\d+@\d+`],

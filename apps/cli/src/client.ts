@@ -45,6 +45,8 @@ export type Client = {
   readonly anywhere: string;
   /** Whether what is read may be of several workspaces, so that people want to see of which. */
   isWide(): Promise<boolean>;
+  /** Time zone of the workspace that is read. Resolves to UTC if there are several, and never rejects. */
+  zone(): Promise<string>;
 };
 
 const readTrimmed = (file: string): string | undefined => {
@@ -169,6 +171,19 @@ function createClient(url: string, token: string, options: CommonOptions): Clien
       if (named !== undefined) return false;
       const { workspaces } = await client.status();
       return workspaces.length > 1;
+    },
+    async zone() {
+      try {
+        const workspaces = named === undefined ? (await client.status()).workspaces : [named];
+        const [only] = workspaces;
+        if (only === undefined || workspaces.length > 1) return 'UTC';
+        const settings = await client.get<{ readonly body: { readonly time_zone?: string } }>(
+          `/v1/workspaces/${seg(only)}/settings`,
+        );
+        return settings.body.time_zone ?? 'UTC';
+      } catch {
+        return 'UTC';
+      }
     },
     get: (path, query) => call('GET', withQuery(path, query)),
     post: (path, body = {}) => call('POST', path, body),

@@ -4,7 +4,7 @@ import { problemOf } from '@carillon/contracts';
 import { CarillonError } from '@carillon/kernel';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connect } from './client.ts';
-import { reportFailure } from './output.ts';
+import { reportFailure, shortTime, showTimesIn } from './output.ts';
 
 let server: Server;
 let url: string;
@@ -57,5 +57,23 @@ describe('A failed command', () => {
     const stderr = written(process.stderr);
     reportFailure(new CarillonError('port_in_use', 'Stop the other process.'), false);
     expect(stderr()).toBe('carillon: The port is in use: Stop the other process.\nsee docs/errors.md, port_in_use\n');
+  });
+});
+
+describe('A time in a list', () => {
+  afterEach(() => showTimesIn('UTC'));
+  it.each([
+    ['UTC', '2026-06-30 22:15:00'],
+    ['Europe/Vienna', '2026-07-01 00:15:00+02:00'],
+    ['Asia/Kolkata', '2026-07-01 03:45:00+05:30'],
+    ['No/Where', '2026-06-30 22:15:00'],
+  ])('is shown in %s', (zone, text) => {
+    showTimesIn(zone);
+    expect(shortTime('2026-06-30T22:15:00.000Z')).toBe(text);
+  });
+
+  it('is shown as it came if it is no time', () => {
+    showTimesIn('Europe/Vienna');
+    expect(shortTime('never')).toBe('never');
   });
 });

@@ -3,6 +3,7 @@ import { isCarillonError, messageOf } from '@carillon/kernel';
 import { CommanderError } from 'commander';
 import { CommandError, UsageError } from './failure.ts';
 import { environment } from './config.ts';
+import { localTime } from './local-time.ts';
 
 export type Style = 'dim' | 'bold' | 'red' | 'yellow' | 'green' | 'cyan';
 
@@ -25,8 +26,24 @@ export const jsonText = (value: unknown, indent?: number): string =>
   );
 export const sayJson = (value: unknown): void => say(jsonText(value, 2));
 
-/** A time as people read it in a list: without milliseconds; UTC. */
-export const shortTime = (text: string): string => text.replace('T', ' ').replace(/\.\d+Z$/, '');
+let displayZone = 'UTC';
+
+/** Chooses the time zone of the times that this command prints. */
+export const showTimesIn = (zone: string): void => {
+  displayZone = zone;
+};
+export const zoneOfTimes = (): string => displayZone;
+
+/** Returns a time as people read it: without milliseconds, in the zone of `showTimesIn`, with its offset unless that is UTC. */
+export function shortTime(text: string): string {
+  const at = new Date(text);
+  if (displayZone === 'UTC' || Number.isNaN(at.getTime())) return utcTime(text);
+  const { day, clock, offset } = localTime(at, displayZone);
+  return `${day} ${clock}${offset}`;
+}
+
+/** Returns a time without milliseconds, in UTC. */
+export const utcTime = (text: string): string => text.replace('T', ' ').replace(/\.\d+Z$/, '');
 
 /** Columns as wide as their widest cell; the last one runs free. */
 export function table(rows: readonly (readonly string[])[], head?: readonly string[]): string {

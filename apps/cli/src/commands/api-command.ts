@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
 import { connect, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
-import { paint, say, sayJson, table } from '../output.ts';
+import { paint, say, sayJson, showTimesIn, table } from '../output.ts';
 import { runnable } from '../runnable.ts';
 import { createFollower, type Following } from './following.ts';
 
@@ -57,7 +57,9 @@ export async function answer<T>(
   ask: (client: Client) => Promise<T>,
   show: (value: T) => string | void,
 ): Promise<T> {
-  const value = await ask(connect(options));
+  const client = connect(options);
+  if (!options.json) showTimesIn(await client.zone());
+  const value = await ask(client);
   if (options.json) {
     sayJson(value);
     return value;

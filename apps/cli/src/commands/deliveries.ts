@@ -2,7 +2,7 @@ import type { DeadLetterBody, DeliveryBody, DroppedPage, EventBody, ParkedReceip
 import type { Command } from 'commander';
 import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
-import { clean, jsonText, paint, paintState, say, shortTime, table } from '../output.ts';
+import { clean, jsonText, paint, paintState, say, shortTime, showTimesIn, table } from '../output.ts';
 import { answer, command, follow, needs, pageText } from './api-command.ts';
 import { answerNamed } from './person-names.ts';
 import { actOnMany, type BulkOptions } from './bulk.ts';
@@ -185,6 +185,7 @@ export function deliveryCommands(program: Command): void {
       if (options.dropped) return listDropped(options);
       if (options.follow) {
         const client = connect(options);
+        if (!options.json) showTimesIn(await client.zone());
         const isWide = await client.isWide();
         return follow(
           (cursor) => listDeliveries(client, { ...options, ...(cursor !== undefined && { cursor }) }),
@@ -270,6 +271,7 @@ export function eventCommands(program: Command): void {
     .action(async (options: ListOptions) => {
       if (options.follow) {
         const client = connect(options);
+        if (!options.json) showTimesIn(await client.zone());
         return follow(
           (cursor) => list(client, { ...options, ...(cursor !== undefined && { cursor }) }),
           { keyOf: (one) => one.position, timeOf: (one) => one.at },

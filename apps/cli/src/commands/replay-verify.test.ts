@@ -184,7 +184,7 @@ describe('carillon replay findings', () => {
   it('prints a page and the cursor of the next', async () => {
     findings = { items: [{ ...FINDING, problem: 'no_cause', field: null }], next: 'abc' };
     expect(await call('findings', 'run_1', '--limit', '1', '--cursor', 'xyz')).toBe('');
-    expect(calls).toEqual([[`GET ${RUNS}/run_1/findings?limit=1&cursor=xyz`]]);
+    expect(calls).toEqual([['GET /v1/workspaces/shop/settings'], [`GET ${RUNS}/run_1/findings?limit=1&cursor=xyz`]]);
     expect(output).toMatch(/without cause +– +order-paid.paid/);
     expect(output).toContain('abc');
   });

@@ -1,7 +1,7 @@
 import type { RuleTestBody } from '@carillon/contracts';
 import { totalWords } from '@carillon/domain/rules';
 import { shortened } from '../folded.ts';
-import { clean, paint, shortTime } from '../output.ts';
+import { clean, paint, utcTime } from '../output.ts';
 
 type Step = RuleTestBody['timeline'][number];
 
@@ -10,7 +10,7 @@ export function timelineLines(timeline: readonly Step[], firing: (step: Step) =>
   const hasState = timeline.some(({ waits_until: until, decisions }) => until !== null || decisions.length > 0);
   return timeline.flatMap((step) => [
     '',
-    `${paint('bold', `${shortTime(step.at)}Z`)}  ${clean(headOf(step))}`,
+    `${paint('bold', `${utcTime(step.at)}Z`)}  ${clean(headOf(step))}`,
     ...valueLines(step),
     ...decisionLines(step, hasState),
     ...firing(step),

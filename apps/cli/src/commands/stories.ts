@@ -2,7 +2,8 @@ import type { EventBody, PersonBody, TraceBody, WhyBody } from '@carillon/contra
 import type { Command } from 'commander';
 import { seg, type Client, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
-import { clean, paint, paintState, shortTime } from '../output.ts';
+import { localTime } from '../local-time.ts';
+import { clean, paint, paintState, shortTime, zoneOfTimes } from '../output.ts';
 import { runnable } from '../runnable.ts';
 import { command } from './api-command.ts';
 import { answerNamed } from './person-names.ts';
@@ -141,7 +142,7 @@ type Chosen = { readonly onlyPeople: boolean; readonly isFiltered: boolean };
  */
 function showTrace(trace: TraceBody, { onlyPeople, isFiltered }: Chosen): string {
   const { people } = trace;
-  const formatTime = stepTimeFormat(trace.steps);
+  const formatTime = stepTimeFormat(trace.steps, zoneOfTimes());
   const steps = onlyPeople ? [] : trace.steps.flatMap((step) => stepLines(step, formatTime));
   const isTold = trace.steps.some(({ step }) => step === 'intent');
   const hasBlocks = onlyPeople || isFiltered || (!isTold && (people?.items.length ?? 0) > 0);
@@ -156,12 +157,19 @@ function showTrace(trace: TraceBody, { onlyPeople, isFiltered }: Chosen): string
 type Step = TraceBody['steps'][number];
 type FormatTime = (at: string | null) => string;
 
-/** Returns the format of step times in UTC, all of one width. It has the day if a step happened on another day than today. */
-export function stepTimeFormat(steps: readonly Pick<Step, 'at'>[], now = new Date()): FormatTime {
-  const today = now.toISOString().slice(0, 10);
-  const isToday = steps.every(({ at }) => at === null || at.startsWith(today));
-  const [from, width] = isToday ? [11, 12] : [0, 23];
-  return (at) => (at ?? '').replace('T', ' ').slice(from, 23).padEnd(width);
+/** Returns the format of step times in a zone, all of one width. It has the day if a step happened on another day than today. */
+export function stepTimeFormat(steps: readonly Pick<Step, 'at'>[], zone: string, now = new Date()): FormatTime {
+  const today = localTime(now, zone).day;
+  const times = new Map(steps.flatMap(({ at }) => (at === null ? [] : [[at, localTime(new Date(at), zone)] as const])));
+  const isToday = [...times.values()].every(({ day }) => day === today);
+  const texts = new Map(
+    [...times].map(([at, { day, clock, milliseconds, offset }]) => [
+      at,
+      `${isToday ? '' : `${day} `}${clock}.${milliseconds}${offset}`,
+    ]),
+  );
+  const width = Math.max(0, ...[...texts.values()].map(({ length }) => length));
+  return (at) => (texts.get(at ?? '') ?? '').padEnd(width);
 }
 
 function stepLines(one: Step, formatTime: FormatTime): readonly string[] {
