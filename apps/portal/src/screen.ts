@@ -50,6 +50,8 @@ export type ScreenFacts = {
   readonly settings?: SettingsPlace;
   readonly action?: ScreenAction;
   readonly permission?: ScreenPermission;
+  /** Page of the documentation about the screen. Every address that the frame links exists: a test reads the pages. */
+  readonly docs?: `/docs/${string}`;
   /** Single-letter keys of the screen, for the help behind `?`. */
   readonly keys?: readonly KeyGroup[];
   /** Shown without the frame, to people who are not signed in. */

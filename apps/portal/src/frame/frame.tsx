@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { Search } from 'lucide-react';
+import { CircleHelp, Search } from 'lucide-react';
 import { useRef, useState, type ReactNode } from 'react';
 import { useAnswering, useSignedIn } from '../api/session.ts';
 import { statusQuery } from '../api/status.ts';
@@ -40,10 +40,12 @@ export function Frame(): ReactNode {
       </Part>
     );
   }
-  return <SignedInFrame />;
+  return <SignedInFrame screen={screen} />;
 }
 
-function SignedInFrame(): ReactNode {
+const DOCS: ReadonlyMap<string, string> = new Map(screensWith('docs').map(({ path, docs }) => [path, docs]));
+
+function SignedInFrame({ screen }: { readonly screen: string }): ReactNode {
   const [open, setOpen] = useState<'palette' | 'keys' | null>(null);
   const main = useRef<HTMLElement>(null);
   const navigate = useNavigate();
@@ -91,6 +93,9 @@ function SignedInFrame(): ReactNode {
               <Search size={16} aria-hidden />
               Find <kbd>{COMMAND_KEY === '⌘' ? '⌘K' : 'Ctrl K'}</kbd>
             </Button>
+            <a href={DOCS.get(screen) ?? '/docs'} className={cls(styles.help)} aria-label="Help with this screen">
+              <CircleHelp size={16} aria-hidden />
+            </a>
             <AccountMenu onKeys={() => setOpen('keys')} />
           </div>
         </header>

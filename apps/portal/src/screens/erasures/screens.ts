@@ -3,6 +3,7 @@ import { screen, textOf } from '../../screen.ts';
 export const erasureScreens = [
   screen({
     path: '/workspaces/$w/erasures',
+    docs: '/docs/erasure',
     search: (words) => textOf(words, 'open'),
     load: async () => (await import('./erasures.tsx')).Erasures,
     insteadOfAll: '/workspaces',

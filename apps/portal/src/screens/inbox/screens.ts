@@ -4,6 +4,7 @@ import { keyLine, screen, textOf } from '../../screen.ts';
 export const inboxScreens = [
   screen({
     path: '/workspaces/$w/inbox',
+    docs: '/docs/channels',
     search: (words) => textOf(words, 'open', 'view', 'recipient', 'channel'),
     load: async () => (await import('./inbox.tsx')).Inbox,
     place: { in: 'main', name: 'Inbox', icon: Inbox, key: 'i' },

@@ -4,6 +4,7 @@ import { keyLine, screen, textOf } from '../../screen.ts';
 export const overviewScreens = [
   screen({
     path: '/workspaces/$w',
+    docs: '/docs/portal',
     search: (words) => textOf(words, 'last'),
     load: async () => (await import('./overview.tsx')).Overview,
     // Its numbers are of one workspace.

@@ -5,6 +5,7 @@ import { STREAM_KEYS } from '../streams/screens.ts';
 export const ruleScreens = [
   screen({
     path: '/workspaces/$w/notifications/$n/rules/$r',
+    docs: '/docs/portal-rules',
     search: (words) => textOf(words, 'view', 'event'),
     load: async () => (await import('./rule.tsx')).RuleEditor,
     keys: [

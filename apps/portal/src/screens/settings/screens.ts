@@ -42,6 +42,7 @@ export const settingsIndex = {
 export const settingsScreens = [
   settingsScreen({
     path: 'identity/api-keys',
+    docs: '/docs/securing-a-stream',
     search: ofWorkspace,
     load: async () => (await import('./identity/api-keys.tsx')).ApiKeys,
     settings: {
@@ -52,6 +53,7 @@ export const settingsScreens = [
   }),
   settingsScreen({
     path: 'identity/jwt-providers',
+    docs: '/docs/check-tokens',
     search: (words) => textOf(words, 'workspace', 'open'),
     load: async () => (await import('./identity/jwt-providers.tsx')).JwtProviders,
     settings: {
@@ -62,6 +64,7 @@ export const settingsScreens = [
   }),
   settingsScreen({
     path: 'people',
+    docs: '/docs/people',
     search: ofWorkspace,
     load: async () => (await import('./people/people.tsx')).People,
     settings: { group: 'People and access', name: 'People', note: 'Who may do what, and invitations' },
@@ -69,34 +72,40 @@ export const settingsScreens = [
   }),
   settingsScreen({
     path: 'sign-in',
+    docs: '/docs/sign-in',
     load: async () => (await import('./sign-in.tsx')).SignInSettings,
     settings: { group: 'People and access', name: 'Sign-in', note: 'Passwords and identity providers' },
     permission: { needs: 'read', of: 'deployment', what: 'how people sign in' },
   }),
   settingsScreen({
     path: 'tokens',
+    docs: '/docs/roles',
     load: async () => (await import('./people/tokens.tsx')).Tokens,
     settings: { group: 'People and access', name: 'Tokens', note: 'For programs that call the management API' },
     permission: { needs: 'people', of: 'workspace', what: 'the tokens' },
   }),
   settingsScreen({
     path: 'profile',
+    docs: '/docs/your-account',
     load: async () => (await import('./you/profile.tsx')).Profile,
     settings: { group: 'You', name: 'Profile', note: 'Name, address, password, authenticator' },
   }),
   settingsScreen({
     path: 'sessions',
+    docs: '/docs/your-account',
     load: async () => (await import('./you/sessions.tsx')).Sessions,
     settings: { group: 'You', name: 'Sessions', note: 'Where you are signed in' },
   }),
   settingsScreen({
     path: 'secrets',
+    docs: '/docs/secrets',
     search: ofWorkspace,
     load: async () => (await import('./secrets.tsx')).Secrets,
     settings: { group: 'Deployment', name: 'Secrets', note: 'Passwords of providers, by name and fingerprint' },
   }),
   settingsScreen({
     path: 'audit',
+    docs: '/docs/audit',
     search: (words) => textOf(words, 'workspace', 'actor', 'action', 'target', 'from', 'to'),
     load: async () => (await import('./audit.tsx')).Audit,
     settings: {

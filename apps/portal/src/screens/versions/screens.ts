@@ -6,6 +6,7 @@ export const VERSION_KEYS = { title: 'Versions', lines: [keyLine('Older', '['), 
 export const versionScreens = [
   screen({
     path: '/workspaces/$w/versions',
+    docs: '/docs/versions',
     search: (words) => textOf(words, 'open'),
     load: async () => (await import('./versions.tsx')).Versions,
     insteadOfAll: '/workspaces',

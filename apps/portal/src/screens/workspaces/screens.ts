@@ -4,12 +4,14 @@ import { screen, textOf } from '../../screen.ts';
 export const workspaceScreens = [
   screen({
     path: '/workspaces/$w/settings',
+    docs: '/docs/configuration-workspace',
     load: async () => (await import('./workspace-settings.tsx')).WorkspaceSettings,
     insteadOfAll: '/workspaces',
     action: { name: 'Change the settings of the workspace', isOfOne: true },
   }),
   screen({
     path: '/workspaces',
+    docs: '/docs/portal',
     search: (words) => textOf(words, 'new', 'test'),
     load: async () => (await import('./workspaces.tsx')).Workspaces,
     place: { in: 'deployment', name: 'Workspaces', icon: LayoutGrid, isExact: true },
