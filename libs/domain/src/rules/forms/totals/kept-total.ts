@@ -4,6 +4,8 @@ import { calendarPeriodAt, type CalendarPeriod } from '../../../cadence/local-ti
 
 /** A value that a sum adds, or that is counted once by `distinct`. A count uses `true`. */
 export type SampleValue = number | string | boolean;
+/** A value as a state holds it. A number beyond 2^53 is read from its text as a bigint. */
+export type StoredValue = SampleValue | bigint;
 export type TotalKind = 'count' | 'sum' | 'distinct';
 export type TotalWindow = { readonly rolling: Duration } | { readonly calendar: CalendarPeriod };
 
@@ -20,7 +22,7 @@ export type KeptSamples = {
   readonly definition: string;
   readonly at: readonly Instant[];
   /** The value of each sample. Left out by a count. */
-  readonly values?: readonly SampleValue[];
+  readonly values?: readonly StoredValue[];
   /** Upper bound of the bytes of the whole as JSON. */
   readonly bytes: number;
 };
@@ -37,9 +39,9 @@ export type KeptPeriod = {
   /** First day of the period, as the number 20260131. */
   readonly first: number;
   /** The count or the sum. */
-  readonly value?: number;
+  readonly value?: number | bigint;
   /** The different values, in order of their first sample. */
-  readonly values?: readonly SampleValue[];
+  readonly values?: readonly StoredValue[];
 };
 
 export type KeptTotal = KeptSamples | KeptPeriods;
@@ -68,11 +70,13 @@ const BYTES_OF_TOTAL = 200;
 /** A time in milliseconds and a comma. */
 const BYTES_OF_TIME = 18;
 
-const bytesOfValue = (value: SampleValue): number =>
+const bytesOfValue = (value: StoredValue): number =>
   typeof value === 'string' ? new TextEncoder().encode(stringifyJson(value)).length + 1 : String(value).length + 1;
 
-const bytesOfValues = (values: readonly SampleValue[]): number =>
+const bytesOfValues = (values: readonly StoredValue[]): number =>
   values.reduce<number>((sum, value) => sum + bytesOfValue(value), 0);
+
+const readValue = (value: StoredValue): SampleValue => (typeof value === 'bigint' ? Number(value) : value);
 
 /** A sum stays a number of JSON, however large its samples are. */
 const bounded = (sum: number): number => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, sum));
@@ -104,9 +108,8 @@ export function valueAt(
   if ('rolling' in window) return valueOfSamples(kind, kept as KeptSamples, time - window.rolling, time);
   const first = calendarPeriodAt(timeZone, time, window.calendar);
   const { value, values = [] } = (kept as KeptPeriods).periods.find((period) => period.first === first) ?? {};
-  return value === undefined
-    ? { value: values.length, isFull: values.length >= MAX_SAMPLES }
-    : { value, isFull: false };
+  if (value !== undefined) return { value: Number(value), isFull: false };
+  return { value: values.length, isFull: values.length >= MAX_SAMPLES };
 }
 
 /** Drops samples that are older than the newest one by `keptFor`: the window, and the grace of a stream with a `time` path. */
@@ -147,7 +150,7 @@ function valueOfSamples(kind: TotalKind, { at, values = [] }: KeptSamples, after
     case 'sum':
       return { value: within.reduce<number>((sum, value) => bounded(sum + Number(value)), 0), isFull };
     case 'distinct':
-      return { value: new Set(within).size, isFull };
+      return { value: new Set(within.map(readValue)).size, isFull };
   }
 }
 
@@ -171,11 +174,13 @@ function addToPeriods(
 }
 
 const addedTo = (current: KeptPeriod | undefined, number: number) => ({
-  value: bounded((current?.value ?? 0) + number),
+  value: bounded(Number(current?.value ?? 0) + number),
 });
 
 /** Null: the value is there already, or the period is full. */
 function withValue(current: KeptPeriod | undefined, value: SampleValue): Pick<KeptPeriod, 'values'> | null {
   const { values = [] } = current ?? {};
-  return values.includes(value) || values.length >= MAX_SAMPLES ? null : { values: [...values, value] };
+  return values.some((known) => readValue(known) === value) || values.length >= MAX_SAMPLES
+    ? null
+    : { values: [...values, value] };
 }
