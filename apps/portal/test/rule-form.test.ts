@@ -98,6 +98,8 @@ describe('a line of the form', () => {
     expect(readValue('100')).toBe(100);
     expect(readValues('a, "b, c", 3')).toEqual(['a', 'b, c', 3]);
     expect(readPath('status')).toEqual(['event', 'status']);
+    expect(readPath('totals.failed', true)).toEqual(['totals', 'failed']);
+    expect(readPath('totals.failed')).toEqual(['event', 'totals', 'failed']);
     expect(readPath('event.items[0]["a b"].qty')).toEqual(['event', 'items', 0, 'a b', 'qty']);
   });
 

@@ -89,7 +89,7 @@ function stepsIn(text: string): (string | number)[] | null {
 }
 
 const ROOTS = ['event', 'item', 'variables', 'event_id', 'time'];
-const CHANGE_ROOTS = ['previous', 'source', 'op'];
+const CHANGE_ROOTS = ['previous', 'source', 'op', 'totals'];
 
 /** Reads a typed path. A name alone is a field of the event. Returns null if it is no path. `hasPrevious`: the event has one before it. */
 export function readPath(text: string, hasPrevious = false): Path | null {
