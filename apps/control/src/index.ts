@@ -2,6 +2,7 @@ export { buildControl, type Control, type ControlSurroundings } from './build.ts
 export { apiDocument } from './openapi/api-document.ts';
 export type { ApiDocument, Operation } from './openapi/complete-document.ts';
 export { applyFolder, planFolder, type FolderRequest } from './configuration.ts';
+export { createEraser } from './erasures/eraser.ts';
 export { checksumOfErasures } from './erasures/list.ts';
 export { checkStep, checkSteps } from './checks.ts';
 export type { Check, ControlConfig, ControlPorts } from './ports.ts';

@@ -1,5 +1,6 @@
 import { CarillonError, type DeliveryId } from '@carillon/kernel';
 import type { ErasureWork } from '@carillon/ports';
+import { createDirectWire, createMemoryLeases } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
 import type { ErasingPorts } from '../src/ports.ts';
@@ -15,7 +16,8 @@ const erasing = (asked: ErasureWork[] = []): ErasingPorts => ({
     },
     erase: async () => ({ counts: {}, checksum: '', undecided: [] }),
     pauseConsumers: async () => () => undefined,
-    rewrite: async () => undefined,
+    finish: async () => undefined,
+    bytesUntil: async () => null,
   },
   unreadOffsets: async () => () => Number.POSITIVE_INFINITY,
   readTopics: [],
@@ -23,6 +25,7 @@ const erasing = (asked: ErasureWork[] = []): ErasingPorts => ({
   requireRoom: async () => undefined,
 });
 
+const leases = createMemoryLeases().connect(createDirectWire());
 const BODY = { person: 'bob@example.com', reason: 'Letter' };
 
 let fixture: JobsFixture;
@@ -32,7 +35,8 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const as = async (...given: Parameters<JobsFixture['as']>) => {
-  const control = await fixture.as(...given);
+  const [principal, more] = given;
+  const control = await fixture.as(principal, { leases, ...more });
   await fixture.publishShop(control);
   return control;
 };
@@ -44,6 +48,28 @@ describe('The route that erases a person', () => {
     expect(status).toBe(409);
     expect(body).toMatchObject({ code: 'wrong_state' });
     expect(body['detail']).toContain('cluster');
+  });
+
+  it('is refused while a topic of personal data is kept forever', async () => {
+    const own = erasing();
+    const bytesUntil = () => Promise.reject(new CarillonError('wrong_state', 'carillon.outcomes is kept forever'));
+    const owner = await as(deploymentOwner('session'), { erasing: { ...own, eraser: { ...own.eraser, bytesUntil } } });
+    const { status, body } = await owner.ask('POST', 'erasures', BODY);
+    expect(status).toBe(409);
+    expect(body).toMatchObject({
+      code: 'wrong_state',
+      detail: expect.stringContaining('carillon.outcomes') as unknown,
+    });
+  });
+
+  it('says from the start until when bytes remain on a log that cannot be overwritten', async () => {
+    const own = erasing();
+    const bytesUntil = async () => 1_800_000_000_000;
+    const owner = await as(deploymentOwner('session'), { erasing: { ...own, eraser: { ...own.eraser, bytesUntil } } });
+    const begun = await owner.ask('POST', 'erasures', { ...BODY, confirm: 'c1' });
+    expect(begun.body['erasure']).toMatchObject({
+      remains: [{ where: 'log', until: '2027-01-15T08:00:00.000Z' }],
+    });
   });
 
   it('takes owners alone, and all workspaces from owners of the deployment', async () => {
@@ -105,5 +131,12 @@ describe('The route that erases a person', () => {
     expect(begun.body['erasure']).toMatchObject({ workspace: 'shop', erased_at: null, erased: { deliveries: 1 } });
     const second = await owner.ask('POST', 'erasures', { ...BODY, confirm: 'c1' });
     expect(second).toMatchObject({ status: 409, body: { code: 'conflict' } });
+  });
+
+  it('starts one job if two owners confirm at once', async () => {
+    const owners = await Promise.all([0, 1].map(() => as(deploymentOwner('session'), { erasing: erasing() })));
+    const answers = await Promise.all(owners.map((owner) => owner.ask('POST', 'erasures', { ...BODY, confirm: 'c1' })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202, 409]));
+    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({ code: 'conflict' });
   });
 });

@@ -1,7 +1,8 @@
 import type { Moment } from '@carillon/domain/deliveries';
-import type { ErasureCounts, ErasureMatcher, IsOfPerson } from '@carillon/domain/erasures';
+import type { ErasureCounts, ErasureMatcher, ErasurePlace, IsOfPerson } from '@carillon/domain/erasures';
 import type { EntityMemory } from '@carillon/domain/rules';
-import type { LogRecord, TopicName } from './event-log.ts';
+import type { Instant } from '@carillon/kernel';
+import type { EventLog, LogRecord, TopicName } from './event-log.ts';
 
 /** Verdict on a record: null keeps it, `value` replaces its value, and `erased` empties it. */
 export type RecordVerdict = null | 'erased' | { readonly value: Uint8Array };
@@ -27,8 +28,59 @@ export type ErasureFindings = {
   readonly undecided: readonly string[];
 };
 
-/** Empties what the backend holds of a person, in place. Everything is safe to repeat. */
-export type Eraser = {
+/** Record of the person with its new headers and value. `isErased`: the value is empty. */
+export type FoundRecord = Pick<LogRecord, 'offset' | 'headers' | 'value'> & { readonly isErased: boolean };
+
+/** Records of the person in one page of the log. `streams`: whose events are among them. */
+export type FoundPage = {
+  readonly topic: TopicName;
+  readonly partition: number;
+  readonly records: readonly FoundRecord[];
+  readonly streams: readonly string[];
+};
+
+/** Entry of a store that is of the person. */
+export type FoundEntry = {
+  readonly place: ErasurePlace;
+  readonly key: string;
+  /** Id of a delivery or question that is undecided, so that the entry stays for now. Null: it can be emptied. */
+  readonly undecided: string | null;
+  /** Empties or deletes the entry, unless somebody has written it since it was read. */
+  erase(): Promise<void>;
+};
+
+/** Steps of an erasure that differ by backend. Each is safe to repeat. */
+export type ErasureSteps = {
+  readonly log: Pick<EventLog, 'partitions' | 'bounds' | 'read'>;
+  /** Topics whose records may hold something of the people who are notified. */
+  readonly topics: readonly TopicName[];
+  /** Gives other work a turn between two pages. */
+  pause(): Promise<unknown>;
+  /** Reads the stores, and yields what of each page is of the person. */
+  entries(work: ErasureWork, moment: Moment): AsyncIterable<readonly FoundEntry[]>;
+  /**
+   * Puts what takes their place in the place of records, for every reader. Empties samples of fields of their streams, and dismisses dead
+   * letters whose records are among them. Durable when it resolves.
+   */
+  eraseRecords(page: FoundPage, moment: Moment): Promise<void>;
+  /**
+   * Ends the workers of all consumers of this process, if their memory could be written over what was emptied. Resolves to a function that starts new ones.
+   */
+  pauseConsumers(): Promise<() => void>;
+  /**
+   * Called once everything is emptied. On one file: rewrites it, so that no byte of what was emptied is left. Rejects with `no_room` if the disk
+   * is too full. On a cluster: resolves when no process shows a record that was erased.
+   */
+  finish(): Promise<void>;
+  /**
+   * Resolves to the instant by which retention has removed records that are on the log now, or to null if they are overwritten. Rejects with
+   * CarillonError `wrong_state` if a topic with personal data is kept forever, naming the topic.
+   */
+  bytesUntil(now: Instant): Promise<Instant | null>;
+};
+
+/** Empties what the backend holds of a person. Everything is safe to repeat. */
+export type Eraser = Pick<ErasureSteps, 'pauseConsumers' | 'finish' | 'bytesUntil'> & {
   /** Finds everything without changing it. */
   find(work: ErasureWork): Promise<ErasureFindings>;
   /**
@@ -39,10 +91,4 @@ export type Eraser = {
     unreadFrom: (topic: TopicName, partition: number) => number,
     moment: Moment,
   ): Promise<ErasureFindings>;
-  /**
-   * Ends the workers of all consumers, so that none holds in memory what was erased. Resolves to a function that starts new ones.
-   */
-  pauseConsumers(): Promise<() => void>;
-  /** Rewrites the files, so that no byte of what was emptied is left in them. Rejects with `no_room` if the disk is too full. */
-  rewrite(): Promise<void>;
 };

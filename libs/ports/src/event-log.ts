@@ -23,6 +23,12 @@ export const ERASED = 'erased';
 
 export const isErased = ({ headers }: Pick<LogRecord, 'headers'>): boolean => headers['kind'] === ERASED;
 
+/** Returns the headers of an erased record. Those of an event say whose it was, so that runs can count it. */
+export function erasedHeaders({ headers }: Pick<LogRecord, 'headers'>): LogRecord['headers'] {
+  const { workspace, stream } = headers;
+  return { kind: ERASED, ...(workspace && { workspace }), ...(stream && { stream }) };
+}
+
 /**
  * Handles one assignment of one partition. A new worker is created per assignment, so its memory ends with the
  * assignment.

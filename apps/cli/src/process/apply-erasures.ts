@@ -4,7 +4,7 @@ import { openEmbedded } from '@carillon/adapter-embedded';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createIds, systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs, erasureListBody, type ErasureListBody, type ListedErasure } from '@carillon/contracts';
-import { checksumOfErasures } from '@carillon/control';
+import { checksumOfErasures, createEraser } from '@carillon/control';
 import { createErasureMatcher, type Erasure } from '@carillon/domain/erasures';
 import { compileRule } from '@carillon/domain/rules';
 import { CarillonError, parseInstant, type JobId } from '@carillon/kernel';
@@ -71,6 +71,7 @@ export async function applyErasures(
     await configuration.refresh();
     const expressions = createExpressionLanguage();
     const book = createRuleBook((placed) => compileRule(placed, expressions), templates);
+    const eraser = createEraser(data.erasure);
     let applied = 0;
     for (const erasure of listed.map((entry) => erasureOf(entry, clock.now()))) {
       const known = await erasures.get(erasure.id);
@@ -78,12 +79,12 @@ export async function applyErasures(
       const matcher = createErasureMatcher(erasure, (...parts) => ids.keyed(...parts));
       const work = createErasureWork(matcher, { log: data.log, configuration, codecs, book });
       const moment = { now: clock.now(), derive: ids.derive };
-      await data.eraser.erase({ ...work, takesUndecided: true }, () => Number.POSITIVE_INFINITY, moment);
+      await eraser.erase({ ...work, takesUndecided: true }, () => Number.POSITIVE_INFINITY, moment);
       if (known) await erasures.replace({ ...erasure, version: known.version + 1 });
       else await erasures.insert(erasure);
       applied += 1;
     }
-    if (applied > 0) await data.eraser.rewrite();
+    if (applied > 0) await eraser.finish();
     return applied;
   } finally {
     await templates.close();

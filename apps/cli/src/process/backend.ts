@@ -4,7 +4,7 @@ import type { Check } from '@carillon/control';
 import type { TopicRetention } from '@carillon/contracts';
 import type { NamedRetention } from '@carillon/domain/configuration';
 import type { CarillonError, Instant, JobId } from '@carillon/kernel';
-import type { Clock, Eraser, EventLog, SchemaRegistry, EventLoopSlice } from '@carillon/ports';
+import type { Clock, ErasureSteps, EventLog, SchemaRegistry, EventLoopSlice } from '@carillon/ports';
 import type { Stores } from '@carillon/stores';
 import type { ReadinessCheck } from '@carillon/runtime';
 import type { ProcessSettings } from './settings.ts';
@@ -30,8 +30,8 @@ export type Backend = Stores & {
   readiness(): readonly ReadinessCheck[];
   /** What `doctor` says of it; looks at it now, and within seconds. `Kafka` and `database` not ok: they are away. Never rejects. */
   checks(retention: NamedRetention): Promise<readonly Check[]>;
-  /** Empties what is held of a person, in place. Null on a cluster. */
-  readonly eraser: Eraser | null;
+  /** How an erasure empties log and stores. Null on a cluster. */
+  readonly erasure: ErasureSteps | null;
   /** Writes a consistent copy to a file. */
   backup(file: string): Promise<void>;
   /** Retention of topics that the configuration does not name. */

@@ -73,7 +73,7 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
       calledOffBelow: new Map(),
       calledOffCohortsBelow: new Map(),
       calledOffJobs: new Set(),
-      eraser: null,
+      erasure: null,
       readiness: () => watches.map((watch) => watch.check()),
       checks: (retention) => clusterChecks(cluster, connection, log, mongo, retention),
       async backup() {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ControlPorts } from '@carillon/control';
+import { createEraser, type ControlPorts } from '@carillon/control';
 import { CarillonError } from '@carillon/kernel';
 import type { Foundation } from './foundation.ts';
 import { READERS, readUnreadOffsets } from './log-positions.ts';
@@ -15,10 +15,10 @@ export function erasingOf({
   backend,
   settings,
 }: Pick<Foundation, 'alone' | 'backend' | 'settings'>): ControlPorts['erasing'] {
-  const { eraser } = backend;
-  if (!eraser) return null;
+  const { erasure } = backend;
+  if (!erasure) return null;
   return {
-    eraser,
+    eraser: createEraser(erasure),
     alone,
     unreadOffsets: () => readUnreadOffsets(backend),
     readTopics: [...new Set(READERS.map(([, topic]) => topic))],

@@ -49,7 +49,7 @@ export async function carryOut(id: string, ports: JobKindPorts, stop: AbortSigna
     await untilEmpty(erasure, erasing, ports, stop);
     for (const run of await ports.runChild.known())
       await ports.runChild.forget({ id: run as Parameters<typeof ports.runChild.forget>[0]['id'] });
-    await erasing.eraser.rewrite();
+    await erasing.eraser.finish();
     await finish(erasure, ports);
   });
 }

@@ -5,7 +5,7 @@ import { formatInstant } from '@carillon/kernel';
 
 /** Shows an erasure: the certificate once it has ended. */
 export async function showErasure(erasure: Erasure, show: (actor: Actor) => Promise<ActorBody>): Promise<ErasureBody> {
-  const { id, workspace, job, reason, by, requestedAt, erasedAt, erased } = erasure;
+  const { id, workspace, job, reason, by, requestedAt, erasedAt, erased, bytesUntil } = erasure;
   return {
     id,
     workspace,
@@ -15,9 +15,21 @@ export async function showErasure(erasure: Erasure, show: (actor: Actor) => Prom
     requested_at: formatInstant(requestedAt),
     erased_at: erasedAt === null ? null : formatInstant(erasedAt),
     erased: { ...erased },
-    remains: erasedAt === null ? [] : remainsOf(erasedAt),
+    remains: [...bytesOnLog(bytesUntil), ...(erasedAt === null ? [] : remainsOf(erasedAt))],
   };
 }
+
+const bytesOnLog = (until: Erasure['bytesUntil']): ErasureBody['remains'] =>
+  until === undefined
+    ? []
+    : [
+        {
+          where: 'log',
+          until: formatInstant(until),
+          detail:
+            'Bytes on Kafka, which no reader of the product shows. Retention removes them, later if it is made longer',
+        },
+      ];
 
 const remainsOf = (erasedAt: number): ErasureBody['remains'] => [
   {

@@ -8,14 +8,14 @@ import type {
   BackendStores,
   Clock,
   AnyCollection,
-  Eraser,
+  ErasureSteps,
   SchemaRegistry,
   EventLoopSlice,
   WriteWithRecords,
 } from '@carillon/ports';
 import { writeBackup } from './backup.ts';
 import { createPageCheck, type PageCheck, type PageState } from './damage/page-check.ts';
-import { createEraser } from './erasure/eraser.ts';
+import { createErasureSteps } from './erasure/erasure-steps.ts';
 import { cutShort } from './damage/look-at-file.ts';
 import { refuseDamagedWal } from './damage/look-at-wal.ts';
 import { dataFiles, makeFolder, makePrivateFile } from './data-folder.ts';
@@ -105,7 +105,7 @@ export type EmbeddedHealth = {
 export type Embedded = BackendStores & {
   readonly log: EmbeddedLog;
   readonly registry: SchemaRegistry;
-  readonly eraser: Eraser;
+  readonly erasure: ErasureSteps;
   readonly writeWithRecords: WriteWithRecords;
   /** Retention of topics that the configuration does not name. */
   readonly defaultRetention: TopicRetention;
@@ -310,7 +310,7 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     leases,
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),
-    eraser: createEraser(log, reader, writer.writes(), () => (options.slice ?? NEXT_TURN).yield()),
+    erasure: createErasureSteps(log, reader, writer.writes(), () => (options.slice ?? NEXT_TURN).yield()),
     keyUses: createKeyUseStore(reader, writer.writes()),
     calledOffBelow: readCalledOff(reader, 'carillon.events'),
     calledOffCohortsBelow: readCalledOff(reader, 'carillon.cohorts'),

@@ -41,7 +41,7 @@ export const erasureBody = z
     remains: z
       .array(
         z.object({
-          where: z.enum(['backups', 'sealed_responses', 'keyed_hashes']),
+          where: z.enum(['log', 'backups', 'sealed_responses', 'keyed_hashes']),
           until: nullable(time).describe('Null: until a person deletes it'),
           detail: z.string(),
         }),

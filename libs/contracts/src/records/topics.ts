@@ -16,6 +16,11 @@ const KINDS: readonly (TopicKind & { readonly topic: TopicName })[] = [sourceEve
 
 export const TOPICS: readonly TopicName[] = KINDS.map(({ topic }) => topic);
 
+/** Topics whose records may hold something of the people who are notified. */
+export const PERSONAL_TOPICS: readonly TopicName[] = TOPICS.filter(
+  (topic) => topic !== LOG_RECORDS.configuration.topic && topic !== LOG_RECORDS.audit.topic,
+);
+
 /** Returns one value per topic, in the order of `TOPICS`. */
 export function perTopic<Value>(valueOf: (kind: TopicKind) => Value): Readonly<Record<TopicName, Value>> {
   return Object.fromEntries(KINDS.map((kind) => [kind.topic, valueOf(kind)])) as Record<TopicName, Value>;

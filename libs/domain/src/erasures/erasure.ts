@@ -36,6 +36,8 @@ export type Erasure = ErasureSubject & {
   readonly erasedAt: Instant | null;
   /** What was emptied. */
   readonly erased: ErasureCounts;
+  /** When retention has removed the last byte from a log whose records cannot be overwritten. Left out if they were overwritten. */
+  readonly bytesUntil?: Instant;
   /** Counts the writes. */
   readonly version: number;
 };

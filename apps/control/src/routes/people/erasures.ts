@@ -1,8 +1,9 @@
 import { erasureListBody, erasureLookBody, erasurePage, erasureRequest } from '@carillon/contracts';
 import { createErasureMatcher, wordsName, type Erasure } from '@carillon/domain/erasures';
 import { hasEnded } from '@carillon/domain/jobs';
-import { CarillonError, type DeliveryId, type JobId } from '@carillon/kernel';
+import { CarillonError, type DeliveryId, type Instant, type JobId } from '@carillon/kernel';
 import type { ErasureFindings } from '@carillon/ports';
+import { pause } from '@carillon/runtime';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { lacking } from '../../access/guard.ts';
@@ -50,6 +51,7 @@ export function erasureRoutes(app: ApiServer, ports: RoutePorts): void {
       const erasing = requireErasing(ports);
       const found = await findPerson(person, workspace, ports);
       refuseNamingReason(reason, found, ports);
+      const bytesUntil = await erasing.eraser.bytesUntil(ports.clock.now());
       const findings = await erasing.eraser.find(workOf(found.subject, ports));
       if (Object.keys(findings.counts).length === 0) {
         throw new CarillonError('not_found', 'nothing is held of this person; check the spelling and the workspace');
@@ -65,9 +67,11 @@ export function erasureRoutes(app: ApiServer, ports: RoutePorts): void {
         throw new CarillonError('conflict', 'what is held of this person has changed since the look: look again');
       }
       await refuseDoubts(findings, ports);
-      await refuseSecond(found, ports);
       await erasing.requireRoom();
-      const erasure = await start(request, found, findings, reason, ports);
+      const erasure = await oneAtATime(request, ports, async () => {
+        await refuseSecond(found, ports);
+        return start(request, found, { counts: findings.counts, bytesUntil, reason }, ports);
+      });
       reply.code(202);
       return { ...shown, erasure: await showErasure(erasure, showingActors(ports)) };
     },
@@ -136,6 +140,7 @@ async function refuseDoubts({ undecided }: ErasureFindings, { ledger }: Pick<Rou
 
 /** Erasures that are looked at for one of the same person under way. */
 const NEWEST = 100;
+const LEASE = 'start of an erasure';
 
 async function refuseSecond({ subject }: FoundPerson, { erasures, jobs }: RoutePorts): Promise<void> {
   const { items } = await erasures.list(subject.workspace ?? undefined, NEWEST);
@@ -146,11 +151,37 @@ async function refuseSecond({ subject }: FoundPerson, { erasures, jobs }: RouteP
   }
 }
 
+/** How long a request may take to store an erasure that it has begun to store. */
+const LEASE_MS = 10_000;
+const LOOK_EVERY_MS = 50;
+
+/** Runs the work while no other request of any process starts an erasure, so that of two for the same person one sees the other. */
+async function oneAtATime<Value>(
+  { id }: Pick<FastifyRequest, 'id'>,
+  { leases, clock }: Pick<RoutePorts, 'leases' | 'clock'>,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  const until = performance.now() + LEASE_MS;
+  while (!(await leases.acquire(LEASE, id, clock.now(), clock.now() + LEASE_MS))) {
+    if (performance.now() > until) throw new CarillonError('conflict', 'another erasure is being started: try again');
+    await pause(LOOK_EVERY_MS);
+  }
+  try {
+    return await work();
+  } finally {
+    await leases.release(LEASE, id);
+  }
+}
+
+type StartedErasure = Pick<ErasureFindings, 'counts'> & {
+  readonly bytesUntil: Instant | null;
+  readonly reason: string;
+};
+
 async function start(
   request: FastifyRequest,
   { subject }: FoundPerson,
-  { counts }: ErasureFindings,
-  reason: string,
+  { counts, bytesUntil, reason }: StartedErasure,
   ports: RoutePorts,
 ): Promise<Erasure> {
   const { actor, name } = principalOf(request);
@@ -166,6 +197,7 @@ async function start(
     requestedAt: ports.clock.now(),
     erasedAt: null,
     erased: counts,
+    ...(bytesUntil !== null && { bytesUntil }),
     version: 1,
   };
   await ports.erasures.insert(erasure);

@@ -14,6 +14,7 @@ export const entriesText = (counts: Erasure['erased']): string =>
   );
 
 const REMAINS: Readonly<Record<Erasure['remains'][number]['where'], string>> = {
+  log: 'Kafka',
   backups: 'Backups',
   sealed_responses: 'Sealed responses',
   keyed_hashes: 'Keyed hashes',

@@ -1,18 +1,20 @@
 import {
   concernsDelivery,
+  eraseAsking,
   eraseDelivery,
-  eraseMemory,
-  hashedEntry,
-  holdsAddress,
+  eraseJobItems,
+  eraseState,
+  isEntryOf,
   isHashedName,
   isUndecided,
+  renamedConsents,
   wordsName,
   type ErasurePlace,
 } from '@carillon/domain/erasures';
 import type { Consents } from '@carillon/domain/consent';
 import type { Moment } from '@carillon/domain/deliveries';
-import { formatMemory, nextDueOf, readMemory, waitsOf } from '@carillon/domain/rules';
-import { isJsonObject, parseJson, stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
+import { formatMemory, nextDueOf, waitsOf } from '@carillon/domain/rules';
+import { parseJson, stringifyJson, type Json } from '@carillon/kernel';
 import { readTaskQueue, type ErasureWork } from '@carillon/ports';
 import type { Row } from '../statements.ts';
 import type { Reader } from '../reader.ts';
@@ -93,8 +95,7 @@ const limits: Table = {
   key: ['workspace', 'person'],
   columns: 'document',
   judge: (row, { matcher }) =>
-    matcher.covers(text(row['workspace'])) &&
-    (matcher.isPerson(text(row['person'])) || holdsAddress(json(row['document']), matcher))
+    matcher.covers(text(row['workspace'])) && isEntryOf(text(row['person']), json(row['document']), matcher)
       ? remove('limit_entries', ['workspace', 'person'], row)
       : null,
 };
@@ -117,24 +118,15 @@ const ruleStates: Table = {
   table: 'rule_states',
   key: ['id'],
   columns: 'record_offset, data, waits',
-  judge(row, { matcher, isOfPerson, isEntityOfPerson }) {
-    // An entity that a person had forgotten has no name there.
-    if (text(row['data']) === '') return null;
-    const memory = readMemory(text(row['data']), Number(row['record_offset']));
-    if (!matcher.covers(memory.entity.workspace)) return null;
-    if (isEntityOfPerson(memory.entity)) {
-      return withWaits(remove('rule_states', ['id'], row), row, []);
-    }
-    const erased = eraseMemory(memory, matcher, isOfPerson);
-    if (erased === memory) return null;
+  judge(row, work) {
+    const erased = eraseState(text(row['data']), Number(row['record_offset']), work);
+    if (erased === null) return null;
+    if (erased === 'removed') return withWaits(remove('rule_states', ['id'], row), row, []);
     const left = waitsOf(erased).map(({ rule, due }): Wait => [rule, due]);
     const values = [formatMemory(erased), nextDueOf(erased), JSON.stringify(left)];
     return withWaits(update('rule_states', 'data = ?, next_due = ?, waits = ?', values, ['id'], row), row, left);
   },
 };
-
-/** Fields of an asking that name people, emptied. */
-const EMPTY_ASKING = { trigger: null, evidence: [], verdict: null } as const;
 
 const tasks: Table = {
   place: 'lookup_tasks',
@@ -143,24 +135,15 @@ const tasks: Table = {
   columns: 'kind, version, lease_until, done, data',
   judge(row, { matcher, takesUndecided = false }, { now }) {
     const { workspace } = readTaskQueue(text(row['kind']));
-    const asking = json(row['data']);
-    if (!matcher.covers(workspace) || !isJsonObject(asking) || !namesPerson(asking, matcher)) return null;
+    const erased = matcher.covers(workspace) ? eraseAsking(json(row['data']), matcher) : null;
+    if (!erased) return null;
     const done = row['done'] === 1;
     if (!done && !takesUndecided && Number(row['lease_until'] ?? 0) > now)
       return { kind: 'undecided', id: text(row['id']) };
-    const ended = asking['ended'] ?? { kind: 'parked', reason: 'erased', deadLetterId: null };
-    const data = stringifyJson({ ...asking, ...EMPTY_ASKING, ended });
     const version = Number(row['version']);
     const set = 'data = ?, done = 1, lease_until = NULL, next_at = ?, version = ?';
-    return update('tasks', set, [data, now, version + 1], ['id', 'version'], row);
+    return update('tasks', set, [stringifyJson(erased), now, version + 1], ['id', 'version'], row);
   },
-};
-
-const namesPerson = (asking: JsonObject, matcher: ErasureWork['matcher']): boolean => {
-  const trigger = asking['trigger'];
-  const ids = isJsonObject(trigger ?? null) ? (trigger as JsonObject)['userIds'] : [];
-  const isAsked = Array.isArray(ids) && ids.some((id) => typeof id === 'string' && matcher.isPerson(id));
-  return isAsked || holdsAddress(asking, matcher);
 };
 
 const suppressions: Table = {
@@ -191,22 +174,13 @@ const optOuts: Table = {
   },
 };
 
-/** Returns what a person said under another name. */
-function renamedConsents(consents: Consents, { nameInstead }: ErasureWork['matcher']): Consents {
-  const person = nameInstead(consents.person);
-  const renamed = (words: Consents['words']): Consents['words'] => words.map((word) => hashedEntry(word, nameInstead));
-  const { hash: _, ...facts } = consents;
-  return { ...facts, person, words: renamed(consents.words), unpublished: renamed(consents.unpublished) };
-}
-
 const inbox: Table = {
   place: 'inbox',
   table: 'inbox',
   key: ['id'],
   columns: 'workspace, recipient, message',
   judge: (row, { matcher }) =>
-    matcher.covers(text(row['workspace'])) &&
-    (matcher.isPerson(text(row['recipient'])) || holdsAddress(json(row['message']), matcher))
+    matcher.covers(text(row['workspace'])) && isEntryOf(text(row['recipient']), json(row['message']), matcher)
       ? remove('inbox', ['id'], row)
       : null,
 };
@@ -275,30 +249,10 @@ const jobItems: Table = {
   judge(row, { matcher }) {
     const workspace = typeof row['workspace'] === 'string' ? row['workspace'] : null;
     if (workspace !== null && !matcher.covers(workspace)) return null;
-    const items = json(row['items']);
-    if (!Array.isArray(items)) return null;
-    const erased = (items as readonly Json[]).map((item) =>
-      typeof item === 'string' ? erasedItem(item, matcher) : item,
-    );
-    if (erased.every((item, at) => item === items[at])) return null;
-    return update('jobs', 'items = ?', [stringifyJson(erased)], ['id'], row);
+    const erased = eraseJobItems(json(row['items']), matcher);
+    return erased && update('jobs', 'items = ?', [stringifyJson(erased)], ['id'], row);
   },
 };
-
-/** Returns an item of a job with another name in the place of the person's, so that an undo takes back the entry that was kept. */
-function erasedItem(item: string, matcher: ErasureWork['matcher']): string {
-  const rename = (value: Json): Json => {
-    if (typeof value === 'string') return matcher.isPerson(value) ? matcher.nameInstead(value) : value;
-    if (Array.isArray(value)) return (value as readonly Json[]).map(rename);
-    if (!isJsonObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, rename(part)]));
-  };
-  if (matcher.isPerson(item)) return matcher.nameInstead(item);
-  if (!item.startsWith('{') && !item.startsWith('[')) return item;
-  const before = parseJson(item);
-  const after = stringifyJson(rename(before));
-  return after === stringifyJson(before) ? item : after;
-}
 
 /** Every table that holds something of the people who are notified. */
 const TABLES: readonly Table[] = [
