@@ -1,7 +1,7 @@
 import { ADDRESS_KINDS, type AddressKind } from '@carillon/domain/channels';
 import type { EventStream } from '@carillon/domain/configuration';
 import { pathText, stepsOf, type FieldStep, type JsonType } from '@carillon/domain/events';
-import type { CompiledRule, Expression, RequiredField } from '@carillon/domain/rules';
+import { hasTotals, type CompiledRule, type Expression, type RequiredField } from '@carillon/domain/rules';
 import type { TemplateField } from '@carillon/ports';
 
 export type FieldType = JsonType | 'time' | AddressKind;
@@ -142,9 +142,10 @@ export function eventSteps(rule: CompiledRule, { root, steps }: RequiredField): 
   return list ? [...list.steps, null, ...steps] : null;
 }
 
-/** A variable of the rule stands before a field of the same name. */
+/** A variable of the rule stands before a field of the same name. Totals come from the rule. */
 function templateFields(rule: CompiledRule, templates: readonly TemplateNeeds[]): Used[] {
   const given = new Set<FieldStep | undefined>(rule.from === 'event' ? rule.variables.map(([name]) => name) : []);
+  if (hasTotals(rule)) given.add('totals');
   return templates
     .flatMap((one) => one.fields)
     .filter(({ steps }) => !given.has(steps[0]))

@@ -38,6 +38,19 @@ describe('a sample of a rule with state', () => {
     expect(sampleOf({ when: 'event.type == "placed"' }).sentence).toBeNull();
   });
 
+  it('asks the event for no total that the template names', () => {
+    const totals = { failed: { count: 'event.result == "failed"', within: '10m' } };
+    const rule = givenRule({ unique_id: 'event_id' }, { when: 'event.result == "failed"', totals });
+    const needs = { fields: [{ steps: ['totals', 'failed'], type: null }], all: false };
+    expect(minimumFields(rule, ORDERS, [needs]).fields.map(({ path }) => path)).toEqual([
+      'order_id',
+      'result',
+      'email',
+    ]);
+    const without = givenRule({ unique_id: 'event_id' }, { when: 'event.result == "failed"' });
+    expect(minimumFields(without, ORDERS, [needs]).fields.map(({ path }) => path)).toContain('totals.failed');
+  });
+
   it('does not fire if its own event cancels the wait', () => {
     const sample = sampleOf({ when: 'event.type == "placed"', after: '1h', unless: 'event.type != "paid"' });
     expect(sample).toMatchObject({ fires: false, recipients: 0 });
