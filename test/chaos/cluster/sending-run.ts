@@ -27,7 +27,7 @@ import { untilAnswered } from './reading-cluster.ts';
 const RUNS = '/v1/workspaces/shop/runs';
 const LOOK_MS = 100;
 /** Time to reach a failpoint. Without enough work a place is not reached. */
-const ARMED_MS = 10_000;
+const ARMED_MS = 20_000;
 const LAST_WORDS = 2_000;
 /** Sessions and leases end sooner than in the product, because after each kill somebody waits for their end. */
 const SHORT_LEASES: readonly Change[] = [
