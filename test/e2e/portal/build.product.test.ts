@@ -80,7 +80,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     // Holders of tokens would choose who is told: the code says so until a claim binds the address.
     guard.allowStatus(400);
     await main().locator('label', { hasText: 'https://auth.example.com/' }).click();
-    await main().getByText('Works after you publish it.').waitFor();
+    await main().getByText('Takes effect when you publish.').waitFor();
     await main().getByLabel('Claim', { exact: true }).fill('email');
     await main().getByLabel('Field of the event').fill('event.customer.email');
     await button('Add the claim').click();
@@ -114,7 +114,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await main().getByRole('link', { name: 'paid', exact: true }).click();
     const stream = main().getByRole('region', { name: 'Event stream' });
     await stream.getByText(`${demo.gateway}/events/builders/orders`).first().waitFor();
-    const fields = stream.getByRole('group', { name: 'Minimum fields' });
+    const fields = stream.getByRole('group', { name: 'Required fields' });
     for (const field of ['order_id', 'status', 'total', 'customer.email'])
       await fields.getByText(field, { exact: true }).waitFor();
     for (const [name, word] of [
@@ -211,7 +211,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await typeOver('1000');
     await button(/^Run/).click();
     await main().getByText('Does not fire: event.total > 1000 is false: event.total is 60.').waitFor();
-    expect(await main().getByText('Run it again').count()).toBe(0);
+    expect(await main().getByText('Run the test bench again').count()).toBe(0);
     await typeOver('2000');
     await expect.poll(draft, { timeout: 30_000 }).toContain('event.total > 2000');
     expect(await total.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Value of condition 2');
@@ -329,7 +329,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await main().getByText('“Smaller orders too”').waitFor();
     await main().getByText('Rule paid, fires when: changed').waitFor();
     await expectAccessible(page, 'versions');
-    await button('Roll back to this').last().click();
+    await button('Roll back to this version').last().click();
     await page.waitForURL('**/drafts');
     await publish('1 change');
     expect((await published()).rules.paid.when).toBe('event.status == "paid" && event.total > 100');
@@ -378,7 +378,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await expectAccessible(page, 'new notification');
     await dialog.getByRole('button', { name: /Invoice overdue/ }).click();
     await dialog.getByText(/When an event comes and status is “overdue”/).waitFor();
-    await dialog.getByRole('button', { name: 'Make the draft' }).click();
+    await dialog.getByRole('button', { name: 'Create the draft' }).click();
     await page.waitForURL('**/notifications/invoice-overdue/rules/first*');
     await button('Review and publish').click();
     await main().getByText('Notification invoice-overdue').waitFor();

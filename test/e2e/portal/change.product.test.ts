@@ -64,7 +64,7 @@ describeWith('chromium', 'changing a notification in the portal', () => {
     await untilSaved();
     const missing = main().getByRole('list', { name: 'Missing text for SMS' });
     expect(await missing.textContent()).toContain('SMS has no text yet in the template “order-paid”.');
-    await missing.getByRole('button', { name: 'Write it' }).click();
+    await missing.getByRole('button', { name: 'Add it to the draft' }).click();
     await page.waitForURL('**/templates/order-paid?channel=sms');
     await page.locator('[data-segments]').waitFor();
     await untilSaved();

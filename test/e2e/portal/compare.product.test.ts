@@ -47,7 +47,7 @@ describeWith('chromium', 'comparing an edited rule in the portal', () => {
     await press('button', 'Compare with the last 30 days');
     await main.getByText('this edit would have added messages for 1 person.').waitFor();
     await main.getByRole('list', { name: 'First messages that differ' }).getByText('Added').waitFor();
-    await press('link', 'Open the list');
+    await press('link', 'Open the comparison');
 
     await main.getByRole('list', { name: 'Messages', exact: true }).waitFor();
     await press('button', /^Added bob@example\.com/);

@@ -25,7 +25,7 @@ export async function walkToFirstMessage(
   const message = main.getByRole('button', { name: new RegExp(example) }).first();
   const create = main.getByRole('button', { name: 'New notification' });
   const begin = dialog.getByRole('button', { name: new RegExp(example) });
-  const makeDraft = dialog.getByRole('button', { name: 'Make the draft' });
+  const makeDraft = dialog.getByRole('button', { name: 'Create the draft' });
   const review = main.getByRole('button', { name: 'Review and publish' });
   const publish = main.getByRole('button', { name: 'Publish 2 changes' });
   const stream = main.getByRole('link', { name: `${name}.first` });

@@ -87,7 +87,7 @@ describeWith('chromium', 'the portal without a mouse', () => {
     await page.getByRole('dialog', { name: 'New notification' }).waitFor();
     await expectFocus('the dialog opened');
     await reach(/Invoice overdue/);
-    await reach(/^Make the draft$/);
+    await reach(/^Create the draft$/);
     await page.waitForURL('**/notifications/invoice-overdue/rules/first*');
     await page.getByRole('button', { name: 'Review and publish' }).waitFor();
     await expectFocus('the draft is made');

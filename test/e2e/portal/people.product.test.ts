@@ -83,7 +83,7 @@ describeWith('chromium', 'people in a browser', () => {
     await press('Confirm');
     const codes = (await page.getByRole('group', { name: 'the recovery codes' }).textContent()) ?? '';
     expect(codes.split('\n')).toHaveLength(10);
-    await page.getByText('I have stored it').click();
+    await page.getByText('I have stored the value').click();
     await press('Done');
     await page.getByText('10 of your recovery codes are left.').waitFor();
 
@@ -108,7 +108,7 @@ describeWith('chromium', 'people in a browser', () => {
     await expectAccessible(page, 'Invite');
     await dialog.getByRole('button', { name: 'Invite', exact: true }).click();
     const link = (await page.getByRole('group', { name: 'the link' }).textContent()) ?? '';
-    await page.getByText('I have stored it').click();
+    await page.getByText('I have stored the value').click();
     await press('Done');
     await page.getByRole('heading', { name: 'bob@example.com' }).waitFor();
 
@@ -177,9 +177,9 @@ describeWith('chromium', 'people in a browser', () => {
     await page.getByLabel('Name').fill('nightly');
     await page.getByRole('dialog').getByText('shop', { exact: true }).click();
     await expectAccessible(page, 'New token');
-    await press('Make the token');
+    await press('Create the token');
     const token = (await page.getByRole('group', { name: 'the token' }).textContent()) ?? '';
-    await page.getByText('I have stored it').click();
+    await page.getByText('I have stored the value').click();
     await press('Done');
     const ask = () => fetch(`${demo.control}/v1/me`, { headers: { authorization: `Bearer ${token}` } });
     expect(await (await ask()).json()).toMatchObject({ workspaces: [{ workspace: 'shop', permissions: ['read'] }] });

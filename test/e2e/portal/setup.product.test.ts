@@ -166,11 +166,11 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     const order = page.getByRole('list', { name: 'Accounts for Email of order-paid, by priority' });
     await expect.poll(() => order.getByRole('listitem').allTextContents()).toHaveLength(2);
     await look('account-priority');
-    await button('Earlier: backup-mail for Email of order-paid').click();
+    await button('Move up backup-mail for Email of order-paid').click();
     await expect
       .poll(async () => (await order.getByRole('listitem').first().textContent()) ?? '')
       .toContain('backup-mail');
-    await button('Later: backup-mail for Email of order-paid').click();
+    await button('Move down backup-mail for Email of order-paid').click();
     await expect
       .poll(async () => (await order.getByRole('listitem').first().textContent()) ?? '')
       .toContain('own-mail');
@@ -298,7 +298,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await page.getByText(address).waitFor();
     await button('Make the secret').click();
     await button('Store the secret').click();
-    await page.getByRole('dialog', { name: 'Paste it at the platform now' }).waitFor();
+    await page.getByRole('dialog', { name: 'Paste the secret at the platform now' }).waitFor();
     const secret = (await page.getByRole('group', { name: 'the secret' }).textContent()) ?? '';
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
     await expectAccessible(page, 'secret shown once');

@@ -37,7 +37,7 @@ describeWith('chromium', 'changes to event streams in the portal', () => {
     await most.getByText('Enter a number above 0.').waitFor();
     await most.getByLabel('Events a second').fill('50');
     await card('Settings')
-      .getByLabel('Websites that may send')
+      .getByLabel('Websites that may send events')
       .fill('https://app.example.com\nhttps://two.example.com');
     await page.locator('[data-draft="saved"]').waitFor();
     await expectAccessible(page, 'a stream with a draft');

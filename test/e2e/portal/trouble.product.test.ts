@@ -57,7 +57,7 @@ describeWith('chromium', 'the portal in trouble', () => {
       ['/workspaces/shop/notifications', 'Order paid'],
       [notification, 'Last 24 hours'],
       [`${notification}/rules`, 'Add a rule'],
-      [RULE, 'Minimum fields'],
+      [RULE, 'Required fields'],
       [`${notification}/channels`, 'Send by email'],
       [`${notification}/secure`, 'Senders sign in with'],
       [`${notification}/versions`, 'Current'],
@@ -86,7 +86,7 @@ describeWith('chromium', 'the portal in trouble', () => {
     await write(ada, '70');
     await ada.locator('[data-draft="saved"]').waitFor();
     await write(bob, '80');
-    const told = bob.getByText('Somebody else changed this draft, published it or discarded it while you typed.');
+    const told = bob.getByText('Another person changed, published or discarded this draft while you typed.');
     await told.waitFor();
     // Both are there: one on the server, the other on the screen.
     await expression(bob).getByText('event.total > 80').waitFor();
@@ -99,7 +99,7 @@ describeWith('chromium', 'the portal in trouble', () => {
     await write(bob, '90');
     await bob.locator('[data-draft="saved"]').waitFor();
     await write(ada, '60');
-    await ada.getByText('Somebody else changed this draft').waitFor();
+    await ada.getByText('Another person changed, published or discarded this draft').waitFor();
     await ada.getByRole('button', { name: 'Keep mine' }).click();
     await ada.locator('[data-draft="saved"]').waitFor();
     await bob.reload();
@@ -145,7 +145,7 @@ describeWith('chromium', 'the portal in trouble', () => {
     await main.getByRole('button', { name: 'New notification' }).click();
     const dialog = page.getByRole('dialog', { name: 'New notification' });
     await dialog.getByRole('button', { name: /Parcel on its way/ }).click();
-    await dialog.getByRole('button', { name: 'Make the draft' }).click();
+    await dialog.getByRole('button', { name: 'Create the draft' }).click();
     release();
     await main.getByRole('button', { name: 'Review and publish' }).click();
     await main.getByText('Notification parcel-on-its-way').waitFor();
@@ -167,9 +167,9 @@ describeWith('chromium', 'the portal in trouble', () => {
     await main.getByRole('button', { name: 'New notification' }).click();
     const dialog = page.getByRole('dialog', { name: 'New notification' });
     await dialog.getByLabel('Name', { exact: true }).fill('Half way');
-    await dialog.getByRole('button', { name: 'Make the draft' }).click();
+    await dialog.getByRole('button', { name: 'Create the draft' }).click();
     await dialog.getByText(BUSY.detail).waitFor();
-    await dialog.getByRole('button', { name: 'Make the draft' }).click();
+    await dialog.getByRole('button', { name: 'Create the draft' }).click();
     await page.waitForURL('**/notifications/half-way/rules/first*');
     const { items } = await demo.ask<{ items: readonly { name: string }[] }>('/v1/workspaces/shop/drafts');
     expect(items.filter(({ name }) => name === 'half-way')).toHaveLength(2);

@@ -63,7 +63,7 @@ describeWith('chromium', 'placed, not paid within an hour', () => {
     const dialog = page.getByRole('dialog', { name: 'New notification' });
     await dialog.getByText('the shared stream orders').waitFor();
     await type(/^Name/, 'Order not paid');
-    await press(/^Make the draft$/);
+    await press(/^Create the draft$/);
     await page.waitForURL('**/notifications/order-not-paid/rules/first*');
     await main().getByRole('button', { name: 'Add a condition' }).waitFor();
 

@@ -100,10 +100,10 @@ describeWith('chromium', 'workspaces in the portal', () => {
     await page.waitForURL('**/workspaces/care');
     await main().getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     // The guide's next step works: what one may do in the new workspace is known.
-    await main().getByRole('link', { name: 'Make a notification' }).click();
+    await main().getByRole('link', { name: 'Create a notification' }).click();
     await main().getByRole('button', { name: 'Start from an example' }).click();
-    await dialog().getByRole('button', { name: 'Make the draft' }).waitFor();
-    expect(await dialog().getByRole('button', { name: 'Make the draft' }).getAttribute('aria-disabled')).toBeNull();
+    await dialog().getByRole('button', { name: 'Create the draft' }).waitFor();
+    expect(await dialog().getByRole('button', { name: 'Create the draft' }).getAttribute('aria-disabled')).toBeNull();
     expect(await bodyOf('care')).toEqual({ name: 'Care', time_zone: 'Europe/Berlin' });
   });
 
@@ -112,7 +112,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
     await picture(page, 'workspaces');
     await main().getByRole('button', { name: 'New test environment of care' }).click();
     expect(await dialog().getByLabel('Name', { exact: true }).inputValue()).toBe('care-test');
-    await dialog().getByText('Its messages stay in the inbox').waitFor();
+    await dialog().getByText('Messages stay in the inbox of Carillon').waitFor();
     await dialog().getByText('until somebody allows real accounts in its settings').waitFor();
     await expectAccessible(page, 'a new test environment');
     await picture(page, 'new-test-environment');
@@ -171,12 +171,12 @@ describeWith('chromium', 'workspaces in the portal', () => {
 
   it('warns before a test environment reaches real people, and takes that back without a trace', async () => {
     await moveTo(page, `${demo.control}/workspaces/care-test/settings`);
-    await card('Environment').getByText('Send over its accounts anyway').click();
-    await card('Environment').getByText('messages reach the people that its events name').waitFor();
+    await card('Environment').getByText('Send real messages anyway').click();
+    await card('Environment').getByText('messages of this test environment reach real people').waitFor();
     await page.locator('[data-draft="saved"]').waitFor();
     await expectAccessible(page, 'a test environment that would reach people');
     await picture(page, 'workspace-environment');
-    await card('Environment').getByText('Send over its accounts anyway').click();
+    await card('Environment').getByText('Send real messages anyway').click();
     await page.locator('[data-draft]').waitFor({ state: 'detached' });
     expect((await demo.ask<{ items: object[] }>('/v1/workspaces/care-test/drafts')).items).toEqual([]);
   });
@@ -184,7 +184,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
   it('removes a workspace whole: what goes is counted first, its name is typed, and what still needs it is named', async () => {
     await moveTo(page, `${demo.control}/workspaces/care/settings`);
     await main().getByRole('button', { name: 'Remove care…' }).click();
-    await dialog().getByText('It is still needed elsewhere').waitFor();
+    await dialog().getByText('Other resources still need this workspace').waitFor();
     await dialog()
       .getByText(/care-test/)
       .first()

@@ -84,7 +84,7 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     }
     const page = await open(`${AT}?open=${change.id}`);
     const panel = page.getByRole('region', { name: 'Dead letter' });
-    await panel.getByText('It cannot be redriven').waitFor();
+    await panel.getByText('A redrive would fail again').waitFor();
     expect(await panel.getByRole('button', { name: 'Redrive' }).count()).toBe(0);
     await panel.getByRole('button', { name: 'Dismiss' }).click();
     await panel.getByText('Dismissed', { exact: true }).waitFor();

@@ -108,7 +108,7 @@ testScreens('erasing a person', ({ api, guard, open }) => {
     await page.locator('main [data-key]').filter({ hasText: REASON }).click();
     const panel = page.getByRole('region', { name: 'Certificate' });
     await panel.getByText('log records: 5').waitFor();
-    await panel.getByRole('list', { name: 'What remains' }).getByText('Backups').first().waitFor();
+    await panel.getByRole('list', { name: 'Data kept after the erasure' }).getByText('Backups').first().waitFor();
     await picture(page, 'erasures');
     await expectAccessible(page, 'the certificate');
     await expectToFit(page, 390, 320);

@@ -97,7 +97,7 @@ testScreens('the history of a workspace', ({ api, guard, open }) => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.locator('h1').click();
     await page.keyboard.press('[');
-    await rows(page).getByRole('button', { name: 'Roll back to this' }).waitFor();
+    await rows(page).getByRole('button', { name: 'Roll back to this version' }).waitFor();
     await page.keyboard.press(']');
     await rows(page).getByText('+ Good day').waitFor();
   });

@@ -104,7 +104,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     await finish.click({ force: true });
     await key.waitFor();
     await expectAccessible(page, 'the key, once');
-    await page.getByText('I have stored it').click();
+    await page.getByText('I have stored the value').click();
     await press(page, 'Done');
     await key.waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'path-one' }).waitFor();
@@ -123,7 +123,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     await page.getByRole('dialog').getByRole('button', { name: 'Request a key' }).click();
     expect(await page.getByLabel('Name').inputValue()).toBe('path-one-2');
     await press(page, 'Request the key');
-    await page.getByText('I have stored it').click();
+    await page.getByText('I have stored the value').click();
     await press(page, 'Done');
     await page.getByText('All notifications that accept path-one accept path-one-2 too.').waitFor();
     await confirm(page, 'Revoke path-one');
@@ -144,7 +144,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     await page.getByLabel('Name').fill('auth');
     await page.getByLabel('URL of the public JWK set').fill(JWKS);
     await page.getByLabel('Audience').fill('https://another.example.com');
-    await page.getByLabel('A token to try (optional)').fill('eyJhbGciOi.e30.x');
+    await page.getByLabel('Token to check (optional)').fill('eyJhbGciOi.e30.x');
     await press(page, 'Check API Credentials');
     const found = page.getByRole('region', { name: 'What the check found' });
     await found.getByText('1 of 4 steps failed').waitFor();
@@ -152,7 +152,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     expect(await found.getByRole('listitem').filter({ hasText: 'Failed' }).textContent()).toContain('Audience');
     await expectAccessible(page, 'a check that failed');
     await page.getByLabel('Audience').fill(AUDIENCE);
-    await page.getByText('You changed something after this check').waitFor();
+    await page.getByText('The settings changed after this check').waitFor();
     await press(page, 'Check API Credentials');
     await found.getByText('All 4 steps passed').waitFor();
     for (const step of ['Public JWK set', 'Signature', 'Audience', 'Times']) {
@@ -171,7 +171,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     const example = itemsOf(PROVIDERS)[0] as Item;
     serveProviders({ ...example, used_by: [] });
     const page = await open('/settings/identity/jwt-providers');
-    await page.getByRole('button', { name: 'Check or change auth' }).click();
+    await page.getByRole('button', { name: 'Check or edit auth' }).click();
     await page.getByLabel('URL of the public JWK set').fill('http://user:pass@example.com/jwks#x');
     await press(page, 'Check API Credentials');
     await page.getByText(/steps? failed/).waitFor();

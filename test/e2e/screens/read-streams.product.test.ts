@@ -165,7 +165,7 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     const page = await open(AT);
     const settings = region(page, 'Settings');
     expect(await settings.getByLabel('Key of public.orders').isDisabled()).toBe(true);
-    expect(await settings.getByLabel('Websites that may send').count()).toBe(0);
+    expect(await settings.getByLabel('Websites that may send events').count()).toBe(0);
     expect(await region(page, 'Who may send').count()).toBe(0);
     expect(api.calls(TABLES)).toEqual([]);
     await settings.getByLabel('Table to add').focus();

@@ -84,7 +84,7 @@ testScreens('Sources', ({ api, guard, open }) => {
     await dialog(page).getByLabel('Reason').fill('Slot dropped');
     await press(page, 'Reset the source');
     await dialog(page).getByText('Changes from 10:30:00 UTC to the moment of the reset will never be read.').waitFor();
-    await dialog(page).getByRole('alert').getByText('The span has changed since it was shown').waitFor();
+    await dialog(page).getByRole('alert').getByText('More changes were lost since you opened this dialog').waitFor();
     await press(page, 'Reset the source');
     await expect
       .poll(() => api.calls(RESET).map(({ body }) => (body as { from: string }).from))
@@ -113,7 +113,7 @@ testScreens('Sources', ({ api, guard, open }) => {
     await dialog(page).getByRole('group', { name: 'the SQL that drops the slot' }).getByText('pg_drop_rep').waitFor();
     await dialog(page).getByLabel('Reason').fill('The server is gone');
     expect(await dialog(page).getByRole('button', { name: 'Remove the source' }).isDisabled()).toBe(true);
-    await dialog(page).getByText('The slot is dropped, or the database is gone').click();
+    await dialog(page).getByText('The replication slot is dropped, or the database no longer exists').click();
     await expectAccessible(page, 'the removal of a source');
     await press(page, 'Remove the source');
     await dialog(page).waitFor({ state: 'detached' });

@@ -73,8 +73,8 @@ testScreens('A rule that waits', ({ api, open }) => {
     await expect.poll(() => saved()?.['after']).toBe('1h');
     await then.getByLabel('Length of the wait').fill('90');
     await then.getByLabel('Unit of the wait').selectOption('m');
-    await then.getByLabel('Which event the wait counts from').selectOption('after_last');
-    await then.getByRole('button', { name: 'It is no longer so' }).click();
+    await then.getByLabel('Event that starts the wait').selectOption('after_last');
+    await then.getByRole('button', { name: 'Insert the opposite condition' }).click();
     await card(page, 'Cooldown')
       .getByLabel(/^For the same order/)
       .selectOption('until_false');
@@ -85,7 +85,7 @@ testScreens('A rule that waits', ({ api, open }) => {
     await then.getByText('Wait until a time in the event').click();
     await then.getByLabel('Field with the time').fill('event.due');
     await then.getByLabel('Length before or after the time').fill('2');
-    await then.getByLabel('What happens if the time is past already').selectOption('notify');
+    await then.getByLabel('Action if this time has passed').selectOption('notify');
     await expect.poll(saved).toMatchObject({
       at: 'timestamp(event.due) - duration("48h")',
       if_past: 'notify',

@@ -108,7 +108,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
   it.each([
     ['consent', 'stopped', 'Opt-outs of this person', /opt-outs\?person=cleo%40example\.com/],
     ['condition', 'stopped', 'Show each part of the condition', /notifications\/order-paid\/rules\/paid\?event=evt_/],
-    ['schedule', 'waiting', 'Open its cadence', /notifications\/order-paid\/cadence/],
+    ['schedule', 'waiting', 'Open the cadence', /notifications\/order-paid\/cadence/],
   ] as const)('leads from the gate %s to the page where it can be changed', async (name, result, way, address) => {
     const lines = name === 'condition' ? ['event.total > 100: 40'] : [];
     api.answer(WHY, because(name, result, {}, { lines }));
@@ -148,7 +148,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
       .getByText(/filled by/)
       .getByRole('link', { name: /^dlv_/ })
       .waitFor();
-    const others = page.getByRole('region', { name: 'Other events about them' });
+    const others = page.getByRole('region', { name: 'Other events about this person' });
     await others.getByText('Notified', { exact: true }).waitFor();
     await picture(page, 'why-limit');
     await others.getByRole('link', { name: /^The gates of event/ }).click();
@@ -163,7 +163,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     api.answer(WHY, because('condition', 'stopped'));
     const page = await open(AT);
     await ask(page, 'ada@example.com');
-    const choice = page.getByRole('checkbox', { name: 'Answer also with the drafts' });
+    const choice = page.getByRole('checkbox', { name: 'Also answer for the drafts' });
     expect(await choice.count()).toBe(0);
     expect(api.calls(WHY)[0]?.body).not.toHaveProperty('drafts');
     const [draft] = api.example(DRAFTS)['items'] as readonly object[];
@@ -189,12 +189,12 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     api.answer(WHY, because('condition', 'stopped', { with_drafts: notified, others: [other], drafts_left_out }));
     await page.reload();
     await choice.waitFor();
-    await page.getByText('Answer also with the drafts').click();
+    await page.getByText('Also answer for the drafts').click();
     await page.getByRole('combobox', { name: 'Notification' }).selectOption('refund');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await answer(page).getByText('With the drafts: notified').waitFor();
     expect(api.calls(WHY).at(-1)?.body).toMatchObject({ notification: 'refund', drafts: true });
-    const others = page.getByRole('region', { name: 'Other events about them' });
+    const others = page.getByRole('region', { name: 'Other events about this person' });
     await others.getByText('With the drafts: stopped at: The rule fired').waitFor();
     await page.getByText('Drafts of other people that have mistakes are left out: template receipt.').waitFor();
     await expectAccessible(page, 'with drafts');
@@ -262,7 +262,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     api.answer('GET /v1/workspaces/{workspace}/deliveries/{id}', { ...first, ...suppressed });
     const page = await open('/workspaces/shop/deliveries');
     await page.locator('main [data-key]').first().click();
-    await page.getByRole('link', { name: 'Why not? Show each gate' }).click();
+    await page.getByRole('link', { name: 'Why not? Show each check' }).click();
     await answer(page).getByText('Not notified').waitFor();
     expect(await resultOf(page, 'address')).toBe('stopped');
   });

@@ -107,7 +107,7 @@ function showWhyNot(body: WhyNotBody, run?: string): string {
     '',
     ...lines,
     ...draftLines(body),
-    ...(more.length === 0 ? [] : ['', 'Other events about them:', ...more]),
+    ...(more.length === 0 ? [] : ['', 'Other events about this person:', ...more]),
     '',
     paint('dim', seen),
     ...notKeptLines(body),

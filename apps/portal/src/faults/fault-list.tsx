@@ -92,7 +92,7 @@ function WriteChannel({ fault }: { readonly fault: Fault }): ReactNode {
   return (
     <>
       <Button off={off} isDisabled={write.isPending} onPress={() => write.mutate()}>
-        Write it
+        Add it to the draft
       </Button>
       {write.error && <Problem error={write.error} />}
     </>

@@ -50,7 +50,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'cohort.id': 'Cohort',
   'cohort.integration': 'Analytics platform',
   cohorts: 'Cohort ids',
-  cors_origins: 'Websites that may send',
+  cors_origins: 'Websites that may send events',
   credentials: 'Key file of the service account',
   dkim: 'DKIM',
   'dkim.domain': 'DKIM domain',

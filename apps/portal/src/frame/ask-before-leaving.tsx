@@ -29,7 +29,7 @@ export function AskBeforeLeaving(): ReactNode {
         </>
       }
     >
-      <p>Text that you typed here is not saved yet. It is lost when you leave.</p>
+      <p>Your text on this page is not saved. You lose the text when you leave.</p>
     </Dialog>
   );
 }

@@ -18,7 +18,7 @@ const groupsOfScreens = mergeGroups(screensWith('keys').flatMap(({ keys }) => ke
 /** Every key of the portal, first those that count on every screen. */
 export const KEY_GROUPS: readonly KeyGroup[] = [
   {
-    title: 'Everywhere',
+    title: 'On every screen',
     lines: [
       line('Go to a screen, or find an event or a delivery by its id', COMMAND_KEY, 'K'),
       line('Search on this screen', '/'),

@@ -63,8 +63,8 @@ export function useSignOut(): { readonly begin: () => void; readonly question: R
         }
       >
         <p>
-          Some of your text could not be saved: the server refused it, or somebody else changed the same draft. It stays
-          in this tab until you sign out, and then it is lost.
+          Some of your text could not be saved: the server refused it, or somebody else changed the same draft. The
+          unsaved text stays in this tab until you sign out, and then it is lost.
         </p>
       </Dialog>
     ),

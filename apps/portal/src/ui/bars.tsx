@@ -181,9 +181,9 @@ function AsTable({
                         <button
                           type="button"
                           onClick={() => onRange(bar.from, bar.to)}
-                          aria-label={`Show only this: ${words}`}
+                          aria-label={`Show only this period: ${words}`}
                         >
-                          Show only this
+                          Show only this period
                         </button>
                       </td>
                     )}

@@ -47,18 +47,18 @@ export function ChannelAccounts({
                   <Button
                     off={off}
                     isDisabled={index === 0}
-                    aria-label={`Earlier: ${name} for ${about}`}
+                    aria-label={`Move up ${name} for ${about}`}
                     onPress={() => set(moved(named, name, -1))}
                   >
-                    Earlier
+                    Move up
                   </Button>
                   <Button
                     off={off}
                     isDisabled={index === named.length - 1}
-                    aria-label={`Later: ${name} for ${about}`}
+                    aria-label={`Move down ${name} for ${about}`}
                     onPress={() => set(moved(named, name, 1))}
                   >
-                    Later
+                    Move down
                   </Button>
                 </>
               )}

@@ -30,10 +30,10 @@ export function UsedBy({
     carries.filter((channel) => body.channels[channel] !== undefined).map((channel) => ({ name, channel })),
   );
   return (
-    <Card title="Notifications that use it">
+    <Card title="Notifications that use this account">
       <p>
-        A notification uses its first account. If that account certainly did not take a message, the next one is tried.
-        A notification without an account uses the deployment’s account of its channel.
+        A notification uses its first account. If that account did not accept a message, Carillon tries the next
+        account. A notification without an account uses the deployment’s account of its channel.
       </p>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="notifications" rows={3} />}

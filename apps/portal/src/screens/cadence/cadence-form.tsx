@@ -70,7 +70,7 @@ function Limits({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNode {
   return (
     <fieldset className={cls(styles.group)}>
       <legend>Limits</legend>
-      {limits.length === 0 && <p className={cls(styles.quiet)}>No limits here.</p>}
+      {limits.length === 0 && <p className={cls(styles.quiet)}>No limits yet.</p>}
       {limits.map((limit, index) => (
         <div key={index} role="group" aria-label={`Limit ${index + 1}`} className={cls(styles.group)}>
           <div className={cls(styles.line)}>
@@ -221,7 +221,7 @@ function DigestPart({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNod
         {digest && (
           <div className={cls(styles.wide)}>
             <Select<WindowKind>
-              label="Send the digest"
+              label="Time of the digest"
               options={[
                 { id: 'fixed', name: 'a fixed time after its first message' },
                 { id: 'sliding', name: 'after a pause' },
@@ -289,7 +289,7 @@ function Delay({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNode {
       <div className={cls(styles.line)}>
         <div className={cls(styles.wide)}>
           <Select<DelayKind>
-            label="Send a message"
+            label="Time of the message"
             options={[
               { id: 'none', name: 'at once' },
               { id: 'span', name: 'after a while' },

@@ -184,7 +184,7 @@ function Question({ which, action, onClose, onJob }: QuestionProps): ReactNode {
           <Field
             label="Evidence"
             note="How you know. The story of each delivery keeps it."
-            placeholder="Line of the provider’s log"
+            placeholder="For example, the line in the provider’s log"
             maxLength={500}
             autoComplete="off"
             value={evidence}

@@ -110,7 +110,7 @@ export function DeadLetters(): ReactNode {
         ) : (
           <Empty
             title="No dead letter matches"
-            action={<Button onPress={() => void navigate({ search: {}, replace: true })}>Show all of them</Button>}
+            action={<Button onPress={() => void navigate({ search: {}, replace: true })}>Show all dead letters</Button>}
           >
             The filter shows records that are {shown === 'true' ? 'redriven' : 'not redriven'}.
           </Empty>

@@ -139,7 +139,7 @@ export function DeliveryActions({
         <Field
           label="Evidence"
           note="How you know. The story of this delivery keeps it."
-          placeholder="Line of the provider’s log"
+          placeholder="For example, the line in the provider’s log"
           maxLength={500}
           autoComplete="off"
           value={evidence}

@@ -81,7 +81,7 @@ export function DeliveryPanel({ workspace, id, row, isListRead, isChoosing, onCl
   return (
     <Panel id={id} title={title} onClose={onClose}>
       {error && <Problem error={error} onRetry={() => void trace.refetch()} />}
-      {isMissing && <p>This row is not in the list any more. Look for the event or the delivery by its id.</p>}
+      {isMissing && <p>This row is no longer in the list. Search for the event or the delivery by id.</p>}
       {delivery && <Told delivery={delivery} trace={trace.data} isChoosing={isChoosing} />}
       {!delivery && !error && !isMissing && <Loading what="the delivery" />}
     </Panel>
@@ -135,7 +135,7 @@ function Gates({ delivery }: { readonly delivery: Delivery }): ReactNode {
         params={{ w: workspace }}
         search={{ who: to, notification: rule ?? notification, event }}
       >
-        Why not? Show each gate
+        Why not? Show each check
       </Link>
     </p>
   );

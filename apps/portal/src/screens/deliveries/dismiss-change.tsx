@@ -36,10 +36,10 @@ export function DismissChange({ letter }: { readonly letter: Schemas['DeadLetter
   return (
     <>
       <p>
-        Carillon could not append this record to its log. It cannot be redriven, because the same record would fail
-        again. The source continued after it.
+        Carillon could not append this record to its log. A redrive would fail again. Reading of the source continued
+        with the next record.
       </p>
-      {!isDismissed && <p>Dismiss it once you have read it. Nobody is notified.</p>}
+      {!isDismissed && <p>Dismiss the record after you have read the reason. Nobody is notified.</p>}
       {act.error && <Problem error={act.error} />}
       <Actions>
         <Button kind={isDismissed ? 'plain' : 'main'} off={off} isDisabled={act.isPending} onPress={() => act.mutate()}>

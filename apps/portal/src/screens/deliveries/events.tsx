@@ -50,8 +50,8 @@ export function Events(): ReactNode {
       panelLabel="Story"
       renderEmpty={() => (
         <Empty title="No events yet">
-          Send events to the URL of a stream, with an API key or a token. Refused events are not listed: the answer to
-          the sender says why.
+          Send events to the URL of a stream, with an API key or a token. Refused events are not listed: the response to
+          the sender has the reason.
         </Empty>
       )}
     />

@@ -44,8 +44,8 @@ export function InDoubt(): ReactNode {
       ]}
       empty={
         <Empty title="Nothing is in doubt">
-          A message is in doubt when the connection broke before its provider answered: it may have arrived. Carillon
-          does not send it again by itself, because its reader could get it twice.
+          A message is in doubt when the connection broke before its provider answered: the message may have arrived.
+          Carillon does not send the message again by itself, because the recipient could get it twice.
         </Empty>
       }
     />

@@ -70,7 +70,7 @@ function Question({
   if (data.count === 0) {
     return (
       <div className={cls(styles.bulk)}>
-        <p>No record is open: each was redriven or dismissed.</p>
+        <p>No open dead letters: each one was redriven or dismissed.</p>
         {leftOut}
         <Foot>
           <Button onPress={onLeave}>Close</Button>

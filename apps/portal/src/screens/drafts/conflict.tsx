@@ -55,7 +55,7 @@ export function ConflictCard({
         Choose before you publish. “Keep mine” keeps your draft, which then replaces theirs, field by field as in the
         table. “Take theirs” discards your draft.
       </p>
-      {theirs.body === null && <p>They removed it. “Keep mine” creates it again.</p>}
+      {theirs.body === null && <p>The other person removed this resource. “Keep mine” creates it again.</p>}
       {choose.error && <Problem error={choose.error} />}
       <div className={cls(styles.scroll)} tabIndex={0} role="group" aria-label="Different values">
         <table className={cls(styles.table)}>

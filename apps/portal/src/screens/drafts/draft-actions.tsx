@@ -124,8 +124,8 @@ export function DraftNotices({ draft }: { readonly draft: Clash }): ReactNode {
       {isMoved && (
         <div role="alert" className={cls(styles.warnings)}>
           <p>
-            Somebody else changed this draft, published it or discarded it while you typed. Your text is not saved until
-            you choose.
+            Another person changed, published or discarded this draft while you typed. Your text is not saved until you
+            choose.
           </p>
           <Choice draft={draft} />
         </div>

@@ -90,7 +90,7 @@ export function Drafts(): ReactNode {
               )
             }
           >
-            Unpublished changes of this workspace, yours and those of others, appear here.
+            Unpublished changes of this workspace appear here, yours and those of other people.
           </Empty>
         )}
         {plan.error && <Problem error={plan.error} onRetry={() => void plan.refetch()} />}
@@ -226,8 +226,8 @@ function Beside({ plan, drafts }: { readonly plan: DraftsPlan; readonly drafts: 
   const changes = plan.changes.filter((change) => !drafts.some((draft) => changesOf(plan, draft).includes(change)));
   if (faults.length === 0 && changes.length === 0) return null;
   return (
-    <Card title="Elsewhere">
-      <FaultList faults={faults} label="Mistakes elsewhere" isTitled />
+    <Card title="Effects on other resources">
+      <FaultList faults={faults} label="Mistakes in other resources" isTitled />
       {changes.map(({ resource, action, note }) => (
         <p key={resource}>
           {resource}: {actionWords(action)} with them{note !== null && ` (${note})`}

@@ -36,12 +36,12 @@ export function KeepHistory({
       ),
     onSettled: () => reloadDrafts(workspace),
   });
-  if (former === undefined) return <p>New: nobody has had it yet.</p>;
+  if (former === undefined) return <p>New: nobody has received this notification yet.</p>;
   return (
     <div className={cls(styles.headline)}>
       <span>
-        New: nobody has had it yet. Was it called {formers.length === 1 ? <i>{former.title}</i> : 'something else'}{' '}
-        before?
+        New: nobody has received this notification yet. Was it called{' '}
+        {formers.length === 1 ? <i>{former.title}</i> : 'something else'} before?
       </span>
       {formers.length > 1 && (
         <NativeSelect

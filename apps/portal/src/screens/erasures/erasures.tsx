@@ -83,8 +83,8 @@ function Certificate({ erasure }: { readonly erasure: Erasure }): ReactNode {
       />
       {remains.length > 0 && (
         <>
-          <h3>What remains</h3>
-          <ul aria-label="What remains">
+          <h3>Data kept after the erasure</h3>
+          <ul aria-label="Data kept after the erasure">
             {remains.map(({ where, until, detail }) => (
               <li key={where}>
                 {remainsName(where)}: {detail}

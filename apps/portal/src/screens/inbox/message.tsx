@@ -67,7 +67,7 @@ export function MessagePanel({ id, view, onView, onClose }: MessagePanelProps): 
                   params={{ w: data.workspace }}
                   search={{ open: data.delivery_id }}
                 >
-                  The story of this delivery
+                  Timeline of this delivery
                 </Link>,
               ],
             ]}
@@ -199,7 +199,7 @@ function LockScreen({ push }: { readonly push: NonNullable<Message['push']> }): 
       />
       {fields.length > 0 && (
         <>
-          <h3>Fields for the app</h3>
+          <h3>Data for the mobile app</h3>
           <Facts facts={fields.map(([name, value]) => [name, <bdi key={name}>{value}</bdi>] as const)} />
         </>
       )}

@@ -18,8 +18,8 @@ export function Cohorts({ workspace, name }: { readonly workspace: string; reado
       {!data && !error && <Loading what="cohorts" rows={3} />}
       {data?.items.length === 0 && (
         <p role="status">
-          <Lamp tone="wait">No report yet</Lamp> Start the sync at the platform. It appears here within seconds, page by
-          page. The first sync notifies nobody, because its people were members before.
+          <Lamp tone="wait">No report yet</Lamp> Start the sync at the platform. The members appear here within seconds,
+          page by page. The first sync notifies nobody, because these people were members before.
         </p>
       )}
       {data && data.items.length > 0 && (

@@ -63,7 +63,7 @@ function Parts({ draft, kind }: { readonly draft: SetupDraft; readonly kind: Int
         <SetupForm draft={draft} parts={kind.parts} />
       </Card>
       {kind.setup !== null && status && (
-        <Card title="At the platform">
+        <Card title="Setup at the platform">
           <p>{kind.setup}</p>
           <Code text={webhookOf(status.events_url, workspace, name)} what="the webhook address" />
           {resource === null && <p>The URL works after you publish the draft.</p>}

@@ -96,7 +96,7 @@ export function WaitingEvents({ workspace, name }: { readonly workspace: string;
           </Row>
         ))}
       </Rows>
-      {data.next !== null && <Quiet>These are the first 100.</Quiet>}
+      {data.next !== null && <Quiet>Only the first 100 waiting events are listed.</Quiet>}
     </Card>
   );
 }

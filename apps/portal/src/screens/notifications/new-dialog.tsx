@@ -148,7 +148,7 @@ export function NewNotification({
         <>
           <Button onPress={onClose}>Cancel</Button>
           <Button kind="main" off={off} isDisabled={make.isPending} onPress={create}>
-            Make the draft
+            Create the draft
           </Button>
         </>
       }
@@ -172,7 +172,7 @@ export function NewNotification({
         fault={isTried ? faults.title : null}
       />
       <Select
-        label="When an event comes on"
+        label="Event stream that starts the notification"
         options={[
           ...(waits ? [] : [{ id: '', name: 'its own stream' }]),
           ...(waits && keyed.length === 0

@@ -107,12 +107,12 @@ function Gone({ draft }: { readonly draft: EditedDraft<'notifications'> }): Reac
   if (resource === null) {
     return (
       <Empty title={`There is no notification ${name}`} action={back}>
-        It was removed, or it has another name now.
+        The notification was removed or renamed.
       </Empty>
     );
   }
   return (
-    <Empty title="The draft removes it" action={back}>
+    <Empty title="This draft removes the notification" action={back}>
       The notification works until you publish the draft. Discard the draft to keep it.
     </Empty>
   );

@@ -41,7 +41,7 @@ function Today({ w, n }: { readonly w: string; readonly n: string }): ReactNode 
       title="Last 24 hours"
       beside={
         <Link to="/workspaces/$w/deliveries" params={{ w }} search={{ notification: n }}>
-          Open its deliveries
+          Open the deliveries
         </Link>
       }
     >
@@ -68,7 +68,7 @@ function Faults({ draft }: { readonly draft: NotificationDraft }): ReactNode {
   if (faults.length === 0) return null;
   return (
     <Card title="Missing before you can publish">
-      <FaultList faults={faults} label="Left to do" tone={draft.isTried ? 'bad' : 'todo'} />
+      <FaultList faults={faults} label="Steps before you can publish" tone={draft.isTried ? 'bad' : 'todo'} />
     </Card>
   );
 }

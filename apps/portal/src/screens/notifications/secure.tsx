@@ -31,7 +31,8 @@ function Streams({ draft }: { readonly draft: NotificationDraft }): ReactNode {
     rules.filter(([, rule]) => rule.stream !== undefined),
     ([, rule]) => rule.stream ?? '',
   );
-  if (rules.length === 0) return <p>None of its rules uses a stream, so nobody sends events to it.</p>;
+  if (rules.length === 0)
+    return <p>No rule of this notification uses a stream, so nobody sends events to the notification.</p>;
   return (
     <>
       {own.length > 0 && <OwnStreams draft={draft} rules={own.map(([name]) => name)} />}

@@ -72,7 +72,7 @@ export function SecurityChoice({ workspace, security, faults, isDraft, onChange 
       <FormFaults faults={faults} />
       {isDraft && (
         <p>
-          <Lamp tone="held">Draft</Lamp> Works after you publish it. Until then senders are checked as before.
+          <Lamp tone="held">Draft</Lamp> Takes effect when you publish. Until then, Carillon checks senders as before.
         </p>
       )}
     </FaultGroup>
@@ -183,7 +183,7 @@ function Claims({
   return (
     <fieldset className={cls(styles.set)}>
       <legend>Claims that must match the event</legend>
-      {entries.length === 0 && <p>None: a user can send events about anybody.</p>}
+      {entries.length === 0 && <p>No claims: a user can send events about any person.</p>}
       {entries.map(([name, bound]) => (
         <p key={name} className={cls(styles.claim)}>
           <code>

@@ -148,7 +148,7 @@ function VersionRow({
       </div>
       {!isNewest && version.action !== 'delete' && (
         <Button off={off} isDisabled={back.isPending} onPress={() => back.mutate()}>
-          Roll back to this
+          Roll back to this version
         </Button>
       )}
       <p className={cls(styles.sentence)}>
@@ -176,7 +176,7 @@ function Difference({
   const { data, error, refetch } = useQuery(diffQuery(w, n, from, to));
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading what="the difference" rows={3} />;
-  if (data.fields.length === 0) return <p>Both are the same.</p>;
+  if (data.fields.length === 0) return <p>Both versions are the same.</p>;
   return (
     <>
       <Fields fields={data.fields} />

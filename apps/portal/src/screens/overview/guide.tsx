@@ -129,7 +129,7 @@ export function Guide({ workspace }: { readonly workspace: string }): ReactNode 
             )}
             {!isDone && id === 'notification' && (
               <Link to="/workspaces/$w/notifications" params={params} className={buttonClass('main')}>
-                Make a notification
+                Create a notification
               </Link>
             )}
             {!isDone && id === 'key' && (

@@ -50,8 +50,8 @@ export function AskPartner({
         }
       >
         <p>
-          Carillon really calls the partner, with the key of the integration, as for a real event. Nobody is notified,
-          and the answer is not stored.
+          Carillon calls the real partner, with the key of the integration. Nobody is notified, and the answer is not
+          stored.
         </p>
         <p>
           User ids:{' '}

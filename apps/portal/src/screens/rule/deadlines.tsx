@@ -50,7 +50,7 @@ export function SpanDeadline({ draft, name, rule, change }: StateCardProps): Rea
       />
       <span>after</span>
       <NativeSelect
-        label="Which event the wait counts from"
+        label="Event that starts the wait"
         hidesLabel
         options={FIRST_OR_LAST}
         value={key}
@@ -91,9 +91,9 @@ export function EventDeadline(props: StateCardProps): ReactNode {
         <EventTime {...props} form={form} isWrong={faults.length > 0} onWrite={(next) => write(deadlineText(next))} />
       )}
       <div className={cls(styles.sentence)}>
-        <span>If that is past already,</span>
+        <span>If this time has passed,</span>
         <NativeSelect
-          label="What happens if the time is past already"
+          label="Action if this time has passed"
           hidesLabel
           options={IF_PAST}
           value={rule.if_past ?? 'skip'}

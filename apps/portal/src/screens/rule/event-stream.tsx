@@ -108,15 +108,15 @@ const ORIGINS: Readonly<Record<Sample['fields'][number]['origin'], string>> = {
 function Minimum({ sample }: { readonly sample: Sample }): ReactNode {
   return (
     <>
-      <h3>Minimum fields</h3>
-      <div className={cls(styles.scroll)} tabIndex={0} role="group" aria-label="Minimum fields">
+      <h3>Required fields</h3>
+      <div className={cls(styles.scroll)} tabIndex={0} role="group" aria-label="Required fields">
         <table className={cls(styles.table)}>
           <thead>
             <tr>
               <th scope="col">Field</th>
               <th scope="col">Type</th>
               <th scope="col">Used by</th>
-              <th scope="col">In the sample</th>
+              <th scope="col">Sample value</th>
             </tr>
           </thead>
           <tbody>
@@ -177,7 +177,8 @@ export function CodeSamples({ sample }: { readonly sample: Sample }): ReactNode 
         ]}
       />
       <p className={cls(styles.note)}>
-        The code reads <code>{sample.credential.variable}</code> from the environment. {sample.credential.advice}
+        The code reads the credential from <code>{sample.credential.variable}</code>, an environment variable.{' '}
+        {sample.credential.advice}
       </p>
     </>
   );

@@ -296,7 +296,7 @@ function Once({
   return (
     <>
       <NativeSelect
-        label="One message for each"
+        label="One message for each item of"
         options={ONCE}
         value={kind}
         onChange={(next) => {

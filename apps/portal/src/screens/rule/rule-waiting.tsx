@@ -11,7 +11,7 @@ export function RuleWaiting({ workspace, title }: { readonly workspace: string; 
   const { data } = useQuery(waitingQuery(workspace, title));
   if (!data?.can_wait) return null;
   const { entities, next_deadline: next } = data;
-  if (entities === 0) return <p>No entity waits by this rule.</p>;
+  if (entities === 0) return <p>This rule has no waiting entities.</p>;
   const count = `${entities.toLocaleString('en')}${entities >= MAX_COUNTED ? ' or more' : ''}`;
   return (
     <p>

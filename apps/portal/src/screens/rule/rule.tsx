@@ -48,7 +48,7 @@ function NoRule({ w, n, r }: { readonly w: string; readonly n: string; readonly 
         </Link>
       }
     >
-      It was removed, or it has another name now.
+      The rule was removed or renamed.
     </Empty>
   );
 }

@@ -126,7 +126,7 @@ function CohortChoice({
         isMono
         list={listId}
         autoComplete="off"
-        placeholder="Id at the platform"
+        placeholder="Cohort id at the platform"
         note={known.data?.items.find((one) => one.id === id)?.name ?? undefined}
         value={id}
         onChange={(next) => onChange({ ...cohort, id: next })}

@@ -44,7 +44,7 @@ export function Then(props: StateCardProps): ReactNode {
   return (
     <Card title="Then">
       <RadioGroup
-        label="What happens at such an event"
+        label="Effect of a matching event"
         options={WAYS}
         chosen={way}
         onChoose={choose}
@@ -93,7 +93,7 @@ function Unless({ draft, name, rule, entity, stream, fields, roots, change }: St
         tools={
           form !== null &&
           form.conditions.length > 0 && (
-            <Button onPress={() => write(oppositeOf(when, form))}>It is no longer so</Button>
+            <Button onPress={() => write(oppositeOf(when, form))}>Insert the opposite condition</Button>
           )
         }
         check={said}

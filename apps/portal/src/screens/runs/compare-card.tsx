@@ -68,7 +68,7 @@ function Compared({
       <Quiet>
         Compared <Time at={run.created_at} ago /> by {run.created_by.name ?? run.created_by.id}.{' '}
         <Link to="/workspaces/$w/runs/$id" params={{ w: run.workspace, id: run.id }}>
-          Open the list
+          Open the comparison
         </Link>
       </Quiet>
     </>

@@ -53,7 +53,7 @@ export function RunResult({ run }: { readonly run: Run }): ReactNode {
         </>
       )}
       {notes.length > 0 && (
-        <ul aria-label="What the numbers leave out" className={cls(styles.notes)}>
+        <ul aria-label="Messages that the numbers leave out" className={cls(styles.notes)}>
           {notes.map((note) => (
             <li key={note}>
               <Sentence text={note} />

@@ -127,7 +127,7 @@ function Found({
       </p>
       {missing.oldest !== null && missing.newest !== null && (
         <p>
-          Their events came from <Time at={missing.oldest} /> to <Time at={missing.newest} />.
+          The events of these messages are from <Time at={missing.oldest} /> to <Time at={missing.newest} />.
         </p>
       )}
       <TooOld missing={missing} />

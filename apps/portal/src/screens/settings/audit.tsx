@@ -136,7 +136,7 @@ function FilterForm({ filters }: { readonly filters: Filters }): ReactNode {
       <Actions>
         <Button type="submit">Filter</Button>
         <Button kind="quiet" onPress={() => void navigate({ search: {} })}>
-          Clear
+          Clear the filters
         </Button>
       </Actions>
     </form>
@@ -167,9 +167,9 @@ function Entries({ filters }: { readonly filters: Filters }): ReactNode {
     <>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!entries && !error && <Loading what="the audit" />}
-      {entries?.length === 0 && <Empty title="Nothing matches">No action matches, or you may not see it.</Empty>}
+      {entries?.length === 0 && <Empty title="Nothing matches">No action matches that you are allowed to see.</Empty>}
       {entries && entries.length > 0 && (
-        <Rows label="Actions">
+        <Rows label="Recorded actions">
           {entries.map((entry) => (
             <EntryRow key={entry.id} entry={entry} names={names} />
           ))}

@@ -36,7 +36,7 @@ export function KeptOnce({
       {children}
       <Code text={text} what={what} />
       <Checkbox isOn={isStored} onChange={setStored}>
-        I have stored it
+        I have stored the value
       </Checkbox>
     </Dialog>
   );

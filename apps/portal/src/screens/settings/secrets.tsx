@@ -114,7 +114,7 @@ function SecretList({
                   )}
                   {!readable && (
                     <p>
-                      <Lamp tone="bad">Encrypted by an old version. Set it again.</Lamp>
+                      <Lamp tone="bad">Encrypted by an old version. Set the secret again.</Lamp>
                     </p>
                   )}
                 </div>

@@ -34,7 +34,7 @@ export function NoWorkspace({ picked }: { readonly picked: ReturnType<typeof use
   if (picked.workspace !== null) return null;
   return (
     <Empty title="No workspace yet" action={<Link to="/workspaces">Workspaces</Link>}>
-      This page is about a workspace, and you cannot see any.
+      This page shows one workspace, and you have access to none.
     </Empty>
   );
 }

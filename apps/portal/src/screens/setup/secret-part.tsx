@@ -122,7 +122,7 @@ function SecretDialog({
   if (isStored) {
     return (
       <Dialog
-        title="Paste it at the platform now"
+        title="Paste the secret at the platform now"
         isOpen
         isLocked
         onClose={onClose}

@@ -41,7 +41,7 @@ export function Welcome(): ReactNode {
   return (
     <main className={cls(styles.page)}>
       <div className={cls(styles.card)}>
-        <h1>Your link still works</h1>
+        <h1>Sign-in was refused, but your link still works</h1>
         <Problem error={refused} onRetry={use} />
       </div>
     </main>

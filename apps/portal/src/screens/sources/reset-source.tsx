@@ -106,7 +106,11 @@ export function ResetSource({
           onChange={setReason}
         />
       </form>
-      {isMoved && <p role="alert">The span has changed since it was shown. Check it above, then confirm it again.</p>}
+      {isMoved && (
+        <p role="alert">
+          More changes were lost since you opened this dialog. Check the range above, then confirm again.
+        </p>
+      )}
       {reset.error && !isMoved && <Problem error={reset.error} />}
       <Curl call={resetCall(workspace, name, body)} />
     </Dialog>
@@ -126,7 +130,7 @@ function Leaving({
     <>
       {source.fix !== null && <Code text={source.fix} what="the SQL that drops the slot" />}
       <Checkbox isOn={isGone} onChange={onGone}>
-        The slot is dropped, or the database is gone
+        The replication slot is dropped, or the database no longer exists
       </Checkbox>
     </>
   );

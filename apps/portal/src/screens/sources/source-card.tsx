@@ -40,7 +40,9 @@ export function SourceCard({
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="the source" rows={3} />}
       {data && !source && (
-        <p role="status">Carillon does not read it yet. It starts seconds after you publish the first stream.</p>
+        <p role="status">
+          Carillon does not read this source yet. Reading starts seconds after you publish the first stream.
+        </p>
       )}
       {source && (
         <>

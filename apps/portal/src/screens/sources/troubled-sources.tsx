@@ -41,7 +41,7 @@ export function TroubledSources({ workspace }: { readonly workspace: string }): 
   const sources = needingAttention(data?.items ?? []);
   if (sources.length === 0) return null;
   return (
-    <Rows label="Sources that are not read">
+    <Rows label="Sources that Carillon cannot read">
       {sources.map((source) => (
         <Row key={`${source.workspace}/${source.name}`}>
           <span>

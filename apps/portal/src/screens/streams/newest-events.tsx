@@ -48,8 +48,8 @@ export function NewestEvents({
         <>
           <p role="status">No event yet. This list updates every five seconds.</p>
           <p className={cls(styles.note)}>
-            Does the sender post to the URL above, with an allowed key or token, and as application/json? Refused events
-            do not appear here: the answer to the sender says why.
+            Check that the sender posts to the URL above, with an allowed key or token, as application/json. Refused
+            events are not listed: the response to the sender has the reason.
           </p>
         </>
       )}

@@ -21,11 +21,11 @@ export function SeenFields({ workspace, path }: { readonly workspace: string; re
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="fields" rows={4} />}
       {data?.items.length === 0 && source === null && (
-        <p>None yet. Carillon learns the fields from the events of this stream.</p>
+        <p>No fields yet. Carillon learns the fields from the events of this stream.</p>
       )}
       {data?.items.length === 0 && source !== null && (
         <>
-          <p>None yet. The first change shows the columns of its table.</p>
+          <p>No columns yet. The first change shows the columns of its table.</p>
           <TableColumns workspace={workspace} source={source} />
         </>
       )}
@@ -38,7 +38,7 @@ export function SeenFields({ workspace, path }: { readonly workspace: string; re
                   <th scope="col">Field</th>
                   <th scope="col">Type</th>
                   {source !== null && <th scope="col">Table</th>}
-                  <th scope="col">In how many events</th>
+                  <th scope="col">Number of events</th>
                   <th scope="col">Newest value</th>
                   <th scope="col">Last seen</th>
                 </tr>

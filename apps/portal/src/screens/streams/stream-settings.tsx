@@ -40,7 +40,7 @@ const GRACE: Part = {
 const ORIGINS: Part = {
   path: ['cors_origins'],
   kind: 'list',
-  label: 'Websites that may send',
+  label: 'Websites that may send events',
   placeholder: 'https://app.example.com',
   note: 'Origins, one per line. If empty, no website may send from a browser.',
 };

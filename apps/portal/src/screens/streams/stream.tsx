@@ -106,7 +106,7 @@ function SharedStream({ workspace, name, facts }: Omit<PartsProps, 'draft'>): Re
         <DraftNotices draft={draft} />
         {isReady && !isThere && (
           <Empty title={`There is no event stream ${name}`} action={<All workspace={workspace} />}>
-            It was removed, or it has another name now.
+            The event stream was removed or renamed.
           </Empty>
         )}
         {isReady && isThere && <Parts workspace={workspace} name={name} facts={facts} draft={draft} />}
@@ -167,7 +167,7 @@ function SubscribedRules({ workspace: w, name: s, facts }: Omit<PartsProps, 'dra
     <p>
       No rule is subscribed: events are stored, and nobody is notified.{' '}
       <Link to="/workspaces/$w/notifications" params={{ w }} search={{ new: 'yes', stream: s }}>
-        Make a notification
+        Create a notification
       </Link>{' '}
       with a rule on <Id>{s}</Id>.
     </p>

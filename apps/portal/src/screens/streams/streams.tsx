@@ -107,7 +107,7 @@ function UnbornRow({ workspace, draft }: { readonly workspace: string; readonly 
             {draft.name}
           </Link>
         </h2>
-        <Quiet>Accepts events after you publish it</Quiet>
+        <Quiet>Accepts events after you publish this draft</Quiet>
       </span>
       <Lamp tone="held">{DRAFT_WORDS.create}</Lamp>
     </Row>

@@ -125,7 +125,7 @@ function Question({ parts, onJob, onLeave }: QuestionProps): ReactNode {
     >
       <p>{whom} will get again what they opted out of. Messages held back before are not sent.</p>
       <p>Do this only if they asked for it, or if the opt-outs were a mistake, such as a wrong file.</p>
-      {isMore && <p role="alert">More people opted out than one job takes. Choose them in the list.</p>}
+      {isMore && <p role="alert">More people opted out than one job can change. Select people in the list.</p>}
     </StartJob>
   );
 }

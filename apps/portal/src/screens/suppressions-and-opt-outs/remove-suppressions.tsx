@@ -150,7 +150,7 @@ function Question({ parts, sources, onJob, onLeave }: QuestionProps): ReactNode 
       {[...new Set(sources.map(sourceMeaning))].map((meaning) => (
         <p key={meaning}>{meaning}</p>
       ))}
-      {isMore && <p role="alert">More match than one job takes. Narrow the filter first.</p>}
+      {isMore && <p role="alert">More addresses match than one job can remove. Narrow the filter first.</p>}
     </StartJob>
   );
 }

@@ -137,8 +137,8 @@ export function Suppressions(): ReactNode {
           </Empty>
         ) : (
           <Empty title="No suppressed addresses" action={button('Add an address')}>
-            Carillon adds an address when a provider reports that it does not exist, when its reader complains or writes
-            STOP, and when an app is removed from a device.
+            Carillon adds an address when a provider reports that the address does not exist, when a recipient complains
+            or replies STOP, and when an app is removed from a device.
           </Empty>
         )
       }

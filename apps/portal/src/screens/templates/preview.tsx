@@ -142,7 +142,7 @@ function Mail({ message, asked }: { readonly message: Previewed; readonly asked:
           onChoose={setScheme}
         />
         <Checkbox isOn={!pictures} onChange={(isOff) => setPictures(!isOff)}>
-          Images off
+          Hide images
         </Checkbox>
       </div>
       {view === 'text' && <Pre text={message.text ?? ''} what="Text of the mail" />}

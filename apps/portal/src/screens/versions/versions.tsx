@@ -184,11 +184,11 @@ function ChangeOf({
       <h3>
         {titleOf(change)} {actionWords(change.action)}
       </h3>
-      {!hasBody(change) && <Quiet>Its contents are secret, so it cannot be rolled back.</Quiet>}
+      {!hasBody(change) && <Quiet>The contents of this resource are secret, so you cannot roll it back.</Quiet>}
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {hasBody(change) && !isFirst && !data && !error && <Loading what="the difference" rows={3} />}
       {data && change.action === 'update' && data.fields.length === 0 && (
-        <p>No field changed. It was compiled again, because a text that it includes changed.</p>
+        <p>No field changed. The template was compiled again, because an included layout or partial changed.</p>
       )}
       {data && change.action === 'update' && <Fields fields={data.fields} />}
       {data?.files.map((file) => (
@@ -203,7 +203,7 @@ function ChangeOf({
           )}
           {change.action !== 'delete' && !isNewest && (
             <Button off={off} onPress={() => setTo(number)}>
-              Roll back to this
+              Roll back to this version
             </Button>
           )}
         </Actions>

@@ -131,7 +131,7 @@ function Silence({ workspace, main }: { readonly workspace: string; readonly mai
         Event streams
       </Link>
       <Link to="/workspaces/$w/deliveries" params={params} search={main.who === '' ? {} : { recipient: main.who }}>
-        Deliveries to them
+        Deliveries to this person
       </Link>
     </p>
   );
@@ -275,14 +275,14 @@ function Ways({ gate, workspace, main, search }: GateProps): ReactNode {
     case 'limits':
       return (
         <Link to="/workspaces/$w/notifications/$n/cadence" params={{ w, n }}>
-          Open its cadence
+          Open the cadence
         </Link>
       );
     case 'rendered':
     case 'provider':
       return (
         <Link to="/workspaces/$w/notifications/$n/channels" params={{ w, n }}>
-          Open its channels
+          Open the channels
         </Link>
       );
     case 'event':
@@ -303,8 +303,8 @@ function Others({
   readonly others: readonly Other[];
 }): ReactNode {
   return (
-    <section aria-label="Other events about them">
-      <h2>Other events about them</h2>
+    <section aria-label="Other events about this person">
+      <h2>Other events about this person</h2>
       <ul className={cls(styles.others)}>
         {others.map((one) => {
           const { tone, words } = VERDICTS[one.verdict];

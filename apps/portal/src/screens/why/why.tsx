@@ -233,7 +233,7 @@ function Question({ workspace, search, error, isAsking, onAsk }: QuestionProps):
       {(drafts.length > 0 || withDrafts) && (
         <div className={cls(styles.drafts)}>
           <Checkbox isOn={withDrafts} onChange={setWithDrafts}>
-            Answer also with the drafts
+            Also answer for the drafts
           </Checkbox>
         </div>
       )}

@@ -73,12 +73,12 @@ export function Environment({
               isDisabled={isFixed}
               onChange={(isOn) => onChange((before) => withValue(before, ['allow_real_accounts'], isOn || undefined))}
             >
-              Send over its accounts anyway
+              Send real messages anyway
             </Checkbox>
             {isReal && (
               <p role="status" className={cls(styles.warning)}>
-                After you publish this, messages reach the people that its events name, over its own accounts and the
-                deployment’s.
+                After you publish this change, messages of this test environment reach real people, through the accounts
+                of the workspace and of the deployment.
               </p>
             )}
           </>

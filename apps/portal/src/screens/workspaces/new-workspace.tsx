@@ -62,9 +62,9 @@ export function NewWorkspace({
       <form className={cls(styles.form)} onSubmit={submit}>
         {live ? (
           <p>
-            A workspace for trying things out. <b>Its messages stay in the inbox</b> until somebody allows real accounts
-            in its settings. It starts with the settings of {live.workspace}, and changes made in it can be promoted to{' '}
-            {live.workspace}.
+            A workspace for trying things out. <b>Messages stay in the inbox of Carillon</b> until somebody allows real
+            accounts in its settings. It starts with the settings of {live.workspace}, and changes made in it can be
+            promoted to {live.workspace}.
           </p>
         ) : (
           <p>

@@ -59,7 +59,7 @@ function Question({ workspace, onClose }: { readonly workspace: string; readonly
       {!data && !error && <Loading what="what would be deleted" rows={3} />}
       {data && (
         <>
-          <p>It is still needed elsewhere:</p>
+          <p>Other resources still need this workspace:</p>
           <FaultList faults={data.faults} isTitled tone="todo" />
         </>
       )}

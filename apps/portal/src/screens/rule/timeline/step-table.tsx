@@ -105,7 +105,7 @@ function StepDetails({ step, clock }: Pick<ShownRows, 'clock'> & { readonly step
           </ul>
         </Fragment>
       ))}
-      {decisions.length === 0 && fields.length === 0 && !step.fired && <p>The rule decides nothing here.</p>}
+      {decisions.length === 0 && fields.length === 0 && !step.fired && <p>The rule makes no decision at this step.</p>}
       <Part>
         <TestedRecipients tested={step} />
       </Part>

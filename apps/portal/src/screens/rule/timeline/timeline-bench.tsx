@@ -163,7 +163,7 @@ export function TimelineBench(props: RuleProps & { readonly onRunner: (run: () =
         />
       )}
       {(test.error ?? addCame.error) && <Problem error={(test.error ?? addCame.error) as Error} />}
-      {isOld && <p className={cls(rule.note)}>The rule or an event has changed. Run it again.</p>}
+      {isOld && <p className={cls(rule.note)}>The rule or an event has changed. Run the test bench again.</p>}
       {isSaving && saved !== null && (
         <Part>
           <SaveAsTest workspace={workspace} test={saved} onClose={() => setSaving(false)} />

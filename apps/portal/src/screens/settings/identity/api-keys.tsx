@@ -130,7 +130,9 @@ function KeyRow({
         <p>
           {expired && <Lamp tone="bad">Expired</Lamp>}{' '}
           {used_by.length === 0 ? (
-            <Quiet>No notification accepts it yet. Choose it at Secure your endpoint of a notification.</Quiet>
+            <Quiet>
+              No notification accepts this key yet. Select the key under “Secure your endpoint” of a notification.
+            </Quiet>
           ) : (
             <>Used by {used_by.join(', ')}</>
           )}
@@ -183,7 +185,7 @@ function RevokeKey({
         'It was never used.'
       ) : (
         <>
-          It was last used <Time at={last_used_at} />.
+          This key was last used <Time at={last_used_at} />.
         </>
       )}
     </Confirm>

@@ -144,15 +144,18 @@ function ProviderRow({
         </Quiet>
         <p>
           {used_by.length === 0 ? (
-            <Quiet>No notification accepts its tokens yet. Choose it at Secure your endpoint of a notification.</Quiet>
+            <Quiet>
+              No notification accepts tokens of this provider yet. Select the provider under “Secure your endpoint” of a
+              notification.
+            </Quiet>
           ) : (
             <>Used by {used_by.join(', ')}</>
           )}
         </p>
       </div>
       <Actions>
-        <Button onPress={() => onShow(name)} aria-label={`Check or change ${name}`}>
-          Check or change
+        <Button onPress={() => onShow(name)} aria-label={`Check or edit ${name}`}>
+          Check or edit
         </Button>
         <Button kind="danger" off={off} onPress={onRemove} aria-label={`Remove ${name}`}>
           Remove

@@ -158,9 +158,9 @@ export function ProviderForm({
         </div>
       </Card>
       <Card title="Check API Credentials">
-        <p>Reads the keys now. Paste a token to check it too. The token is not stored.</p>
+        <p>Reads the keys of the provider now. To check a token too, paste the token; Carillon does not store it.</p>
         <Field
-          label="A token to try (optional)"
+          label="Token to check (optional)"
           value={token}
           onChange={setToken}
           isLong
@@ -171,7 +171,7 @@ export function ProviderForm({
           <Button off={mayCheck} isDisabled={check.isPending} onPress={tryIt}>
             Check API Credentials
           </Button>
-          {isOld && <span>You changed something after this check. Check again.</span>}
+          {isOld && <span>The settings changed after this check. Check again.</span>}
         </Actions>
         {check.error && <Problem error={check.error} />}
         {check.data && <Checks steps={check.data.steps} />}

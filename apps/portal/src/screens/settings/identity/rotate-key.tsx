@@ -93,7 +93,7 @@ export function RotateKey({
           Give your servers the new key.{' '}
           {next?.last_used_at ? (
             <>
-              It was last used <Time at={next.last_used_at} />.
+              This key was last used <Time at={next.last_used_at} />.
             </>
           ) : (
             'It was not used yet.'
@@ -105,7 +105,7 @@ export function RotateKey({
             'It was never used.'
           ) : (
             <>
-              It was last used <Time at={old.last_used_at} />.
+              This key was last used <Time at={old.last_used_at} />.
             </>
           )}
         </Step>

@@ -83,7 +83,8 @@ export function PersonDialog({
         onDo={() => reset.mutate()}
         onClose={close}
       >
-        For somebody who lost them. All their sessions end, and they need a new link to sign in.
+        For a person who lost password or authenticator. All sessions of the person end, and a new link is needed to
+        sign in.
       </Confirm>
     );
   }

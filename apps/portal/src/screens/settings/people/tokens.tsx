@@ -138,7 +138,7 @@ function EndToken({
       onDo={() => end.mutate()}
       onClose={onClose}
     >
-      Programs that use it are refused from their next request. This cannot be undone.
+      Programs that use this token are refused from their next request. You cannot undo this.
     </Confirm>
   );
 }
@@ -244,7 +244,7 @@ function NewToken({ onClose }: { readonly onClose: () => void }): ReactNode {
         <Actions>
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="main" isDisabled={make.isPending}>
-            Make the token
+            Create the token
           </Button>
         </Actions>
       </form>
