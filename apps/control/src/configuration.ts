@@ -148,8 +148,17 @@ function leftOut(
   const options = { prune: false, workspace: '', newId: (kind: 'notification' | 'rule') => ids.random(kind) };
   const { record } = planChanges(current, resources, { ...options, language: expressions, templates });
   if (record.length === 0) return [];
-  const message = 'what this file changes is left out: one workspace alone is applied';
-  return [{ file: 'carillon.yaml', path: '', line: 1, column: 1, message, fix: 'name no workspace to apply it too' }];
+  const message = 'changes in carillon.yaml were skipped because one workspace was selected';
+  return [
+    {
+      file: 'carillon.yaml',
+      path: '',
+      line: 1,
+      column: 1,
+      message,
+      fix: 'run apply without --workspace and CARILLON_WORKSPACE to include them',
+    },
+  ];
 }
 
 const warningBody = (warning: FileWarning): FaultBody => ({ ...warning, expected: '' });

@@ -121,7 +121,13 @@ async function accountChecks({ ledger, clock }: DeliveryCheckPorts): Promise<rea
   const named = new Set(waiting.flatMap(({ attempts }) => attempts.map(({ account }) => account)));
   const found = [...missed, ...suspendedAccounts(calls, named), ...refusalChecks(calls, clock.now())];
   if (complete || found.length > 0) return found;
-  return [{ step: 'provider accounts', ok: true, detail: `none among the newest ${MAX_DELIVERIES} that wait` }];
+  return [
+    {
+      step: 'provider accounts',
+      ok: true,
+      detail: `the newest ${MAX_DELIVERIES} waiting deliveries were checked and show no failing account`,
+    },
+  ];
 }
 
 /** A failed check for each account and notification of which many messages are refused. */

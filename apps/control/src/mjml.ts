@@ -68,8 +68,8 @@ function untilStopped(mjml: CompilePorts['mjml']): CompilePorts['mjml'] {
 const leftBehind = ({ message }: MjmlFault): MjmlFault => ({
   line: 1,
   column: 1,
-  message: `Not compiled, because of another part of this plan. ${message}`,
-  fix: 'Make the other part simpler.',
+  message: `This template was not compiled, because another MJML template of the same change is too large. ${message}`,
+  fix: 'Simplify the other MJML template first.',
 });
 
 /** Templates that are not among these, are MJML, and have one of these put in. */
@@ -119,7 +119,7 @@ const afterwards = (
   templates
     .check({ ...template, parts: { ...template.parts, [part]: html }, compiled: [part] })
     .slice(0, 1)
-    .map(({ message, fix }) => ({ line: 1, column: 1, message: `Once compiled: ${message}`, fix }));
+    .map(({ message, fix }) => ({ line: 1, column: 1, message: `In the compiled HTML: ${message}`, fix }));
 
 /** The fault where it was written: in the template, its layout or a partial. */
 function inOrigin(

@@ -118,7 +118,7 @@ export async function redrivenRecord(letter: DeadLetter, redrive: Redrive, ports
 async function mustFitBetter({ id, reason, value }: DeadLetter, { codecs }: RedrivePorts): Promise<void> {
   const receipt = await decodeRecord(codecs.receipt, value);
   if (!receipt.ok) {
-    throw new CarillonError('wrong_state', `this release cannot read it either: ${receipt.error.detail}`);
+    throw new CarillonError('wrong_state', `this release cannot read the receipt either: ${receipt.error.detail}`);
   }
   const { inbound } = receipt.value;
   if (inbound?.wish === 'start') {
@@ -126,7 +126,10 @@ async function mustFitBetter({ id, reason, value }: DeadLetter, { codecs }: Redr
     throw new CarillonError('wrong_state', `${why}: npx carillon dead-letters dismiss ${id}`);
   }
   if (inbound === null && reason === UNKNOWN_RECEIPT) {
-    throw new CarillonError('wrong_state', `it would be refused again: npx carillon dead-letters dismiss ${id}`);
+    throw new CarillonError(
+      'wrong_state',
+      `the receipt would be refused again: npx carillon dead-letters dismiss ${id}`,
+    );
   }
 }
 
@@ -139,7 +142,10 @@ async function askAgain(value: Uint8Array, redrive: Redrive, ports: RedrivePorts
   if (trigger.ok && !task) mustBeRemembered(trigger.value, 'carillon.triggers', ports);
   const asking = task && readAsking(task);
   if (asking?.verdict?.kind === 'parked') {
-    throw new CarillonError('wrong_state', 'it is just becoming a dead letter; try again in a second');
+    throw new CarillonError(
+      'wrong_state',
+      'the partner lookup is becoming a dead letter at this moment; try again in a second',
+    );
   }
   if (asking && asking.ended?.kind !== 'parked') {
     const why = asking.trigger ? 'its partner lookup is already running again' : 'its partner has answered since';

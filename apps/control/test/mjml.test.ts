@@ -28,7 +28,8 @@ it('a plan whose templates stop the compiler blocks others only for the time of 
   expect(faults[0]).toMatchObject({ ref: { name: 't0' }, message: 'The compiler stopped: it hung' });
   expect(faults[1]).toMatchObject({
     ref: { name: 't0' },
-    message: 'Not compiled, because of another part of this plan. The compiler stopped: it hung',
+    message:
+      'This template was not compiled, because another MJML template of the same change is too large. The compiler stopped: it hung',
   });
 
   // It is this plan alone that is refused.

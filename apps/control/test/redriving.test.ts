@@ -72,10 +72,10 @@ describe('What was parked because it could not be read, or because nobody could 
   });
 
   it.each([
-    ['a report of no attempt of ours', () => bytesOf(report), UNKNOWN_RECEIPT, 'it would be refused again'],
+    ['a report of no attempt of ours', () => bytesOf(report), UNKNOWN_RECEIPT, 'the receipt would be refused again'],
     ['a START, which might undo a later STOP', () => bytesOf(written('start')), UNKNOWN_RECEIPT, 'a START is not'],
     ['a START that could not be read', () => bytesOf(written('start')), 'unknown_schema', 'a START is not'],
-    ['what is unreadable still', () => new Uint8Array([1, 2]), 'not_framed', 'cannot read it either'],
+    ['what is unreadable still', () => new Uint8Array([1, 2]), 'not_framed', 'cannot read the receipt either'],
   ])('%s does not', async (_, value, reason, why) => {
     await expect(redriven(parked('carillon.receipts', value(), reason))).rejects.toThrow(why);
   });

@@ -189,7 +189,7 @@ describe('A file of addresses', () => {
       'adress,channel\nada@example.com,email',
       'line 1: the first line names the columns, and none is called address (did you mean adress?)',
     ],
-    ['address;channel\nada@example.com;email', 'line 1: cells are separated by commas'],
+    ['address;channel\nada@example.com;email', 'line 1: expected commas between the columns'],
     ['address,Address\na,b', 'line 1: two columns have the same name'],
     ['address,"x\nada@example.com,email', 'line 1: a quote opens a cell'],
     [`address\n${'x\n'.repeat(5001)}`, '5001 rows are too many for one request'],
@@ -268,7 +268,7 @@ describe('Rows of a table', () => {
 
   it('have at most a hundred columns, since each more is work for every row', () => {
     expect(readTable(titled(100), shape).rows.map(({ cell }) => cell('address'))).toEqual(['ada@example.com']);
-    expect(() => readTable(titled(101), shape)).toThrow('line 1: 101 columns are too many, 100 are the most');
+    expect(() => readTable(titled(101), shape)).toThrow('line 1: the first line has 101 columns; the limit is 100');
   });
 
   it('have no column twice, unless it has no name', () => {

@@ -108,6 +108,6 @@ function wrongKind({ security }: EventStream, presented: string): CarillonError 
     security.webhook_secret === undefined ? keysOrTokens : 'requests that are signed with its webhook_secret';
   return new CarillonError(
     'forbidden',
-    `This stream takes ${takes}, and this is ${presented} or of another kind. Name it in the stream's security, or send another.`,
+    `This stream takes ${takes}, and the request carries ${presented} or another kind of credential. Add it to the stream's security, or send another.`,
   );
 }

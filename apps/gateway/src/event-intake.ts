@@ -54,7 +54,8 @@ export function serveEventIntake(app: FastifyInstance, ports: GatewayPorts, part
     if (started) reply.raw.on('close', () => started.end(reply.raw.statusCode));
     const span = started ?? { traceparent: given, event: () => undefined };
     if (!admission || admission.stream.format === 'debezium') {
-      if (!admission && !isSigned(request.headers)) throw new CarillonError('internal', 'The request was not checked.');
+      if (!admission && !isSigned(request.headers))
+        throw new CarillonError('internal', 'Internal error: the request was not authenticated.');
       const stream = admission?.stream ?? streamAt(request.params['*']);
       return takeEnvelope({ request, reply, admission, stream, span }, ports, { ...parts, rates, alert });
     }

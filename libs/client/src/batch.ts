@@ -116,7 +116,7 @@ type Item = { readonly id?: unknown; readonly problem?: Readonly<Record<string, 
 
 function itemsIn(text: string): readonly Item[] {
   const { items } = JSON.parse(text) as { readonly items?: unknown };
-  if (!Array.isArray(items)) throw new Error('the answer names no events');
+  if (!Array.isArray(items)) throw new Error('the response has no ids of events');
   return items as readonly Item[];
 }
 

@@ -79,7 +79,7 @@ describe('accounts for SMS and push', () => {
     ].flatMap((body) => [...own(body), ...words({ 'carillon.yaml': `accounts: { sms: [{ name: a, ${body} }] }\n` })]);
     expect(clear.length).toBeGreaterThanOrEqual(6);
     for (const line of clear) expect(line).not.toContain('hunter2');
-    expect(clear.filter((line) => line.includes('a secret does not stand in a file'))).toHaveLength(6);
+    expect(clear.filter((line) => line.includes('a secret must not be written into a file'))).toHaveLength(6);
   });
 
   test('over http give credentials away, and a warning says so', () => {
@@ -139,7 +139,7 @@ describe('an account of another channel', () => {
     const current = foldConfiguration(EMPTY_CONFIGURATION, record, 0).configuration;
     const account = read(main).resources.filter(({ ref }) => ref.kind === 'account');
     expect(planChanges(current, account, options).faults.map(({ message }) => message)).toEqual([
-      'order-paid sends email with the account main, which has nothing for it then',
+      'order-paid sends email with the account main, which then has no text for this channel',
     ]);
     expect(planChanges(current, account, { ...options, prune: true }).faults).toEqual([]);
   });
@@ -159,7 +159,7 @@ describe('DKIM of an account', () => {
 
   test('never shows a key that stands in the file', () => {
     const [fault] = own(signed('example.com').replace('{ secret: DKIM_KEY }', 'hunter2'));
-    expect(fault).toMatch(/dkim\.key: a secret does not stand in a file.*DKIM_KEY/);
+    expect(fault).toMatch(/dkim\.key: a secret must not be written into a file.*DKIM_KEY/);
     expect(fault).not.toContain('hunter2');
   });
 });

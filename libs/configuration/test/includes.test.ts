@@ -177,7 +177,9 @@ describe('a mistake in a layout or partial is reported with file, line and fix',
     [
       'a layout with its body in two braces',
       { [BASIC]: '<body>\n  {{body}}</body>\n' },
-      [/basic\.html:2:3 the text of a template needs three braces.*write \{\{\{body\}\}\}: with two, it is a variable/],
+      [
+        /basic\.html:2:3 the text of a template needs three braces.*write \{\{\{body\}\}\}; \{\{body\}\} is a variable named body/,
+      ],
     ],
     [
       'a layout with two bodies',

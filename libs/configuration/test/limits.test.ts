@@ -57,7 +57,7 @@ describe('frequency limits in a file', () => {
   test('are refused with a digest that the notification does not have; in a workspace they then hold', () => {
     expect(faults(limits('{ max: 1, per: 1d, then: drop }, { max: 9, per: 1d, then: digest }'))).toEqual([
       expect.stringMatching(
-        /order-paid\.yaml:1:\d+ {2}cadence\.limits\[1\]\.then: .*no digest that could take the rest/,
+        /order-paid\.yaml:1:\d+ {2}cadence\.limits\[1\]\.then: .*no digest to collect the messages over the limit/,
       ),
     ]);
     expect(faults(workspace('{ max: 9, per: 1h, then: digest }'))).toEqual([]);

@@ -164,7 +164,7 @@ describe('a plan', () => {
       {
         ref: { kind: 'template', workspace: 'shop', name: 'mail' },
         path: ['email'],
-        message: 'paid sends sms with the template mail, which has nothing for it then',
+        message: 'paid sends sms with the template mail, which then has no text for this channel',
         fix: 'write workspaces/shop/templates/mail/sms.txt, or change paid in the same folder',
       },
     ]);

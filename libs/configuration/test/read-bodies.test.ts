@@ -152,7 +152,7 @@ describe('bodies', () => {
 
   test('of the same resource twice, or in a workspace that is not there, are refused', () => {
     expect(faultsOf([...good, ...good.slice(0, 1)]).map(({ message }) => message)).toEqual([
-      'the deployment is in this twice',
+      'the deployment is listed twice',
     ]);
     const stream = { ref: { kind: 'stream', workspace: 'shopp', name: 'a' } as const, body: bodyOf('stream') };
     expect(faultsOf([...good, stream]).map(({ message }) => message)).toContain('there is no workspace shopp');
@@ -173,7 +173,7 @@ describe('the body of a template', () => {
     expect(template({})).toContain(': a group of keys does not fit; change it');
     expect(template({ email: { subject: 'x' } })).toContain('email: the email has no text yet; write one of them');
     expect(template({ email: { subject: 'x', html: ' ' } })).toContain(
-      'email.html: html is empty; write it, or leave it out',
+      'email.html: html is empty; write the text, or remove this part',
     );
     expect(template({ email: { subject: 'x', html: 'y', mjml: 'z' } })).toContain(
       'email.mjml: the email has both HTML and MJML; leave out html, or mjml: the HTML is made from the MJML',

@@ -187,7 +187,7 @@ describe('a mistake in keys and values', () => {
   test('refuses a plain password and explains secrets', () => {
     const account = 'kind: smtp\nhost: mail\nport: 25\nfrom: a@b.example\npassword: hunter2\n';
     const fault = onlyFault({ 'workspaces/shop/accounts/mail.yaml': account });
-    expect(fault).toMatchObject({ line: 5, message: 'a secret does not stand in a file' });
+    expect(fault).toMatchObject({ line: 5, message: 'a secret must not be written into a file' });
     expect(formatFault(fault)).not.toContain('hunter2');
   });
 
@@ -242,7 +242,9 @@ describe('a reference', () => {
   });
 
   test('requires security if a rule has its own stream', () => {
-    expect(onlyFault(notificationWith('    stream: orders\n', '')).message).toContain('nobody may send its events yet');
+    expect(onlyFault(notificationWith('    stream: orders\n', '')).message).toContain(
+      'nobody is allowed to send events here yet',
+    );
   });
 
   test('refuses an id used by two files, which is usually a copy', () => {

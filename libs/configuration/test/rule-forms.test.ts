@@ -100,7 +100,12 @@ describe('totals', () => {
       '6:48 rules.paid.totals.failed.within',
       '',
     ],
-    [['totals: { failed: { within: 1h } }'], often, '6:15 rules.paid.totals.failed', 'a total counts in one way'],
+    [
+      ['totals: { failed: { within: 1h } }'],
+      often,
+      '6:15 rules.paid.totals.failed',
+      'a total can have only one of count, sum and distinct',
+    ],
     [['totals: { failed: { count: "true", sum: event.a, within: 1h } }'], often, '6:15 rules.paid.totals.failed', ''],
     [
       ['totals: { failed: { count: "true", where: "true", within: 1h } }'],
@@ -248,7 +253,7 @@ describe('previous after the answer of a partner', () => {
     const lookup = 'from: lookup, integration: crm';
     expect(asking(`{ ${lookup}, user_ids: previous.id, unique_id: event_id }`)).toEqual([]);
     expect(asking(`{ ${lookup}, user_ids: event.id, unique_id: event_id, where: 'previous.on == true' }`)).toEqual([
-      'rules.paid.recipients.where: previous is not known after the answer of a partner',
+      'rules.paid.recipients.where: previous cannot be used after the lookup at a partner',
     ]);
   });
 });

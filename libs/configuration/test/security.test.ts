@@ -47,7 +47,7 @@ describe('security: { jwt_provider: … }', () => {
       'a stream takes API keys, tokens or signed requests, not two of them',
       'remove one',
     ],
-    ['neither', '{ claims: { sub: event.user_id } }', 'nobody may send its events yet', 'name an API key'],
+    ['neither', '{ claims: { sub: event.user_id } }', 'nobody is allowed to send events here yet', 'name an API key'],
     [
       'claims of an API key',
       '{ api_keys: [a], claims: { sub: event.user_id } }',

@@ -39,7 +39,7 @@ describe('a text that YAML parses as something else', () => {
   test('must lose its braces if it is a template in place of an expression', () => {
     const line = 'when: event.status == "paid" && event.total > 100';
     expect(faultsOf(notificationWith(line, 'when: {{ event.total }} > 5'))[0]).toMatchObject({
-      message: 'an expression is no template: {{ }} stands in templates alone',
+      message: 'an expression is not a template: use {{ }} only in templates',
       fix: 'write when: event.total > 5',
     });
   });

@@ -176,7 +176,7 @@ describe('a plan', () => {
         code: 'fixed_at_creation',
         facts: { what: 'integration' },
         expected: 'shop-db',
-        fix: 'write it as it was, or make another stream',
+        fix: 'restore the previous value, or create another stream',
       },
     ]);
   });

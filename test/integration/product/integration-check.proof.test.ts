@@ -52,7 +52,7 @@ describe('The check of an integration says which scheme the partner takes, and w
   it('Bearer alone', async () => {
     expect((await check(takes('Bearer key-1'))).slice(1)).toEqual([
       `ok ${FIRST}: 200, an array of 1`,
-      'ok call with Basic: the partner answered 401: it does not take the key',
+      'ok call with Basic: the partner answered 401: it does not accept the key of the integration',
       'ok scheme: the partner takes Bearer, as configured',
       ADA,
     ]);
@@ -60,7 +60,7 @@ describe('The check of an integration says which scheme the partner takes, and w
 
   it('Basic alone', async () => {
     expect((await check(takes('Basic key-1'))).slice(1)).toEqual([
-      `FAIL ${FIRST}: the partner answered 401: it does not take the key`,
+      `FAIL ${FIRST}: the partner answered 401: it does not accept the key of the integration`,
       'ok call with Basic: 200, an array of 1',
       'FAIL scheme: the partner takes Basic: write scheme: Basic under authorization, and apply',
     ]);
@@ -74,15 +74,15 @@ describe('The check of an integration says which scheme the partner takes, and w
 
   it('neither', async () => {
     expect((await check(takes('Bearer other'))).slice(1)).toEqual([
-      `FAIL ${FIRST}: the partner answered 401: it does not take the key`,
-      'ok call with Basic: the partner answered 401: it does not take the key',
+      `FAIL ${FIRST}: the partner answered 401: it does not accept the key of the integration`,
+      'ok call with Basic: the partner answered 401: it does not accept the key of the integration',
       'FAIL scheme: the partner takes the key with neither scheme: is it the right key?',
     ]);
   });
 
   it('the second key of two, too', async () => {
     expect(await check(takes('Bearer key-1'), 'rotating')).toContain(
-      'FAIL call with the second key: the partner answered 401: it does not take the key',
+      'FAIL call with the second key: the partner answered 401: it does not accept the key of the integration',
     );
     expect(await check(takes('Bearer key-1', 'Bearer key-2'), 'rotating')).toContain(
       'ok call with the second key: 200, an array of 1',

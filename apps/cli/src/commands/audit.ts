@@ -121,6 +121,7 @@ async function readSeals(file: string): Promise<readonly object[]> {
       return [];
     }
   });
-  if (seals.length === 0) throw new UsageError(`${file} has no seal of the audit log`);
+  if (seals.length === 0)
+    throw new UsageError(`${file} has no seals of the audit log (the log of the control role has them)`);
   return seals.slice(-1_000);
 }

@@ -41,7 +41,8 @@ export function readFolder(folder: string): Record<string, string> {
 export function writeFolder(folder: string, files: Readonly<Record<string, string>>): void {
   for (const [path, text] of Object.entries(files)) {
     const target = join(folder, path);
-    if (relative(folder, target).startsWith('..')) throw new UsageError(`${clean(path)} would leave ${folder}`);
+    if (relative(folder, target).startsWith('..'))
+      throw new UsageError(`${clean(path)} is outside ${folder}: correct the path`);
     mkdirSync(folder, { recursive: true });
     refuseOutside(folder, path);
     mkdirSync(dirname(target), { recursive: true });

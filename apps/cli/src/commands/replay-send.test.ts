@@ -87,7 +87,7 @@ describe('carillon replay send', () => {
   });
 
   it.each([
-    ['--count belongs to --checksum', ['--count', '2'], '--count and --checksum need each other'],
+    ['--count belongs to --checksum', ['--count', '2'], 'pass --count and --checksum together'],
     ['a number of messages', ['--count', 'all', '--checksum', 'ab12'], '--count must be the number'],
     ['messages per second', ['--rate', 'fast'], '--rate takes messages per second'],
   ])('refuses wrong options: %s', async (_what, options, message) => {

@@ -68,7 +68,7 @@ type Confirmed = ReturnType<typeof selectionOf> & { readonly count: number; read
 function confirmedBy(options: SendOptions): Confirmed | null {
   const { count, checksum } = options;
   if ((count === undefined) !== (checksum === undefined)) {
-    throw new UsageError('--count and --checksum need each other: pass both as replay missing shows them');
+    throw new UsageError('pass --count and --checksum together, as replay missing prints them');
   }
   if (count === undefined || checksum === undefined) return null;
   if (!/^\d{1,5}$/.test(count))

@@ -30,7 +30,7 @@ export function rangeRequestOf({ last, from, to }: RangeOptions): RangeOptions {
   if (last !== undefined && (from !== undefined || to !== undefined)) {
     throw new UsageError('name the time range with --last, or with --from and --to, not both');
   }
-  if ((from === undefined) !== (to === undefined)) throw new UsageError('--from and --to need each other: pass both');
+  if ((from === undefined) !== (to === undefined)) throw new UsageError('pass --from and --to together');
   if (last !== undefined) return { last };
   return from !== undefined && to !== undefined ? { from, to } : {};
 }

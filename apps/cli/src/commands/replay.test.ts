@@ -77,7 +77,7 @@ describe('the request of replay diff', () => {
     [{ file: '.', drafts: true }, 'not both'],
     [{ drafts: true, prune: true }, '-f DIR'],
     [{ drafts: true, last: '7d', from: 'today' }, 'not both'],
-    [{ drafts: true, from: 'today' }, 'need each other'],
+    [{ drafts: true, from: 'today' }, 'together'],
     [{ drafts: true, before: 'twelve' }, 'configuration number'],
     [{}, 'name the edit'],
   ])('refuses %j', (options, message) => {

@@ -185,7 +185,10 @@ export async function* configurationRecords(
   for (let next = from; ;) {
     const records = await log.read('carillon.config', 0, next, PAGE);
     for (const { value, offset, time } of records) {
-      if (offset !== next) throw new CommandError(`carillon.config has no record ${next}: its history is not whole`);
+      if (offset !== next)
+        throw new CommandError(
+          `carillon.config has no record ${next}: the configuration history is incomplete, so it cannot be exported`,
+        );
       const decoded = codecs.configuration.decode(value);
       if (!decoded.ok && decoded.error.reason !== 'not_framed') {
         throw new CommandError(`record ${next} of carillon.config cannot be read: ${decoded.error.detail}`);

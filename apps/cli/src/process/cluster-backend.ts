@@ -162,7 +162,7 @@ export const passwordCheck = ({ sasl, tls }: Pick<ClusterSettings['kafka'], 'sas
         {
           step: 'Kafka password',
           ok: false,
-          detail: 'goes over the network in the clear: set CARILLON_KAFKA_TLS=true, or a scram mechanism',
+          detail: 'is sent over the network unencrypted: set CARILLON_KAFKA_TLS=true, or a scram mechanism',
         },
       ]
     : [];

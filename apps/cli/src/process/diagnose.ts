@@ -48,7 +48,7 @@ async function overdueWindows({ digestHeads }: Backend, now: Instant): Promise<s
   }
   const windows = count === 1 ? 'one window' : `${count >= WINDOWS_COUNTED ? 'at least ' : ''}${count} windows`;
   throw new Error(
-    `${windows} should have been sent, the first since ${formatInstant(next)}: no delivery role runs, or its log says what fails`,
+    `${windows} of digests are overdue, the first since ${formatInstant(next)}: no delivery role runs, or the log of the delivery role has the error`,
   );
 }
 
@@ -67,7 +67,7 @@ const storedChecks = (backend: Backend, keys: Keys, clock: Clock): Promise<reado
     checkStep('in doubt', async () => {
       const inDoubt = (await backend.ledger.countByState()).IN_DOUBT ?? 0;
       if (inDoubt === 0) return 'none';
-      throw new Error(`${inDoubt} wait for a person: npx carillon deliveries --state IN_DOUBT`);
+      throw new Error(`${inDoubt} deliveries in doubt wait for a decision: npx carillon deliveries --state IN_DOUBT`);
     }),
   ]);
 
@@ -85,7 +85,10 @@ const sendingChecks = async (backend: Backend): Promise<readonly Check[]> => [
     const left = await said.behind();
     if (left === 0) return 'no delivery is stuck';
     const what = `${left} records of ${READ_BEFORE_SENDING.join(' and ')} are unread`;
-    if (left >= before) throw new Error(`${what}: a delivery role that started later sends nothing; its log says why`);
+    if (left >= before)
+      throw new Error(
+        `${what}: a delivery role that starts now sends nothing until it has read them; its log has the cause`,
+      );
     return `${what}, and are being read: a delivery role that started since sends when they are`;
   }),
 ];

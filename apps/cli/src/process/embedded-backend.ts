@@ -126,9 +126,9 @@ function pageCheck(pages: PageState): Check {
       detail: `damaged: ${pages.damages.join('; ')}. Restore a backup: npx carillon restore FILE --data-dir NEW`,
     };
   }
-  if (pages.kind === 'not seen') return { step, ok: false, detail: `could not be looked at: ${pages.why}` };
+  if (pages.kind === 'not seen') return { step, ok: false, detail: `the data file could not be checked: ${pages.why}` };
   if (pages.kind === 'whole') return { step, ok: true, detail: 'whole' };
-  return { step, ok: true, detail: 'being looked at, which takes a while for a file of this size: ask again' };
+  return { step, ok: true, detail: 'the check of the data file is still running: run the command again' };
 }
 
 async function diskChecks(dataDir: string, data: Embedded): Promise<Check[]> {

@@ -28,6 +28,10 @@ it('an account whose mail comes back to nobody is named, with what to set', () =
 it('a listener is shown with the accounts that use it', () => {
   const used = withAccount(smtp({ return_path: 'bounces.shop.example.com' }));
   expect(reportChecks(used, LMTP)).toEqual([
-    { step: 'bounces', ok: true, detail: 'LMTP on 127.0.0.1:7425; accounts: 1 with a return_path' },
+    {
+      step: 'bounces',
+      ok: true,
+      detail: 'listens for bounce mail on LMTP 127.0.0.1:7425; accounts with a return_path: 1',
+    },
   ]);
 });

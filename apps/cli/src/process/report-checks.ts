@@ -18,7 +18,8 @@ export function reportChecks(configuration: Configuration, bounces: BounceSettin
     const detail = `return_path is set (${names}), but no listener accepts bounce mail: set bounces.listen in carillon.yaml for control and gateway`;
     return [{ step: 'bounces', ok: false, detail }];
   }
-  const where = `${bounces.protocol.toUpperCase()} on ${bounces.host}:${bounces.port}`;
-  const uses = returning.length === 0 ? 'no account has a return_path yet' : `${returning.length} with a return_path`;
-  return [{ step: 'bounces', ok: true, detail: `${where}; accounts: ${uses}` }];
+  const where = `${bounces.protocol.toUpperCase()} ${bounces.host}:${bounces.port}`;
+  const uses =
+    returning.length === 0 ? 'no account has a return_path yet' : `accounts with a return_path: ${returning.length}`;
+  return [{ step: 'bounces', ok: true, detail: `listens for bounce mail on ${where}; ${uses}` }];
 }

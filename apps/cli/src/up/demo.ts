@@ -18,7 +18,7 @@ export async function startDemo(folder: string, ports: ControlPorts): Promise<{ 
   if (body.faults.length > 0) {
     // Before anything is made: the key of a deployment that stays empty would be shown to nobody.
     const mistakes = body.faults.map((fault) => showFault(fault, folder));
-    throw new UsageError(`mend ${folder}, or take it away, then start again\n${mistakes.join('\n')}`);
+    throw new UsageError(`correct or remove ${folder}, then start Carillon again\n${mistakes.join('\n')}`);
   }
   const by = { actor: SYSTEM_ACTOR, origin: 'apply', message: 'The demo', requestId: null } as const;
   const { key } = await createApiKey('shop', { name: 'backend' }, by, ports);

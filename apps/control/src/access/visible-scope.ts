@@ -53,7 +53,7 @@ export const rememberScope = (request: FastifyRequest, sight: VisibleScope): voi
 /** Returns the scope of a request. Throws on routes without one. */
 export function visibleScopeOf(request: FastifyRequest): VisibleScope {
   const sight = request.getDecorator<VisibleScope | null>(SIGHT);
-  if (!sight) throw new Error(`${request.routeOptions.url} looks at no workspace`);
+  if (!sight) throw new Error(`${request.routeOptions.url} declares no workspace to read`);
   return sight;
 }
 

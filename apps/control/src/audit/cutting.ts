@@ -78,7 +78,7 @@ export async function cutAudit(ports: CuttingPorts, isOurs: (seal: AuditSeal) =>
     await takeAway();
   } catch (error) {
     await tell('failed', isCarillonError(error) ? error.code : 'internal').catch(() => undefined);
-    throw new Error(`${NOT_TAKEN}: it is tried again in an hour`, { cause: error });
+    throw new Error(`${NOT_TAKEN}: Carillon tries again in an hour`, { cause: error });
   }
   await tell('done', null);
 

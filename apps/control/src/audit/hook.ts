@@ -79,7 +79,7 @@ export async function auditEach<T>(
   change: (part: readonly T[]) => Promise<void>,
 ): Promise<void> {
   const auditing = auditingOf(request);
-  if (!auditing) throw new Error('the route declares no audit');
+  if (!auditing) throw new Error('the route declares no audit action');
   if (things.length > MAX_TARGETS) return change(things);
   for (let from = 0; from < things.length; from += PART) {
     const part = things.slice(from, from + PART);

@@ -59,7 +59,8 @@ export function* readTableCoroutine<Name extends string>(
     yield;
   }
   const [header, ...records] = [...all, ...reader.end()].filter((record) => !isBlank(record));
-  if (!header) throw new CarillonError('invalid_request', 'the file is empty: its first line names the columns');
+  if (!header)
+    throw new CarillonError('invalid_request', 'the file is empty: write the names of the columns into the first line');
   const titles = titlesOf(header, shape);
   if (records.length > shape.mostRows) {
     throw new CarillonError('invalid_request', `${records.length} rows are too many for one request`, {
@@ -93,14 +94,14 @@ function titlesOf<Name extends string>(header: CsvRecord, { columns, needed }: T
   const refuse = (why: string): CarillonError => new CarillonError('invalid_request', `line ${header.line}: ${why}`);
   if (header.fault !== null) throw refuse(header.fault);
   if (header.cells.length > MAX_COLUMNS) {
-    throw refuse(`${header.cells.length} columns are too many, ${MAX_COLUMNS} are the most`);
+    throw refuse(`the first line has ${header.cells.length} columns; the limit is ${MAX_COLUMNS}`);
   }
   const titles = header.cells.map(nameOf);
   const named = titles.filter((title) => title !== '');
   if (new Set(named).size < named.length) throw refuse('two columns have the same name');
   for (const name of needed) {
     if (titles.includes(name)) continue;
-    if (titles.length === 1 && /[;\t|]/.test(header.text)) throw refuse('cells are separated by commas');
+    if (titles.length === 1 && /[;\t|]/.test(header.text)) throw refuse('expected commas between the columns');
     const meant = insteadOf(name, named);
     throw refuse(
       `the first line names the columns, and none is called ${name}${meant.startsWith('did') ? ` (${meant})` : ''}; columns are ${columns.join(', ')}`,

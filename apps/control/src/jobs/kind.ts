@@ -158,6 +158,6 @@ export function failureOf(item: string, error: unknown, watch: JobKindPorts['wat
   if (!isCarillonError(error)) watch.trouble(`an item of a job, ${item}`, error);
   const { code, detail } = isCarillonError(error)
     ? error
-    : { code: 'internal', detail: 'something failed on our side; the log of the control role says what' };
+    : { code: 'internal', detail: 'internal error; the log of the control role has the details' };
   return { item, code, detail };
 }

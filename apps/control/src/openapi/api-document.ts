@@ -16,7 +16,7 @@ const NOWHERE: ControlConfig = {
 };
 
 const unasked = (): never => {
-  throw new Error('routes are only described');
+  throw new Error('internal error: the API document describes routes and does not run them');
 };
 const NOBODY: Access = {
   who: async () => null,

@@ -143,7 +143,7 @@ export function rollbackRequest(wish: RollbackWish, withReferences: boolean, cur
  * existing rules keep id and stream.
  */
 function withIdsOfToday(ref: ResourceRef, to: Resource, current: Configuration): unknown {
-  if (!isWritten(to)) throw new CarillonError('invalid_request', 'this kind has no versions');
+  if (!isWritten(to)) throw new CarillonError('invalid_request', 'resources of this kind have no versions');
   const then = writtenBody(to);
   const today = findResource(current, 'notification', ref.workspace, ref.name)?.body;
   if (ref.kind !== 'notification' || !today) return then;

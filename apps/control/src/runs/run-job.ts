@@ -46,7 +46,7 @@ async function discard(id: RunId, { runChild, runs }: Pick<JobKindPorts, 'runChi
 
 async function execute(kind: RunKind, id: RunId, ports: JobKindPorts, stop: AbortSignal): Promise<void> {
   const run = await ports.runs.get(id);
-  if (!run) throw new Error(`run ${id} cannot be executed here`);
+  if (!run) throw new Error(`run ${id} is not stored any more`);
   // The process that ended after it wrote the result, and before it counted the item.
   if (run.checksum !== null) return;
   await kind.execute(run, ports, stop);

@@ -215,7 +215,7 @@ function createPartnerLanes() {
     },
     partnerIn(lane: string): Partner {
       const partner = partners.get(lane);
-      if (!partner) throw new Error(`no trigger was ever put into the lane ${lane}`);
+      if (!partner) throw new Error(`internal error: the queue of partner lookups ${lane} is unknown`);
       return partner;
     },
   };

@@ -56,7 +56,7 @@ export async function openDatabase(source: DatabaseSource, ports: SourcePorts): 
     async reset({ from, reason }) {
       const slot = postgresPosition(from);
       if (slot === null || reason === null)
-        throw new TypeError('only a stopped database is reset, at a position of its own');
+        throw new TypeError('only a database source that stopped can be reset, at the position where it stopped');
       const begun = await adapter.reset(target.value, tables, slot, reason);
       if (!begun.ok) return begun;
       // Carillon does not know how to reach the old server any more.

@@ -11,7 +11,7 @@ import { openTopics } from './topics-source.ts';
 export function openSource(source: ConfiguredSource, ports: SourcePorts): Promise<Result<OpenedSource, string>> {
   if (isDatabaseSource(source)) return openDatabase(source, ports);
   if (isTopicsSource(source)) return openTopics(source, ports);
-  throw new TypeError(`nothing reads a source of the kind ${source.body.kind}`);
+  throw new TypeError(`Carillon cannot read a source of the kind ${source.body.kind}`);
 }
 
 /** Names of the secrets that a source needs once its integration is gone. */

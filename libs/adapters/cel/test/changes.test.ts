@@ -48,9 +48,7 @@ describe('the names of a change', () => {
   it('are not set for an event that is no change', () => {
     expect(errorOf('previous.status')).toBe('previous is not set here');
     expect(errorOf('op == "create"')).toBe('op is not set here');
-    expect(errorOf('changed(event.status)')).toBe(
-      'changed is known only for changes of a database and on streams with a key',
-    );
+    expect(errorOf('changed(event.status)')).toBe('changed works only for database changes and on streams with a key');
   });
 });
 

@@ -25,7 +25,7 @@ describe('numbers', () => {
     expect(value('event.big > 9007199254740992.0', event)).toBe(true);
     expect(value('event.big - 9007199254740990', event)).toBe(3);
     expect(errorOf('event.top + 1', event)).toContain('overflow');
-    expect(errorOf('event.big * 1.5', event)).toContain('too big to become');
+    expect(errorOf('event.big * 1.5', event)).toContain('too large to be converted');
   });
 
   it('answers division by zero and results that JSON cannot say with an error', () => {

@@ -66,7 +66,7 @@ function readAnswer(
 }
 
 const WORDS: Readonly<Record<number, string>> = {
-  401: ': it does not take the key',
+  401: ': it does not accept the key of the integration',
   403: ': the key lacks a scope (cohort:read and person:read), or is of another project',
   404: ': there is no such project or cohort',
 };

@@ -30,7 +30,10 @@ export function openHistory(dataDir: string, logId: LogId): EventHistory {
       bounds: async (topic, partition) => log.bounds(topic, partition),
       pages: (range, maxRecords) => readPages(log, range, maxRecords),
       registry: createSchemaRegistry(reader, async (_operation, _load, ...[subject]) => {
-        throw new CarillonError('data_version', `the data file holds no schema of ${subject}; start it once`);
+        throw new CarillonError(
+          'data_version',
+          `the data file has no schema of ${subject}; start Carillon with this data folder once`,
+        );
       }),
       close: () => reader.close(),
     };

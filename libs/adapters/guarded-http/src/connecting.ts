@@ -19,7 +19,7 @@ const UNLISTED: OutboundFailure = {
   reason: 'refused_address',
   detail: 'only https on port 443 or 8443 is allowed here; the operator of the deployment can list the address',
 };
-const UNREACHABLE: OutboundFailure = { reason: 'unreachable', detail: 'no connection came about' };
+const UNREACHABLE: OutboundFailure = { reason: 'unreachable', detail: 'no connection could be opened' };
 
 /**
  * Opens connections to addresses that the guard has seen, and to nothing else: the name is resolved once, every address

@@ -66,7 +66,7 @@ export function createGuardedHttp({ guard }: GuardedHttpOptions): OutboundHttp {
         if (error instanceof ConnectionRefused) return err(error.failure);
         if (stopped.aborted) return err(failure('stopped', 'Carillon was stopped during the call'));
         if (late.aborted) return err(failure('timeout', `no whole answer within ${asked.totalTimeout} ms`));
-        return err(failure('broken', 'the connection broke, or what came is not HTTP'));
+        return err(failure('broken', 'the connection broke, or the response is not HTTP'));
       }
     },
     async close() {
@@ -91,7 +91,7 @@ async function readBody(
     bytes += piece.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     if (!room(piece.length))
-      throw new ConnectionRefused(failure('no_room', 'too much of its answers is being read at once'));
+      throw new ConnectionRefused(failure('no_room', 'too many response bytes of this service are being read at once'));
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
@@ -107,17 +107,19 @@ async function unpack(
     .toLowerCase();
   if (encoding === 'identity' || encoding === '' || body.length === 0) return body;
   if (encoding !== 'gzip') {
-    throw new ConnectionRefused(failure('broken', `the answer is encoded as ${JSON.stringify(encoding.slice(0, 40))}`));
+    throw new ConnectionRefused(
+      failure('broken', `the response has the unsupported encoding ${JSON.stringify(encoding.slice(0, 40))}`),
+    );
   }
   try {
     const unpacked = await unzip(body, { maxOutputLength: maxBytes });
     if (!room(unpacked.length))
-      throw new ConnectionRefused(failure('no_room', 'too much of its answers is being read at once'));
+      throw new ConnectionRefused(failure('no_room', 'too many response bytes of this service are being read at once'));
     return unpacked;
   } catch (error) {
     if (error instanceof ConnectionRefused) throw error;
     if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
-    throw new ConnectionRefused(failure('broken', 'the answer says that it is gzip and is not'), { cause: error });
+    throw new ConnectionRefused(failure('broken', 'the response claims to be gzip and is not'), { cause: error });
   }
 }
 

@@ -191,7 +191,7 @@ describe('A reader of foreign topics', () => {
   it("reads no topic of Carillon's own", async () => {
     broker.script = { topic: 'carillon.events', fetch: recordAt0 };
     const { topics } = await sources.check(target, ['carillon.events']);
-    expect(topics).toMatchObject([{ problem: { reason: 'may_not_read', detail: 'Carillon keeps it for itself' } }]);
+    expect(topics).toMatchObject([{ problem: { reason: 'may_not_read', detail: 'Carillon uses this topic itself' } }]);
     const reader = sources.open(target, ['carillon.events'], null, {
       take: async (batch) => void batches.push(batch),
       report: (report) => void reports.push(report),

@@ -15,7 +15,7 @@ export function endCommandsWithTheirConnection(): void {
   // oxlint-disable-next-line typescript/unbound-method -- it is called on a connection below
   const { writeCommand } = prototype;
   if (typeof writeCommand !== 'function')
-    throw new Error('this release of the driver of MongoDB writes commands in another way');
+    throw new Error('internal error: this version of the MongoDB driver is not supported');
   isGuarded = true;
   prototype.writeCommand = async function write(command, options) {
     const closed = Promise.withResolvers<never>();

@@ -32,7 +32,8 @@ export async function verifyStores(
     await attempt(() => leases.updateOne({ _id }, { $set: { holder: 'doctor', until: 0 } }, { upsert: true }));
     const found = await attempt(() => leases.findOne({ _id }));
     await attempt(() => leases.deleteOne({ _id }));
-    if (found?.holder !== 'doctor') throw new Error('a majority acknowledged a write and does not show it');
+    if (found?.holder !== 'doctor')
+      throw new Error('MongoDB acknowledged a write with a majority, but a majority read does not return it');
     return 'a majority acknowledges writes and shows them';
   });
   const indexes = await step('database indexes', async () => {

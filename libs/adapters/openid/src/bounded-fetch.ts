@@ -31,7 +31,7 @@ export const boundedFetch =
     });
     if (!answer.ok) throw new NoAnswer(answer.error);
     const { status, headers: answered, body: bytes } = answer.value;
-    if (status >= 500) throw new NoAnswer({ reason: 'broken', detail: `it answered with status ${status}` });
+    if (status >= 500) throw new NoAnswer({ reason: 'broken', detail: `the provider answered with status ${status}` });
     const isEmpty = status === 204 || status === 205 || status === 304;
     // A body that was compressed is not any more.
     const { 'content-encoding': _, 'content-length': __, ...kept } = answered;

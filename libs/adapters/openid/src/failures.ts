@@ -15,15 +15,16 @@ export function failureOf(error: unknown): ProofFailure {
       return { reason: 'declined', detail: `the provider sent you back: ${word(one.error)}` };
     }
     if (one instanceof openid.ResponseBodyError) {
-      return { reason: 'invalid', detail: `the provider refuses what Carillon shows it: ${word(one.error)}` };
+      return { reason: 'invalid', detail: `the provider refused the request of Carillon: ${word(one.error)}` };
     }
     if (one instanceof openid.WWWAuthenticateChallengeError) {
-      const detail = 'the provider refuses Carillon: an owner looks at client_id and client_secret';
+      const detail =
+        'the provider refused the credentials of Carillon: an owner must check client_id and client_secret';
       return { reason: 'invalid', detail };
     }
   }
   const timedOut = chain.some((one) => 'code' in one && (one.code === 'OAUTH_TIMEOUT' || one.code === 'OAUTH_ABORT'));
-  if (timedOut) return { reason: 'unavailable', detail: 'it gave no whole answer in time' };
+  if (timedOut) return { reason: 'unavailable', detail: 'the provider sent no complete response in time' };
   // Messages of the library are fixed texts; what was compared is in other places.
   const texts = chain.filter((one) => 'code' in one || one instanceof openid.ClientError).map(({ message }) => message);
   return { reason: 'invalid', detail: texts.at(-1) ?? 'its answer cannot be read' };

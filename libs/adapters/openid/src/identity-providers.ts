@@ -107,7 +107,7 @@ export function createIdentityProviders(parts: {
           idTokenExpected: true,
         });
         const claims = tokens.claims();
-        if (!claims) throw new openid.ClientError('the provider gave no ID token');
+        if (!claims) throw new openid.ClientError('the provider sent no ID token');
         checkClaims(claims);
         const silent = wanted.some((name) => claims[name] === undefined);
         const asks = silent && configuration.serverMetadata().userinfo_endpoint !== undefined;

@@ -16,7 +16,11 @@ export function readAnswer(
 ): PartnerAnswer {
   if (status >= 200 && status < 300) return readItems(status, headers['content-type'], body, room);
   if (status === 401 || status === 403) {
-    return { kind: 'unauthorized', status, detail: `the partner answered ${status}: it does not take the key` };
+    return {
+      kind: 'unauthorized',
+      status,
+      detail: `the partner answered ${status}: it does not accept the key of the integration`,
+    };
   }
   if (status === 429 || status === 503) {
     const retryAfter = readRetryAfter(headers['retry-after'], now);
@@ -68,7 +72,7 @@ function readItems(
   if (values > MAX_ANSWER_VALUES)
     return invalid(`the answer has more than ${MAX_ANSWER_VALUES} fields and items of lists`);
   if (!room(values * JSON_VALUE_BYTES)) {
-    return { kind: 'no_room', status: null, detail: 'too much of its answers is being read at once' };
+    return { kind: 'no_room', status: null, detail: 'too many response bytes of this service are being read at once' };
   }
   const read = readJson(body, LIMITS);
   if (!read.ok) {

@@ -102,7 +102,7 @@ describe('an answer', () => {
     ['204', answering('', {}, 204), 'invalid', /not valid JSON/],
     ['301', answering('', { location: '/' }, 301), 'refused', /redirects are not followed/],
     ['409', answering('', {}, 409), 'refused', /409/],
-    ['401', answering('', {}, 401), 'unauthorized', /does not take the key/],
+    ['401', answering('', {}, 401), 'unauthorized', /does not accept the key of the integration/],
     ['500', answering('', {}, 500), 'unavailable', /500/],
     ['503', answering('', {}, 503), 'throttled', /503/],
   ])('%s', async (_what, script, kind, detail) => {

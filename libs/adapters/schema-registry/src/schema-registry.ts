@@ -149,7 +149,7 @@ function normalized(schema: string): string {
   try {
     return JSON.stringify(JSON.parse(schema));
   } catch (error) {
-    throw new CarillonError('invalid_request', `an Avro schema is JSON: ${messageOf(error)}`);
+    throw new CarillonError('invalid_request', `the Avro schema is not valid JSON: ${messageOf(error)}`);
   }
 }
 

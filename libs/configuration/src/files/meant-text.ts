@@ -39,7 +39,7 @@ export function meantText(line: string): Meant | null {
 }
 
 const meantExpression = (key: string, value: string): Meant => ({
-  message: 'an expression is no template: {{ }} stands in templates alone',
+  message: 'an expression is not a template: use {{ }} only in templates',
   expected: 'an expression',
   fix: `write ${key}: ${value.replaceAll(/\{\{\s*|\s*\}\}/g, '')}`,
 });

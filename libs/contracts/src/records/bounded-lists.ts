@@ -40,7 +40,7 @@ class Cursor {
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
     }
-    throw new Error('a number has too many bytes');
+    throw new Error('the Avro record is corrupt: a number has too many bytes');
   }
 }
 
@@ -52,7 +52,7 @@ function walk(type: Type, cursor: Cursor): void {
   if (type instanceof avro.types.ArrayType) return walkList(type.itemsType, cursor);
   if (type instanceof avro.types.UnwrappedUnionType) {
     const branch = type.types[cursor.long()];
-    if (!branch) throw new Error('no such branch of a union');
+    if (!branch) throw new Error('the Avro record is corrupt: a union has no such branch');
     return walk(branch, cursor);
   }
   switch (type.typeName) {
@@ -76,7 +76,8 @@ function walkList(items: Type, cursor: Cursor): void {
   for (let count = cursor.long(); count !== 0; count = cursor.long()) {
     if (count < 0) cursor.long();
     const size = Math.abs(count);
-    if (size > cursor.left()) throw new Error(`a list claims ${size} items in ${cursor.left()} bytes`);
+    if (size > cursor.left())
+      throw new Error(`the Avro record is corrupt: a list claims ${size} items in ${cursor.left()} bytes`);
     for (let index = 0; index < size; index += 1) walk(items, cursor);
   }
 }

@@ -18,8 +18,13 @@ export function frame(id: number, body: Uint8Array): Uint8Array {
 
 /** Reads the frame; the Avro part is a view on the same bytes. */
 export function unframe(bytes: Uint8Array): Result<{ readonly id: number; readonly body: Buffer }, DecodeFault> {
-  if (bytes.length < HEADER) return err({ reason: 'not_framed', detail: `a record has at least ${HEADER} bytes` });
-  if (bytes[0] !== 0) return err({ reason: 'not_framed', detail: `the first byte is ${bytes[0]}, expected 0` });
+  if (bytes.length < HEADER)
+    return err({ reason: 'not_framed', detail: `the log record is corrupt: it has fewer than ${HEADER} bytes` });
+  if (bytes[0] !== 0)
+    return err({
+      reason: 'not_framed',
+      detail: `the log record is corrupt: its first byte is ${bytes[0]}, expected 0`,
+    });
   const id = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(1);
   return ok({ id, body: Buffer.from(bytes.buffer, bytes.byteOffset + HEADER, bytes.byteLength - HEADER) });
 }

@@ -10,6 +10,7 @@ export function allowAddress(host: string, isName: boolean): { readonly fix: str
   if (!isName) return { fix: lineFor(`["${host}"]`), detail: null };
   return {
     fix: lineFor('["ADDRESS"]'),
-    detail: 'its name leads to no address, or to one that is not allowed: write that one for ADDRESS',
+    detail:
+      'the host name has no address, or an address that is not allowed: replace ADDRESS by the address of the host',
   };
 }

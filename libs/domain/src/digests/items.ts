@@ -85,7 +85,7 @@ export function dissolvedItem(before: Delivery, newest: Configuration, now: Inst
     intent: { ...before.intent, notAfter },
     state: 'WAITING',
     reason: 'new',
-    detail: 'its digest is collected again',
+    detail: 'the digest collects its messages again',
     nextAt: before.updatedAt,
   };
 }

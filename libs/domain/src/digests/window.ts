@@ -48,5 +48,5 @@ function nextWallTime(minutes: readonly WallMinute[], days: ReadonlySet<Weekday>
     const later = minutes.map((minute) => instantAt(zone, day, minute, 'first')).filter((at) => at > now);
     if (later.length > 0) return Math.min(...later);
   }
-  throw new RangeError('a window that closes at no time of a week');
+  throw new RangeError('internal error: the digest window never closes within a week');
 }

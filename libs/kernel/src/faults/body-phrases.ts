@@ -66,7 +66,7 @@ export const BODY_PHRASES: FaultPhrases<Code> = {
     formFix: formMeantOr(meant, formExpectation(expected, remark)),
   }),
   secret_written_out: ({ example }, { label }) => ({
-    message: 'a secret does not stand in a file',
+    message: 'a secret must not be written into a file',
     expected: 'a reference to a secret',
     fix: `write ${label}: { secret: ${example} } and run: npx carillon secret set ${example} (with --deployment for an account of carillon.yaml)`,
     formMessage: `${label}: the secret itself is not kept here`,
@@ -110,7 +110,7 @@ export const BODY_PHRASES: FaultPhrases<Code> = {
   control_characters: ({ why }) => ({
     message: `the body changes when it is written to a file and read again${why === '' ? '' : `: ${why}`}`,
     expected: 'text without control characters',
-    fix: 'look for control characters, and write them as the text that they stand for',
+    fix: 'replace control characters by ordinary text',
     formMessage: 'the text has characters that cannot be shown',
     formFix: 'Type it again instead of pasting it.',
   }),
@@ -122,9 +122,9 @@ export const BODY_PHRASES: FaultPhrases<Code> = {
     formFix: 'Discard the draft and begin again.',
   }),
   given_twice: (_facts, { label }) => ({
-    message: `${label} is in this twice`,
+    message: `${label} is listed twice`,
     expected: 'each resource once',
-    fix: 'leave one of them out',
+    fix: 'remove one of the two',
     formFix: 'Leave one of them out.',
   }),
   workspace_unknown: ({ workspace }, { quote, file }) => ({
@@ -149,7 +149,7 @@ export const BODY_PHRASES: FaultPhrases<Code> = {
   put_and_removed: (_facts, { label }) => ({
     message: `${label} is both changed and removed`,
     expected: 'one of the two',
-    fix: 'leave one of them out',
+    fix: 'remove one of the two',
     formFix: 'Leave one of them out.',
   }),
 };

@@ -23,7 +23,7 @@ export const CADENCE_PHRASES: FaultPhrases<Code> = {
   quiet_hours_ignored: () => ({
     message: 'quiet hours do not apply: the notification is transactional',
     expected: '',
-    fix: 'remove transactional, or remove these hours',
+    fix: 'remove transactional, or remove the quiet hours',
     formFix: 'Remove the quiet hours, or make it non-transactional.',
   }),
   quiet_hours_ambiguous: ({ at }, { kind }) => ({
@@ -35,7 +35,7 @@ export const CADENCE_PHRASES: FaultPhrases<Code> = {
   quiet_hours_endless: ({ channels, notification }, { channelNames, quote }) => ({
     message: `the quiet hours leave no time to send ${channelNames(channels)}${whose(notification, quote)}`,
     expected: 'quiet hours that end, together with those of the workspace',
-    fix: 'shorten them, or leave out days or channels',
+    fix: 'shorten the quiet hours, or remove days or channels',
     formFix: 'Shorten them, or leave out days or channels.',
   }),
   quiet_hours_outlast_expiry: ({ expires, length, notification }, { path, quote }) => ({
@@ -51,7 +51,7 @@ export const CADENCE_PHRASES: FaultPhrases<Code> = {
     formFix: 'Remove the limits, or make it non-transactional.',
   }),
   limit_without_digest: () => ({
-    message: 'the notification has no digest that could take the rest',
+    message: 'the notification has no digest to collect the messages over the limit',
     expected: 'drop, hold, or digest together with cadence.digest',
     fix: 'write then: hold, or give the notification a digest',
     formFix: 'Hold the rest back, or switch the digest on.',

@@ -25,7 +25,7 @@ export const NOTIFICATION_PHRASES: FaultPhrases<Code> = {
     formFix: '',
   }),
   breaks_notification: ({ notification, channel, kind, name }, { channelNames, kindName, quote, file }) => ({
-    message: `${quote(notification)} sends ${channelNames(channel)} with the ${kindName(kind)} ${quote(name)}, which has nothing for it then`,
+    message: `${quote(notification)} sends ${channelNames(channel)} with the ${kindName(kind)} ${quote(name)}, which then has no text for this channel`,
     expected: `a ${kindName(kind)} for ${channelNames(channel)}`,
     fix:
       kind === 'template'
@@ -55,7 +55,7 @@ export const NOTIFICATION_PHRASES: FaultPhrases<Code> = {
   category_name_taken: ({ category, holder }, { quote }) => ({
     message: `${quote(category)} already belongs to the category ${quote(holder)}`,
     expected: 'a name that no category has any more',
-    fix: `remove ${category} here, or there`,
+    fix: `remove ${category} from one of the two categories`,
     formFix: 'Remove the old name from one of them.',
   }),
   category_removed: ({ category }, { quote }) => ({

@@ -66,7 +66,7 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     formFix: 'Add a condition, unless every event is meant.',
   }),
   item_without_list: (_facts, { label }) => ({
-    message: 'item is only there under for_each',
+    message: 'item exists only in a rule with for_each',
     expected: ROOTS,
     fix: 'add for_each: <a list in the event>, or write event instead of item',
     formMessage: `${label}: “item” needs a list of people in the event`,
@@ -75,7 +75,7 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
   once_ever: ({ from }, { label }) => ({
     message: `unique_id is missing, so ${from === 'lookup' ? 'unless the partner names one, ' : ''}each address gets this notification once, ever`,
     expected: '',
-    fix: 'write unique_id: event_id to count every event, or an expression such as event.order_id; keep it if once is meant',
+    fix: 'write unique_id: event_id to count every event, or an expression such as event.order_id; change nothing if each address shall get one message in total',
     formMessage: `${label}: each address gets this notification once, ever`,
     formFix: 'Choose “event” or a value such as the order to send it again.',
   }),
@@ -136,7 +136,7 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
   path_changed: ({ path }, { quote }) => ({
     message: `the address ${quote(path)} of a rule cannot change: senders use it`,
     expected: path,
-    fix: 'write it as it was, or make another rule',
+    fix: 'restore the previous path, or create another rule',
     formFix: 'Keep it, or add another rule.',
   }),
   identity_taken: ({ what, holder }, { quote }) => ({
@@ -147,10 +147,10 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     formFix: 'Discard one of them, or remove the other in the same publication to rename it.',
   }),
   integration_without_recipients: ({ integration }, { quote }) => ({
-    message: `${quote(integration)} does not know addresses`,
+    message: `${quote(integration)} cannot look up addresses of people`,
     expected: 'an integration of kind lookup',
-    fix: 'name the partner that does; the cohort goes under cohort',
-    formFix: 'Choose the partner that does.',
+    fix: 'name a lookup partner as integration, and the cohort under cohort',
+    formFix: 'Choose a partner that looks up people.',
   }),
   integration_without_cohorts: ({ integration }, { quote }) => ({
     message: `${quote(integration)} has no cohorts`,
@@ -214,10 +214,10 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     formFix: 'Use “time”, or let the rule wait.',
   }),
   previous_after_answer: ({ name }, { label, quote }) => ({
-    message: `${quote(name)} is not known after the answer of a partner`,
+    message: `${quote(name)} cannot be used after the lookup at a partner`,
     expected: 'an expression about event and variables',
     fix: `write ${name} in when or user_ids`,
-    formMessage: `${label}: ${quote(name)} is not known after the answer of a partner`,
+    formMessage: `${label}: ${quote(name)} cannot be used after the lookup at a partner`,
     formFix: 'Ask for it in the condition.',
   }),
   total_unknown: ({ name, known }, { label, quote }) => ({
@@ -235,17 +235,17 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     formFix: 'Use it in the condition, or remove it.',
   }),
   total_kind: (_facts, { label }) => ({
-    message: 'a total counts in one way',
+    message: 'a total can have only one of count, sum and distinct',
     expected: 'one of count, sum and distinct',
     fix: 'keep one of the three, for instance count: event.result == "failed"',
-    formMessage: `${label}: a total counts in one way`,
+    formMessage: `${label}: a total can have only one of count, sum and distinct`,
     formFix: 'Choose a count, a sum, or the number of different values.',
   }),
   total_where: (_facts, { label }) => ({
-    message: 'count has its condition already',
+    message: 'count already has a condition',
     expected: 'where beside sum or distinct',
     fix: 'write both conditions in count, joined by &&',
-    formMessage: `${label}: a count has its condition already`,
+    formMessage: `${label}: a count already has a condition`,
     formFix: 'Leave it out, and add the condition to the count.',
   }),
   total_beyond_samples: ({ name, most }, { label, quote }) => ({
@@ -258,12 +258,12 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
   totals_without_cooldown: (_facts, { label }) => ({
     message: 'the rule fires at every further event while the total lasts',
     expected: '',
-    fix: 'add cooldown: until_false, or a duration such as cooldown: 1h; keep it if each event is meant',
+    fix: 'add cooldown: until_false, or a duration such as cooldown: 1h; change nothing if every event shall send a message',
     formMessage: `${label}: the rule fires at every further event while the total lasts`,
     formFix: 'Choose a cooldown, unless each event is meant.',
   }),
   key_replaced: ({ by }) => ({
-    message: 'this key of an earlier design is not read',
+    message: 'this key is no longer supported',
     expected: by,
     fix: `write ${by}`,
     formFix: '',
@@ -283,9 +283,9 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     formFix: `Let the event stream remember at least ${bound}, or shorten it.`,
   }),
   forget_after_without_key: () => ({
-    message: 'rules remember nothing on a stream without a key',
+    message: 'forget_after needs a stream with a key, because rules keep state for each key',
     expected: 'forget_after on a stream with a key',
-    fix: 'remove forget_after, or make a stream with a key: it is fixed at creation',
+    fix: 'remove forget_after, or create a stream with a key; the key of an existing stream cannot change',
     formFix: 'Remove it, or make another event stream with a key.',
   }),
   cohort_not_listed: ({ integration, cohort, known }, { quote }) => ({
@@ -302,16 +302,16 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     formFix: 'Keep the cohort or the event stream.',
   }),
   cohort_without_lookup: () => ({
-    message: 'an analytics platform does not know addresses',
+    message: 'an analytics platform cannot look up addresses of people',
     expected: 'from: lookup',
     fix: 'write from: lookup with the partner as integration',
-    formFix: 'Choose the partner that does, under who is notified.',
+    formFix: 'Choose a partner that looks up people, under who is notified.',
   }),
   cohort_with_user_ids: (_facts, { label }) => ({
-    message: 'a rule of a cohort asks about the member',
+    message: 'a cohort rule looks up the member, so user_ids does not apply',
     expected: 'no user_ids',
     fix: 'remove user_ids',
-    formMessage: `${label}: a rule of a cohort asks about the member`,
+    formMessage: `${label}: a cohort rule looks up the member, so user_ids does not apply`,
     formFix: 'Leave it empty.',
   }),
 };

@@ -33,7 +33,7 @@ export const SECURITY_PHRASES: FaultPhrases<Code> = {
           formFix: 'Remove who may send here.',
         }
       : {
-          message: 'all rules use shared event streams, which say themselves who may send',
+          message: 'all rules use shared event streams, and each shared stream has its own security',
           expected: 'security of each stream',
           fix: `remove it here and write it into ${streams
             .split(', ')
@@ -42,7 +42,7 @@ export const SECURITY_PHRASES: FaultPhrases<Code> = {
           formFix: 'Remove who may send here.',
         },
   security_missing: () => ({
-    message: 'nobody may send its events yet',
+    message: 'nobody is allowed to send events here yet',
     expected: EITHER,
     fix: 'add security, or name a shared stream in each rule: a rule without stream has a stream of its own',
     formFix: 'Choose who may send, or a shared event stream.',
@@ -54,19 +54,19 @@ export const SECURITY_PHRASES: FaultPhrases<Code> = {
     formFix: 'Choose one of them.',
   }),
   security_empty: () => ({
-    message: 'nobody may send its events yet',
+    message: 'nobody is allowed to send events here yet',
     expected: EITHER,
     fix: 'name an API key or a JWT provider',
     formFix: 'Choose an API key or a JWT provider.',
   }),
   webhook_secret_unused: () => ({
-    message: 'only changes as Debezium sends them are signed',
+    message: 'signed requests are accepted only for changes sent by Debezium',
     expected: 'api_keys or jwt_provider',
     fix: 'name an API key or a JWT provider, or write format: debezium if the sender is Debezium',
     formFix: 'Choose an API key or a JWT provider.',
   }),
   claims_without_provider: () => ({
-    message: 'API keys have no claims',
+    message: 'claims need a JWT provider, because API keys have no claims',
     expected: 'claims beside jwt_provider',
     fix: 'remove claims',
     formFix: 'Choose a JWT provider, or remove the claims.',
@@ -74,7 +74,7 @@ export const SECURITY_PHRASES: FaultPhrases<Code> = {
   claims_missing: ({ provider }, { quote }) => ({
     message: `anyone with a token of ${quote(provider)} may send any event here, even about another person`,
     expected: '',
-    fix: 'bind a claim to a field, such as claims: { sub: event.user_id }; leave it if only your servers get such tokens',
+    fix: 'bind a claim to a field, such as claims: { sub: event.user_id }; change nothing if only your servers get such tokens',
     formFix: 'Bind a claim to a field of the event, unless only your servers get such tokens.',
   }),
   api_key_unknown: ({ name }, { quote, workspace }) => ({
@@ -95,7 +95,7 @@ export const SECURITY_PHRASES: FaultPhrases<Code> = {
   open_recipients_meant: ({ provider, field, notification }, { quote }) => ({
     message: `everybody with a token of ${quote(provider)} chooses who is notified${whose(notification, quote)}, by the field ${quote(field)}`,
     expected: '',
-    fix: 'leave it if only your servers get such tokens; else bind a claim, such as claims: { email: event.email }',
+    fix: 'change nothing if only your servers get such tokens; else bind a claim, such as claims: { email: event.email }',
     formFix: 'Bind a claim to that field, unless only your servers get such tokens.',
   }),
   audience_missing: (_facts, { label }) => ({

@@ -18,7 +18,7 @@ export const STREAM_PHRASES: FaultPhrases<Code> = {
   fixed_at_creation: ({ what, of, was }) => ({
     message: `the ${what} of ${of === '' ? 'an event stream' : of} cannot change after its creation`,
     expected: was,
-    fix: 'write it as it was, or make another stream',
+    fix: 'restore the previous value, or create another stream',
     formMessage:
       what === 'origin'
         ? 'where the events of a stream come from is fixed when the stream is made'
@@ -51,7 +51,7 @@ export const STREAM_PHRASES: FaultPhrases<Code> = {
     formFix: 'Remove the tables or the topics; make another event stream for them.',
   }),
   debezium_and_tables: () => ({
-    message: 'Carillon reads the tables itself, so no Debezium writes their changes',
+    message: 'format: debezium does not apply, because Carillon reads the tables itself',
     expected: 'tables, or format: debezium with topics',
     fix: 'remove format',
     formFix: 'Remove the format.',

@@ -26,7 +26,7 @@ export const TEMPLATE_PHRASES: FaultPhrases<Code> = {
   text_empty: ({ part }, { label }) => ({
     message: `${part} is empty`,
     expected: 'a text',
-    fix: 'write it, or leave it out',
+    fix: 'write the text, or remove this part',
     formMessage: `${label}: nothing is written yet`,
     formFix: 'Write it, or remove this part.',
   }),
@@ -82,7 +82,7 @@ export const TEMPLATE_PHRASES: FaultPhrases<Code> = {
   layout_body_escaped: () => ({
     message: 'the text of a template needs three braces',
     expected: BODY_ONCE,
-    fix: 'write {{{body}}}: with two, it is a variable of that name',
+    fix: 'write {{{body}}}; {{body}} is a variable named body',
     formFix: 'Write {{{body}}}: with two, it is a variable of that name.',
   }),
   layout_body_repeated: ({ times }) => ({

@@ -15,7 +15,7 @@ export const WORKSPACE_PHRASES: FaultPhrases<Code> = {
   environment_of_itself: () => ({
     message: 'a workspace cannot be the test environment of itself',
     expected: 'another workspace',
-    fix: 'name the workspace that it is for',
+    fix: 'name the live workspace',
     formFix: 'Choose the workspace that it is for.',
   }),
   environment_of_test: ({ workspace }, { quote }) => ({
@@ -61,7 +61,7 @@ export const WORKSPACE_PHRASES: FaultPhrases<Code> = {
   deployment_required: () => ({
     message: 'the settings of the deployment cannot be removed',
     expected: 'settings, if only empty ones',
-    fix: 'replace them with a body that holds what shall stay, or with {}',
+    fix: 'send a body with the settings to keep, or {}',
     formFix: '',
   }),
 };

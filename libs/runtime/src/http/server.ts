@@ -94,7 +94,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const stopping = closing !== undefined && !HEALTH_PATHS.has(request.url);
     if (stopping) {
       reply.header('connection', 'close');
-      throw new CarillonError('stopping', 'Send it again: another process takes it, or this one after its restart.');
+      throw new CarillonError(
+        'stopping',
+        'Send the request again: another process accepts it, or this process after its restart.',
+      );
     }
     if (!hasOneHost(request.raw)) {
       throw new CarillonError('invalid_request', 'An HTTP/1.1 request needs exactly one Host header.');

@@ -41,7 +41,7 @@ export function createAskStage(ports: AskPorts): BatchStage {
     const redrive = record.headers[REDRIVE_HEADER];
     if (redrive === undefined) return known;
     const found = await tasks.get(trigger.id);
-    if (!found) throw new Error(`task ${trigger.id} is neither new nor there`);
+    if (!found) throw new Error(`task ${trigger.id} could neither be created nor found`);
     const seen = readTask(found);
     const fresh = taskFor(record, trigger, seen.asking.takenAt ?? trigger.causedAt);
     if (seen.asking.ended?.kind !== 'parked' || seen.asking.redrives.includes(redrive)) return known;

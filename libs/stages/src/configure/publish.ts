@@ -36,7 +36,8 @@ export async function publishConfiguration(
     { topic: 'carillon.config', partition: 0, key: 'configuration', value: codec.encode(record), headers: {} },
   ]);
   const appendedAt = clock.now();
-  if (number === undefined) throw new CarillonError('log_unavailable', 'the log returned no position');
+  if (number === undefined)
+    throw new CarillonError('log_unavailable', 'the log returned no position for the new configuration');
   await view.refresh();
   const voided = view.voided(number);
   if (voided.length > 0) {

@@ -44,7 +44,7 @@ export async function decideConsents(
     if (!next) return before;
     if ((await consents.replace(next)) === 'done') return next;
   }
-  throw new Error('what a person decided could not be written');
+  throw new Error('the opt-out choice of a person could not be stored');
 }
 
 /** What is decided for one of many people. */

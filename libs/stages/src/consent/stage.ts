@@ -50,7 +50,7 @@ export function createConsentStage(ports: ConsentStagePorts): BatchStage {
       const next = fold(before, { workspace, person }, own, clock.now());
       if (!next || (await consents.replace(next)) === 'done') return;
     }
-    throw new Error('what the log knows of a person could not be written');
+    throw new Error('the opt-out choices of a person could not be stored');
   }
 
   return {

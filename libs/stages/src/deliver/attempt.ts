@@ -281,7 +281,7 @@ async function settle(
     try {
       const seen: Delivery | null = known ?? (await ports.ledger.get(sending.id));
       known = null;
-      if (!seen) throw new Error(`delivery ${sending.id} is gone`);
+      if (!seen) throw new Error(`delivery ${sending.id} does not exist any more`);
       if (seen.attempts.some((one) => one.token === token && one.result !== null)) return publish(seen, ports);
       // Suppress the address before settling. After a crash between the two writes the sweeper still finds the
       // delivery; a settled delivery is never read again.

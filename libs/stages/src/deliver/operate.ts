@@ -27,5 +27,5 @@ export async function decideOnDelivery(
     await moved.published.catch(ports.untold);
     return moved.delivery;
   }
-  throw new CarillonError('conflict', 'it changed several times meanwhile; try again');
+  throw new CarillonError('conflict', 'the delivery changed several times meanwhile; try again');
 }

@@ -187,7 +187,7 @@ function receiptOf(
       suppress: null,
       alert: false,
       code: '',
-      detail: `its list has the message as ${providerId}`,
+      detail: `the message list of the provider has the message as ${providerId}`,
       at: createdAt,
       receivedAt: clock.now(),
       inbound: null,

@@ -182,6 +182,7 @@ async function makeInvitation(
     endsAt: now + INVITATION_LASTS,
     body: { ...promised, by, createdAt: now, usedBy: null },
   };
-  if ((await people.replace(record)) !== 'done') throw new Error('an id or a word of chance was there already');
+  if ((await people.replace(record)) !== 'done')
+    throw new Error('the new random id or token exists already; send the request again');
   return { record, word };
 }

@@ -16,8 +16,8 @@ describe('refuseWeak', () => {
   it('names the reason for one that is long enough', () => {
     const long = [...MAX_USED_PASSWORDS].filter((word) => word.length >= SHORTEST_PASSWORD);
     expect(long).toContain('1qaz2wsx3edc');
-    for (const word of long) expect(() => refuseWeak(word, nobody)).toThrow('one of the most used passwords');
-    expect(() => refuseWeak(' 1Qaz2wsx3edC ', nobody)).toThrow('one of the most used passwords');
+    for (const word of long) expect(() => refuseWeak(word, nobody)).toThrow('one of the most used ones');
+    expect(() => refuseWeak(' 1Qaz2wsx3edC ', nobody)).toThrow('one of the most used ones');
     expect(() => refuseWeak('correct horse battery staple', nobody)).not.toThrow();
   });
 });

@@ -60,7 +60,7 @@ const phc = ({ memory, passes, parallelism }: Costs, salt: Uint8Array, hash: Uin
 
 function readPhc(text: string): { readonly salt: Uint8Array; readonly hash: Uint8Array; readonly costs: Costs } {
   const parts = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(text);
-  if (!parts) throw new Error('a stored password is not in the form that this version writes');
+  if (!parts) throw new Error('the stored password hash of this person has an unknown format');
   const [, memory, passes, parallelism, salt = '', hash = ''] = parts;
   return {
     salt: Buffer.from(salt, 'base64'),
@@ -78,7 +78,9 @@ export function refuseWeak(password: string, of: { readonly email: string | null
   const [local = ''] = of.email === null ? [] : asRead(of.email).split('@');
   const own = [of.email === null ? '' : asRead(of.email), local, asRead(of.name)].filter((one) => one.length > 3);
   const rest = own.reduce((left, one) => left.replaceAll(one, ''), plain);
-  if (MAX_USED_PASSWORDS.has(plain)) throw refuse('it is one of the most used passwords, which are guessed first');
-  if ([...rest].length < SHORTEST_PASSWORD / 2) throw refuse('it is your own name or address, which is guessed first');
-  if (new Set(plain).size < 5) throw refuse('it repeats the same few characters');
+  if (MAX_USED_PASSWORDS.has(plain))
+    throw refuse('this password is one of the most used ones, which attackers try first');
+  if ([...rest].length < SHORTEST_PASSWORD / 2)
+    throw refuse('this password is your own name or address, which attackers try first');
+  if (new Set(plain).size < 5) throw refuse('this password repeats the same few characters');
 }

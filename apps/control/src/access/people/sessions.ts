@@ -53,7 +53,7 @@ export function createSessions({ people, ids, clock }: Ports) {
         endsAt: now + Math.min(span, SESSION_LASTS.longest),
         body: { personId, epoch, way, createdAt: now, usedAt: now, from },
       });
-      if (done !== 'done') throw new Error('an id or a word of 256 bits of chance was there already');
+      if (done !== 'done') throw new Error('the new random id or token exists already; send the request again');
       return id;
     },
     async find(word: string): Promise<SessionRecord | null> {

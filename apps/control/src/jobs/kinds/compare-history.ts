@@ -60,7 +60,7 @@ async function compare(run: CompareRun, ports: JobKindPorts, stop: AbortSignal):
   };
   const order = { edit: await runs.edit(id) };
   const result = await runChild.execute<'compare'>(run, order, reports, stop);
-  if (!result) throw new Error(`run ${id} cannot be compared here`);
+  if (!result) throw new Error(`the comparison ${id} ended without a result`);
   const { checksum, counts: read, unchanged, people } = result;
   for (const [rule, slots] of unchanged) counter.addUnchanged(rule, slots);
   const counts: RunCounts = { read, rows: { ...counter.counts(), ...people } };

@@ -60,7 +60,7 @@ async function find(run: FindRun, { runChild, runs, runSealer }: JobKindPorts, s
     },
     stop,
   );
-  if (!result) throw new Error(`run ${run.id} cannot search here`);
+  if (!result) throw new Error(`the search ${run.id} ended without a result`);
   const { checksum, counts, events } = result;
   await runs.addEvents(events.map((event) => ({ ...event, run: run.id })));
   await writeRun(run, runs, { counts, checksum, progress: { read: run.progress.total, total: run.progress.total } });

@@ -90,7 +90,7 @@ function sendEach({ job, parameters: { rate } }: JobRun<Parameters>, ports: JobK
 
 function readExpires(text: string): Duration {
   const expires = parseDuration(text);
-  if (!expires.ok) throw new Error(`expires of a sending job: ${expires.error}`);
+  if (!expires.ok) throw new Error(`the setting expires of the sending job is not a duration: ${expires.error}`);
   return expires.value;
 }
 

@@ -35,7 +35,7 @@ async function verify(run: VerifyRun, { runChild, runs }: JobKindPorts, stop: Ab
     },
     stop,
   );
-  if (!result) throw new Error(`run ${run.id} cannot be verified here`);
+  if (!result) throw new Error(`the verification ${run.id} ended without a result`);
   const { total } = run.progress;
   await writeRun(run, runs, { ...result, progress: { read: total, total } });
 }

@@ -117,7 +117,7 @@ export async function createApiKey(
   by: ChangeOrigin,
   ports: KeyMakingPorts,
 ): Promise<{ readonly key: string; readonly expires_at: string | null }> {
-  if (!NAME.test(workspace)) throw new CarillonError('invalid_request', 'workspace: a name of a-z, 0-9 and -');
+  if (!NAME.test(workspace)) throw new CarillonError('invalid_request', 'workspace: expected a name of a-z, 0-9 and -');
   const now = ports.clock.now();
   const expires = expiryOf(wanted, now);
   const configuration = await ports.configuration.refresh();

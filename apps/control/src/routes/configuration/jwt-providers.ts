@@ -145,7 +145,11 @@ function streamSteps(
   );
   if (streams.length === 0) {
     return [
-      { step: 'streams', ok: true, detail: `none takes its tokens yet: security: { jwt_provider: ${provider} }` },
+      {
+        step: 'streams',
+        ok: true,
+        detail: `no event stream accepts tokens of this provider yet: write security: { jwt_provider: ${provider} }`,
+      },
     ];
   }
   return streams.map((stream) => ({ step: `stream ${stream.path}`, ...verdictOf(stream, claims) }));
@@ -154,11 +158,11 @@ function streamSteps(
 /** Returns what the token's holder may send to the stream. Without a token, returns the requirements. */
 function verdictOf({ security }: EventStream, claims: JsonObject | null): Omit<Check, 'step'> {
   const bindings = Object.entries(security.claims ?? {});
-  if (bindings.length === 0) return { ok: true, detail: 'takes any event with a good token' };
-  const asked = bindings.map(([claim, path]) => `${path} is the claim ${claim}`).join(' and ');
-  if (claims === null) return { ok: true, detail: `takes an event whose ${asked}` };
+  if (bindings.length === 0) return { ok: true, detail: 'this stream accepts any event with a valid token' };
+  const asked = bindings.map(([claim, path]) => `${path} equals the claim ${claim}`).join(' and ');
+  if (claims === null) return { ok: true, detail: `this stream accepts only events in which ${asked}` };
   const unusable = bindings.find(([claim, path]) => unmetBinding({ [claim]: path }, claims, {})?.why === 'no_claim');
-  if (unusable) return { ok: false, detail: `the claim ${unusable[0]} has to be a text or a whole number, and is not` };
+  if (unusable) return { ok: false, detail: `the claim ${unusable[0]} of the token must be a text or a whole number` };
   const wanted = bindings.map(([claim, path]) => `${path} is ${stringifyJson(claims[claim] ?? null)}`).join(' and ');
-  return { ok: true, detail: `takes an event whose ${wanted}` };
+  return { ok: true, detail: `this stream accepts only events in which ${wanted}` };
 }

@@ -160,7 +160,7 @@ function writeRoute(app: ApiServer, kind: KindOfResource, { body, resource }: Sc
         number === null
           ? plan.current.resources.get(resourceKey(ref))
           : resourceAt(ports.configuration.history.statesOf(ref), number);
-      if (!written) throw new CarillonError('conflict', 'it was removed in the meantime; read it again');
+      if (!written) throw new CarillonError('conflict', 'the resource was removed meanwhile; read the list again');
       void reply.header('etag', etagOf(written.number));
       return showResource(written, showingActors(ports), ports) as never;
     },

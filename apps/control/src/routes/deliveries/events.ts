@@ -306,7 +306,7 @@ function redriveDeadLetterRoute(app: ApiServer, ports: DeadLetterPorts): void {
       const { signal: stop } = new AbortController();
       const redriven = await redriveLetter(row, { by: principalOf(request).name, asking, stop }, ports);
       const [shown] = await withFacts([redriven], showDeadLetter, ports);
-      if (!shown) throw new CarillonError('internal', 'the dead letter was not shown');
+      if (!shown) throw new CarillonError('internal', 'the dead letter was not found after its redrive');
       return shown;
     },
   );

@@ -36,7 +36,7 @@ export async function askedSearch(
   demandOneOf(STARTS_RUNS, principal, workspace);
   const { run, job } = await findRun({ workspace, id: search }, ports);
   if (!isRunOf(run, 'find'))
-    throw new CarillonError('wrong_state', `${search} is not a search: name a run of kind find`);
+    throw new CarillonError('wrong_state', `${search} is not a search; send the id of a run of kind find`);
   refuseUnfinished(run, job, ports.clock.now());
   const other = SPAN_FIELDS.find((field) => question[field] !== undefined);
   if (other !== undefined) throw wrongField(other, `leave it out, because ${search} has a time range of its own`);

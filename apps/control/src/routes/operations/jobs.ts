@@ -147,7 +147,7 @@ function cancelJobRoute(app: ApiServer, ports: JobRoutePorts): void {
         }
         if ((await jobs.replace(next)) === 'done') return showJob(next, showingActors(ports));
       }
-      throw new CarillonError('conflict', 'it changed several times meanwhile; try again');
+      throw new CarillonError('conflict', 'the job changed several times meanwhile; try again');
     },
   );
 }

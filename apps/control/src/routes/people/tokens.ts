@@ -133,7 +133,8 @@ function createTokenRoute(app: ApiServer, context: TokenContext): void {
         target: record.id,
         after: factsDigest({ scopes, workspaces, expires: record.body.expiresAt }),
       });
-      if ((await people.replace(record)) !== 'done') throw new Error('an id or a word of chance was there already');
+      if ((await people.replace(record)) !== 'done')
+        throw new Error('the new random id or token exists already; send the request again');
       return reply.code(201).send({ ...showToken(record, now), token: word });
     },
   );

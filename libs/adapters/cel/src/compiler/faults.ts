@@ -34,7 +34,7 @@ const HINTS: readonly Hint[] = [
   { when: /^\|/, message: 'a single `|` is not an operator', fix: 'write `||`' },
   { when: /^<>/, message: '`<>` is not an operator', fix: 'write `!=`' },
   { when: /^`/, message: 'backquoted names are not supported', fix: 'write the name in brackets: `event["name"]`' },
-  { when: /^[“”„‘’]/, message: 'typographic quotation marks do not quote', fix: 'write `"` or `\'`' },
+  { when: /^[“”„‘’]/, message: 'typographic quotation marks are not allowed', fix: 'write `"` or `\'`' },
   { when: /^\$/, message: '`$` has no meaning here', fix: 'write the field without `$`: `event.name`' },
   { when: /^;/, message: 'an expression has no `;`', fix: 'leave it out' },
 ];
@@ -43,7 +43,7 @@ const HINTS: readonly Hint[] = [
 function meantText(source: string, offset: number): { message: string; fix: string } | undefined {
   if (source.includes('{{')) {
     return {
-      message: 'an expression is no template: `{{ }}` stands in templates alone',
+      message: 'an expression is not a template: `{{ }}` stands in templates alone',
       fix: 'write `event.id` alone, and join text with `+`: `"order-" + string(event.id)`',
     };
   }
@@ -51,8 +51,8 @@ function meantText(source: string, offset: number): { message: string; fix: stri
   const number = /^\+\d[\d ]{5,}$/.test(source.trim());
   if (!address && !number) return undefined;
   return {
-    message: 'this is text and no expression',
-    fix: `put it in quotation marks, and these in others for YAML: '"${source.trim()}"'`,
+    message: 'this is text, not an expression',
+    fix: `put the text in quotation marks, and the whole in other quotation marks for YAML: '"${source.trim()}"'`,
   };
 }
 

@@ -5,7 +5,9 @@ import type { Value } from './values.ts';
 import { CelError, isList, MAX_INT, MAX_UINT, MIN_INT, noOverload, Uint } from './values.ts';
 
 const OVERFLOW = new CelError('integer overflow: the result is beyond 64 bits');
-const TOO_BIG = new CelError('the int beside a double is too big to become one exactly: write double(…) or int(…)');
+const TOO_BIG = new CelError(
+  'the integer is too large to be converted to a double exactly: convert one side with double(…) or int(…)',
+);
 const BY_ZERO = new CelError('division by zero');
 
 const int = (value: bigint): Value => (value > MAX_INT || value < MIN_INT ? OVERFLOW : value);

@@ -59,7 +59,7 @@ function rowWithUnknown(row: JsonObject, unknown: UnknownValues): Row {
   return { row: marked as JsonObject, whole: errors[0] ?? null };
 }
 
-const NO_CHANGE = new CelError('changed is known only for changes of a database and on streams with a key');
+const NO_CHANGE = new CelError('changed works only for database changes and on streams with a key');
 
 /** `changed(event.f)`: whether the values of a path in `event` and `previous` differ, or one of them is missing. */
 export function changed(meter: Meter, frame: Frame, path: readonly string[]): Value {

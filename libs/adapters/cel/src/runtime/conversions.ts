@@ -15,7 +15,7 @@ import { CelError, MAX_INT, MAX_UINT, MIN_INT, noOverload, Span, Timestamp, Uint
 
 const unreadable = (type: string, text: string): CelError =>
   new CelError(`not a value of ${type}: ${JSON.stringify(text.slice(0, 60))}`);
-const beyond = (type: string): CelError => new CelError(`beyond the range of ${type}`);
+const beyond = (type: string): CelError => new CelError(`the value is outside the range of ${type}`);
 
 const wholeOf = (value: bigint): Value => (value > MAX_INT || value < MIN_INT ? beyond('int') : value);
 const unsignedOf = (value: bigint): Value => (value > MAX_UINT || value < 0n ? beyond('uint') : new Uint(value));

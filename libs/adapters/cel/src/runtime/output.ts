@@ -49,7 +49,7 @@ function specialToJson(meter: Meter, value: CelValue | Uint8Array): Json | CelEr
   if (value instanceof Span) return meter.spend(TIME_TO_TEXT) ? writeSpan(value) : TOO_COMPLEX;
   if (value instanceof Optional) return value.held === undefined ? null : toJson(meter, value.held);
   if (value instanceof TypeValue) return value.typeName;
-  return value instanceof CelMap ? mapToJson(meter, value) : new CelError('the result has no JSON form');
+  return value instanceof CelMap ? mapToJson(meter, value) : new CelError('the result cannot be written as JSON');
 }
 
 function mapToJson(meter: Meter, map: CelMap): Json | CelError {

@@ -3,6 +3,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { lookAtPages } from './look-at-pages.ts';
 
 const port = parentPort;
-if (!port) throw new Error('this file is the entry of a worker thread');
+if (!port) throw new Error('internal error: this file runs only as a worker thread');
 const found = lookAtPages(String(workerData));
 port.postMessage(found);

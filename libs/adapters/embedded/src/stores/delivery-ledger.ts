@@ -44,7 +44,8 @@ export const deliveryWrites = ({ sql, now }: Transaction) => ({
         row.channel,
         row.uniqueId,
       ) as DocumentRow | undefined;
-      if (!holder) throw new Error(`delivery ${row.id} was refused and nothing holds its slot`);
+      if (!holder)
+        throw new Error(`internal error: delivery ${row.id} was refused as a duplicate, but no delivery has its slot`);
       return { holder };
     });
     // Here and not by a trigger, which took a quarter of the time of an insert.

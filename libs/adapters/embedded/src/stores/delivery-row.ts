@@ -78,7 +78,7 @@ export function toRow(delivery: Delivery): DeliveryRow {
 export function fromRow({ document, intent }: Pick<DocumentRow, 'document' | 'intent'>): Delivery {
   const moving = parseJson(document) as unknown as Omit<Delivery, 'intent'> & { readonly intent: string };
   const whole = parseJson(intent) as unknown as Delivery['intent'];
-  if (whole.id !== moving.intent) throw new Error(`delivery ${moving.id} names an intent that is not beside it`);
+  if (whole.id !== moving.intent) throw new Error(`delivery ${moving.id} in the data file has lost its intent`);
   return withReceipts({ ...moving, intent: whole });
 }
 

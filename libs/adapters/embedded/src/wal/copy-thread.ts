@@ -10,7 +10,7 @@ import type { Copied, CopySettings, ToCopier } from './copier.ts';
 import { walOf, type WalState } from './wal.ts';
 
 const port = parentPort;
-if (!port) throw new Error('this file is the entry of a worker thread');
+if (!port) throw new Error('internal error: this file runs only as a worker thread');
 const { file, busyTimeout, little } = workerData as CopySettings;
 const db = new DatabaseSync(file, { timeout: busyTimeout });
 // What was copied is on the disk before the log begins anew over it.

@@ -37,7 +37,8 @@ export function createCommit(db: DatabaseSync, operations: Operations) {
 
   const attempt = (name: string, args: readonly unknown[]): Reply => {
     const operation = operations[name];
-    if (!operation) return { ok: false, failure: { code: null, message: `there is no write named ${name}` } };
+    if (!operation)
+      return { ok: false, failure: { code: null, message: `internal error: there is no write operation ${name}` } };
     save.run();
     try {
       const value = operation(...(args as never[]));

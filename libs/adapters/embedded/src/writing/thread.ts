@@ -9,7 +9,7 @@ import { failureOf } from './commit.ts';
 import type { FromWriter, Reply, ToWriter, WriterSettings } from './protocol.ts';
 
 const port = parentPort;
-if (!port) throw new Error('this file is the entry of a worker thread');
+if (!port) throw new Error('internal error: this file runs only as a worker thread');
 const settings = workerData as WriterSettings;
 const answer = (message: FromWriter): void => port.postMessage(message);
 

@@ -41,7 +41,7 @@ export class WriteQueue {
   /** Returns why a write of this size is refused, or null if it fits. A single write always fits into an empty queue. */
   refusal(load: Load): CarillonError | null {
     if (this.#bytes === 0 || this.#bytes + load.bytes <= this.#maxBytes) return null;
-    const limit = `${this.#maxBytes} bytes waiting to be written`;
+    const limit = `${this.#maxBytes} bytes are waiting to be written to the data file`;
     return new CarillonError('overloaded', `more than ${limit}; try again`, { limit, retryAfter: 1000 });
   }
 

@@ -177,7 +177,9 @@ class GroupCommit implements Writer {
       this.#queue.resolve(write, reply.value);
       return;
     }
-    const error = this.#errorOf(reply?.failure ?? { code: 'log_unavailable', message: 'the writer gave no answer' });
+    const error = this.#errorOf(
+      reply?.failure ?? { code: 'log_unavailable', message: 'the thread that writes the data file did not answer' },
+    );
     if (error instanceof CarillonError && error.code === 'log_unavailable') this.#failing = error.detail;
     this.#queue.reject(write, error);
   }

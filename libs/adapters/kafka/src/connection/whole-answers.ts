@@ -69,7 +69,9 @@ function readFromItsFirstByte(connection: ReusedConnection, socket: Socket): voi
       if (connection.authHandlers !== null && !connection.authExpectResponse) read(bytes);
       else for (const answer of answersIn(bytes)) read(answer);
     } catch (cause) {
-      socket.destroy(new Error(`the broker sent what is no answer of Kafka: ${messageOf(cause)}`, { cause }));
+      socket.destroy(
+        new Error(`the response of the broker does not follow the Kafka protocol: ${messageOf(cause)}`, { cause }),
+      );
     }
   });
 }
@@ -87,7 +89,7 @@ function createAnswers(maxBytes: number): (bytes: Buffer) => readonly Buffer[] {
     const answers: Buffer[] = [];
     for (needed = LENGTH; rest.length >= needed; needed = LENGTH) {
       const length = rest.readInt32BE(0);
-      if (length < NUMBER || length > maxBytes) throw new RangeError(`a length of ${length} bytes`);
+      if (length < NUMBER || length > maxBytes) throw new RangeError(`it announces ${length} bytes`);
       needed = LENGTH + length;
       if (rest.length < needed) break;
       answers.push(rest.subarray(0, needed));

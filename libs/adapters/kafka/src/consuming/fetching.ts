@@ -168,7 +168,9 @@ async function settleFault(
   }
   if (buffer.next() <= end) return;
   if (buffer.next() <= watermarks.end(place)) return buffer.fail(watermarks.receded(place, end));
-  buffer.fail(new CarillonError('wrong_log', `${place} ends at ${end}, before ${buffer.next()}`));
+  buffer.fail(
+    new CarillonError('wrong_log', `${place} ends at ${end}, but the reader had already read up to ${buffer.next()}`),
+  );
 }
 
 type FetchTopics = Parameters<ProtocolBroker['fetch']>[0]['topics'];

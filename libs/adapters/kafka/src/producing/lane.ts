@@ -117,7 +117,7 @@ export function createLane(makeProducer: () => DisposableProducer, watermarks: W
   /** Rejects at the deadline whatever kafkajs still waits for. */
   function inTime<T>(work: Promise<T>, until: number): Promise<T> {
     return new Promise((resolve, reject) => {
-      const late = (): void => reject(new Error('no broker confirmed it in time'));
+      const late = (): void => reject(new Error('no Kafka broker confirmed the records in time'));
       const timer = setTimeout(late, Math.max(0, until - Date.now()));
       work.then(resolve, reject).finally(() => clearTimeout(timer));
     });

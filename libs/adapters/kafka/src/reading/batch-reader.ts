@@ -49,12 +49,13 @@ export function readBatches(bytes: Buffer, from: number, to: number): FetchedMes
   let at = from;
 
   function readVarint(): number {
-    if (at >= to) throw new RangeError('a record goes on beyond its end');
+    if (at >= to) throw new RangeError('a Kafka record batch is corrupt: a record is longer than its batch');
     let byte = bytes[at++] as number;
     let value = byte & 0x7f;
     // Multiplied, not shifted: lengths fit into 31 bits, differences of times do not.
     for (let factor = 0x80; byte > 0x7f; factor *= 0x80) {
-      if (at >= to || factor > 2 ** 63) throw new RangeError('a number within a record goes on beyond its end');
+      if (at >= to || factor > 2 ** 63)
+        throw new RangeError('a number within a Kafka record batch is corrupt: a record is longer than its batch');
       byte = bytes[at++] as number;
       value += (byte & 0x7f) * factor;
     }
@@ -64,7 +65,7 @@ export function readBatches(bytes: Buffer, from: number, to: number): FetchedMes
   /** Where something of this length ends. */
   function endOf(size: number): number {
     const end = at + size;
-    if (end > to) throw new RangeError('a length within a record leads beyond its end');
+    if (end > to) throw new RangeError('a Kafka record batch is corrupt: a field is longer than its record');
     return end;
   }
 
@@ -94,7 +95,8 @@ export function readBatches(bytes: Buffer, from: number, to: number): FetchedMes
     const attributes = bytes.readInt16BE(start + ATTRIBUTES_AT);
     if (bytes[start + MAGIC_AT] !== MAGIC || attributes & COMPRESSION) throw new NotPlain();
     if (end > to) break;
-    if (end < start + HEADER_BYTES) throw new RangeError('a batch ends before its records begin');
+    if (end < start + HEADER_BYTES)
+      throw new RangeError('a Kafka record batch is corrupt: it ends before its first record');
     const firstOffset = readInt64(bytes, start);
     const firstTime = readInt64(bytes, start + FIRST_TIME_AT);
     const appended = attributes & TIME_IS_OF_APPEND ? readInt64(bytes, start + MAX_TIME_AT) : null;
@@ -123,7 +125,7 @@ export function readBatches(bytes: Buffer, from: number, to: number): FetchedMes
   return messages;
 
   function endOfRecord(size: number): number {
-    if (size < 0) throw new RangeError('a record of a negative length');
+    if (size < 0) throw new RangeError('a Kafka record batch is corrupt: a record has a negative length');
     return endOf(size);
   }
 }

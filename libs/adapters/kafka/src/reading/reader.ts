@@ -58,7 +58,7 @@ export function createReader(brokers: Brokers, watermarks: Watermarks, readTimeo
       // A client over its quota is answered at once and with nothing: that is not the end of the partition.
       const page = answered(topic, partition, responses[0]?.partitions);
       if (page.messages.length === 0 && from < page.highWatermark) {
-        throw staleError(`${placeOf(topic, partition)} goes on to ${page.highWatermark}, and nothing of it was sent`);
+        throw staleError(`${placeOf(topic, partition)} ends at ${page.highWatermark}, but the broker sent nothing`);
       }
       return page.messages;
     });
@@ -159,6 +159,6 @@ function answered<Part extends { readonly partition: number }>(
   parts: readonly Part[] | undefined,
 ): Part {
   const found = parts?.find((part) => part.partition === partition);
-  if (!found) throw staleError(`the broker answered without ${placeOf(topic, partition)}`);
+  if (!found) throw staleError(`the Kafka broker left out ${placeOf(topic, partition)}`);
   return found;
 }

@@ -97,13 +97,13 @@ export function problemsOf(
     const code = found.find((one) => one.topic === topic)?.errorCode ?? CODES.unknownTopic;
     // The configuration refuses it before.
     if (isOwnTopic(topic)) {
-      problems.set(topic, { reason: 'may_not_read', detail: 'Carillon keeps it for itself', fix: null });
+      problems.set(topic, { reason: 'may_not_read', detail: 'Carillon uses this topic itself', fix: null });
       continue;
     }
     if (code === CODES.unknownTopic) problems.set(topic, { reason: 'no_topic', detail: null, fix: null });
     if (code === CODES.notAuthorized) problems.set(topic, mayNotRead(topic));
     if (code === CODES.invalidTopic)
-      problems.set(topic, { reason: 'no_topic', detail: 'Kafka allows no such name', fix: null });
+      problems.set(topic, { reason: 'no_topic', detail: 'Kafka does not allow this topic name', fix: null });
   }
   return problems;
 }

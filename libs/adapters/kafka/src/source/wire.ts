@@ -103,7 +103,8 @@ export class CompactReader {
   list<Item>(read: () => Item): Item[] {
     const count = Math.max(0, this.#varint() - 1);
     // Each item has a byte at least.
-    if (count > this.#bytes.length - this.#at) throw new RangeError('a list is longer than its answer');
+    if (count > this.#bytes.length - this.#at)
+      throw new RangeError('the response of the Kafka broker is corrupt: a list is longer than the response');
     return Array.from({ length: count }, read);
   }
 
@@ -121,7 +122,7 @@ export class CompactReader {
       value += (byte & 0x7f) * factor;
       if (byte <= 0x7f) return value;
     }
-    throw new RangeError('a length goes on beyond its end');
+    throw new RangeError('the response of the Kafka broker is corrupt: a number has too many bytes');
   }
 
   #take(size: number): Buffer {
@@ -131,7 +132,8 @@ export class CompactReader {
 
   #pass(size: number): number {
     const at = this.#at;
-    if (size < 0 || at + size > this.#bytes.length) throw new RangeError('the answer ends too early');
+    if (size < 0 || at + size > this.#bytes.length)
+      throw new RangeError('the response of the Kafka broker is corrupt: it ends too early');
     this.#at += size;
     return at;
   }

@@ -37,12 +37,12 @@ export const sizeOf = ({ moving, intent, body }: Whole): number =>
 
 export function readDelivery({ moving, intent, body }: Whole): Delivery {
   const text = moving ?? body;
-  if (text === undefined) throw new Error('a delivery has nothing that it could be read from');
+  if (text === undefined) throw new Error('a delivery in MongoDB has no contents');
   // The first versions wrote the intent within.
   if (intent === undefined) return withReceipts(parseJson(text) as unknown as Delivery);
   const moved = parseJson(text) as unknown as Omit<Delivery, 'intent'> & { readonly intent: string };
   const whole = parseJson(intent) as unknown as Delivery['intent'];
-  if (whole.id !== moved.intent) throw new Error(`delivery ${moved.id} names an intent that is not beside it`);
+  if (whole.id !== moved.intent) throw new Error(`delivery ${moved.id} in MongoDB has lost its intent`);
   return withReceipts({ ...moved, intent: whole });
 }
 

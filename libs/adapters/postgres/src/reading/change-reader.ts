@@ -165,14 +165,15 @@ export class ChangeReader {
 
   #parseRow(message: Buffer): RowMessage {
     const read = this.#parser.parse(message);
-    if (!isRow(read)) throw new Error(`${read.tag} is no change of a row`);
+    if (!isRow(read)) throw new Error(`the database sent the message ${read.tag}, which is not a row change`);
     return read;
   }
 
   #change(message: Buffer): ReadChange | UnreadableChange | null {
     const transaction = this.#transaction;
     const table = this.#tables.get(message.readInt32BE(1));
-    if (transaction === null || table === undefined) throw new Error('a change came outside a transaction');
+    if (transaction === null || table === undefined)
+      throw new Error('the database sent a row change outside a transaction');
     transaction.changes += 1;
     if (transaction.changes <= transaction.known) return null;
     const { commitLsn, commitTime, changes, tx, at } = transaction;

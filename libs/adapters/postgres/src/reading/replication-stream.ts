@@ -78,7 +78,7 @@ export class ReplicationStream {
     client.on('error', (error) => this.stop(error));
     client.on('end', () => this.stop(new Error('the connection ended')));
     const query = client.query(command).then(
-      () => this.stop(new Error('the server ended the stream')),
+      () => this.stop(new Error('the database server ended the replication stream')),
       (error: unknown) => {
         this.stop(error);
         throw error;

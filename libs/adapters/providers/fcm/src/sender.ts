@@ -19,7 +19,7 @@ const PUSH_ALONE = 'An account of Firebase carries push messages alone.';
 export const createFcmSenderFactory = (deps: FcmSenderDeps): SenderFactory => ({
   kind: 'fcm',
   create(account, secrets, workspace) {
-    if (account.kind !== 'fcm') throw new TypeError(`an account of kind ${account.kind} is none of Firebase`);
+    if (account.kind !== 'fcm') throw new TypeError(`an account of kind ${account.kind} is not a Firebase account`);
     const { secret } = account.credentials;
     const file = secrets[secret];
     if (file === undefined) return unusableSender('credentials', `The secret ${secret} has no value.`);

@@ -202,7 +202,7 @@ function settingsOf(
 export const createSmtpSenderFactory = (deps: SmtpSenderDeps): SenderFactory => ({
   kind: 'smtp',
   create(account, secrets, workspace) {
-    if (account.kind !== 'smtp') throw new TypeError(`an SMTP sender was asked for an account of kind ${account.kind}`);
+    if (account.kind !== 'smtp') throw new TypeError(`an SMTP sender cannot use an account of kind ${account.kind}`);
     const settings = settingsOf(account, secrets, deps, workspace);
     if (!settings.ok) return unusableSender(settings.error, deps.clock);
     const signer = account.dkim ? createMailSigner(account.dkim, secrets[account.dkim.key.secret] ?? null) : ok(null);

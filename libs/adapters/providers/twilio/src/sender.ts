@@ -59,7 +59,7 @@ export const createTwilioSenderFactory = (deps: TwilioSenderDeps): SenderFactory
   kind: 'twilio',
   canBeAsked: true,
   create(account, secrets, workspace) {
-    if (account.kind !== 'twilio') throw new TypeError(`an account of kind ${account.kind} is none of Twilio`);
+    if (account.kind !== 'twilio') throw new TypeError(`an account of kind ${account.kind} is not a Twilio account`);
     const { account_sid: accountSid, api_key: key, auth_token: token } = account;
     const { secret } = key?.secret ?? token;
     const password = secrets[secret] ?? '';
