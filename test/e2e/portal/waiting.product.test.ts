@@ -112,4 +112,29 @@ describeWith('chromium', 'placed, not paid within an hour', () => {
       },
     });
   });
+
+  it('is forgotten for one order by keyboard, from the page of the stream', async () => {
+    const event = JSON.stringify({ type: 'placed', order_id: 'F-1', customer: { email: 'ada@example.com' } });
+    await demo.ask('/v1/workspaces/waits/streams/waits%2Forders/send', { event });
+    await page.goto(`${demo.control}/workspaces/waits/streams/orders`);
+    const card = main().getByRole('region', { name: 'State of an entity' });
+    await card.getByLabel('Entity').waitFor();
+    await type(/^Entity$/, 'F-1');
+    await page.keyboard.press('Enter');
+    await card
+      .getByText('No rule has state for F-1.')
+      .or(card.getByRole('list', { name: 'State of rules' }))
+      .waitFor();
+    await card
+      .getByRole('list', { name: 'State of rules' })
+      .getByText(/^waits until/)
+      .waitFor();
+    expect(await widthOf(page)).toBeLessThanOrEqual(PHONE.width);
+    expect(await violations(page)).toEqual([]);
+    await press(/^Forget F-1…$/);
+    await page.getByRole('dialog', { name: 'Forget F-1?' }).waitFor();
+    await press(/^Forget this entity$/);
+    await page.getByText('Rules forget F-1 within seconds.').waitFor();
+    await card.getByText('No rule has state for F-1.').waitFor();
+  });
 });

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Time } from '../../ui/time.tsx';
 import { waitingQuery } from './queries.ts';
@@ -7,7 +8,16 @@ import { waitingQuery } from './queries.ts';
 const MAX_COUNTED = 10_000;
 
 /** How many entities wait by the published rule, and the next deadline. Empty for a rule that does not wait or is not published. */
-export function RuleWaiting({ workspace, title }: { readonly workspace: string; readonly title: string }): ReactNode {
+export function RuleWaiting({
+  workspace,
+  title,
+  stream,
+}: {
+  readonly workspace: string;
+  readonly title: string;
+  /** Name of the stream without its workspace. Undefined for a cohort. */
+  readonly stream: string | undefined;
+}): ReactNode {
   const { data } = useQuery(waitingQuery(workspace, title));
   if (!data?.can_wait) return null;
   const { entities, next_deadline: next } = data;
@@ -22,7 +32,12 @@ export function RuleWaiting({ workspace, title }: { readonly workspace: string; 
           (next deadline: <Time at={next} />)
         </>
       )}
-      .
+      .{' '}
+      {stream !== undefined && (
+        <Link to="/workspaces/$w/streams/$s" params={{ w: workspace, s: stream }}>
+          Show the state of one, or forget it
+        </Link>
+      )}
     </p>
   );
 }

@@ -100,7 +100,9 @@ function Editor({
           Remove the rule
         </Button>
       </div>
-      {draft.resource?.body.rules?.[name] !== undefined && <RuleWaiting workspace={w} title={`${n}.${name}`} />}
+      {draft.resource?.body.rules?.[name] !== undefined && (
+        <RuleWaiting workspace={w} title={`${n}.${name}`} stream={props.stream?.slice(w.length + 1)} />
+      )}
       <div className={cls(styles.grid)}>
         <div className={cls(styles.column)}>
           <Conditions {...props} />

@@ -29,6 +29,7 @@ import styles from './streams.module.css';
 // Both stand below what is looked at first, and bring tabs, choices and fields with them.
 const SendMany = lazyPart(() => import('./send-many.tsx').then(({ SendMany: loaded }) => loaded));
 const CodeSamples = lazyPart(() => import('../rule/event-stream.tsx').then(({ CodeSamples: loaded }) => loaded));
+const EntityStateCard = lazyPart(() => import('./entity-state.tsx').then(({ EntityStateCard: loaded }) => loaded));
 const StreamSettings = lazyPart(() => import('./stream-settings.tsx').then(({ StreamSettings: loaded }) => loaded));
 
 /** One stream: its address, who may send, what was seen to come, code that sends, and an event sent right now. */
@@ -174,6 +175,12 @@ function SubscribedRules({ workspace: w, name: s, facts }: Omit<PartsProps, 'dra
   );
 }
 
+const EntityPart = (props: { readonly workspace: string; readonly path: string }): ReactNode => (
+  <Part loading={<Loading what="the state of an entity" rows={3} />}>
+    <EntityStateCard {...props} />
+  </Part>
+);
+
 /** A stream that reads tables or topics: how its source is, its newest events, and its settings. */
 function ReadParts({
   workspace: w,
@@ -192,6 +199,7 @@ function ReadParts({
       </SourceCard>
       {isPublished && <NewestEvents workspace={w} path={path} from={from} />}
       {isPublished && <SeenFields workspace={w} path={path} />}
+      {isPublished && <EntityPart workspace={w} path={path} />}
       {draft !== null && draft.body !== null && (
         <Part loading={<Loading what="the settings" />}>
           <StreamSettings draft={draft} subscribedRules={titles} />
@@ -278,6 +286,7 @@ function SentParts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNo
       )}
       {isListening && <SeenFields workspace={w} path={path} />}
       {isListening && <NewestEvents workspace={w} path={path} />}
+      {isListening && <EntityPart workspace={w} path={path} />}
       {facts?.isShared === false ? (
         <Card title="Settings">
           <p>
