@@ -101,8 +101,8 @@ function* passGates(rowSide: RowSide, context: CompareContext, add: AddGate): Co
 }
 
 const HELD_BACK =
-  'the event alone does not say why: a later event ended the wait, the deadline is after the time range, a cooldown held the message ' +
-  'back, or earlier events decide. Try the rule with the events of the entity';
+  'the event alone does not say why: a later event ended the wait, the deadline is after the time range, the rule fired too recently, ' +
+  'or earlier events decide. Try the rule with the events of the entity';
 const NEEDS_EVENTS = 'the message cannot be shown, because the rule uses values of earlier events in its messages';
 
 /** Adds the gates of a rule with state. The comparison knows that it fired, and the event alone does not say why it did not. */
