@@ -20,7 +20,7 @@ describe('A broker whose address the guard refuses', () => {
     expect(await check('kafka:9092', 'unresolved')).toEqual([
       {
         reason: 'refused_address',
-        detail: expect.stringMatching(/^kafka:9092: its name leads to no address, or to one that is not/) as string,
+        detail: expect.stringMatching(/^kafka:9092: the host name has no address, or an address that is not/) as string,
         fix: 'allowed_private_addresses: ["ADDRESS"]',
       },
     ]);

@@ -109,7 +109,8 @@ describe('an address that the guard refuses', () => {
     expect(await check('db.internal', 'unresolved')).toEqual([
       {
         reason: 'refused_address',
-        detail: 'its name leads to no address, or to one that is not allowed: write that one for ADDRESS',
+        detail:
+          'the host name has no address, or an address that is not allowed: replace ADDRESS by the address of the host',
         fix: 'allowed_private_addresses: ["ADDRESS"]',
       },
     ]);

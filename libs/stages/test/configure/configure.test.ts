@@ -126,7 +126,7 @@ describe('the view of the configuration', () => {
     );
     const { number, resources } = await view.refresh();
     expect([number, resources.size]).toEqual([1, 3]);
-    expect(told).toEqual(['1: a record has at least 5 bytes']);
+    expect(told).toEqual(['1: the log record is corrupt: it has fewer than 5 bytes']);
   });
 
   it('stays before a record of a schema that nobody knows yet, and goes on by itself once it is known', async () => {

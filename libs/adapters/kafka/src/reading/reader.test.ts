@@ -83,8 +83,8 @@ it('an empty page is the end only where the broker says that the partition ends 
 });
 
 it('nothing but such answers is a failure, also for who looks for the name of the log', async () => {
-  await expect(readerOver([], []).offsets()).rejects.toThrow('answered without carillon.config/0');
-  await expect(readerOver([], page(1)).raw()).rejects.toThrow('goes on to 1');
+  await expect(readerOver([], []).offsets()).rejects.toThrow('left out carillon.config/0');
+  await expect(readerOver([], page(1)).raw()).rejects.toThrow('ends at 1');
   expect(await readerOver(page(0)).raw()).toEqual([]);
 });
 
