@@ -41,15 +41,9 @@ export function parseJson(text: string): Json {
   return JSON.parse(text, withBigints) as Json;
 }
 
-/** Undefined: beyond 64 bits. Such a literal was a double, whose decimal digits `JSON.stringify` writes out up to 1e21. */
-function integerOf(digits: string): bigint | undefined {
-  const integer = BigInt(digits);
-  return BigInt.asIntN(64, integer) === integer ? integer : undefined;
-}
-
 function withBigints(_name: string, item: unknown, context?: { source?: string }): unknown {
   if (typeof item === 'number' && !Number.isSafeInteger(item) && context?.source !== undefined) {
-    if (/^-?\d+$/.test(context.source)) return integerOf(context.source) ?? item;
+    if (/^-?\d+$/.test(context.source)) return BigInt(context.source);
   }
   return item;
 }
