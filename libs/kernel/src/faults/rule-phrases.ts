@@ -286,6 +286,7 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     message: 'forget_after needs a stream with a key, because rules keep state for each key',
     expected: 'forget_after on a stream with a key',
     fix: 'remove forget_after, or create a stream with a key; the key of an existing stream cannot change',
+    formMessage: 'Rules keep state for each key, so forgetting it needs an event stream with a key',
     formFix: 'Remove it, or make another event stream with a key.',
   }),
   cohort_not_listed: ({ integration, cohort, known }, { quote }) => ({
@@ -311,7 +312,7 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     message: 'a cohort rule looks up the member, so user_ids does not apply',
     expected: 'no user_ids',
     fix: 'remove user_ids',
-    formMessage: `${label}: a cohort rule looks up the member, so user_ids does not apply`,
+    formMessage: `${label}: a cohort rule looks up the member of the cohort, so it names no users`,
     formFix: 'Leave it empty.',
   }),
 };
