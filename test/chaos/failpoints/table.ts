@@ -44,7 +44,7 @@ for it. Nothing was lost and nothing came twice in any of them, or the row would
 it came there for the second time.
 
 \`IN_DOUBT lease_ran_out\`: the process was gone while the mail server may have been at work. \`answer_unknown\`: what the server
-said was not heard. Both wait for a person ([doubts and dead letters](doubts-and-dead-letters.md)).
+said was not heard. Both wait for a person ([doubts and dead letters](../../../docs/doubts-and-dead-letters.md)).
 `;
 
 /** Where the table of the cluster begins. */

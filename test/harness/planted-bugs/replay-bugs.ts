@@ -41,8 +41,8 @@ export const REPLAY_BUGS: Readonly<Record<string, TestedBug>> = {
     changes: [
       {
         file: 'apps/cli/src/replay/compare-history.ts',
-        from: 'scratch.commit({ lines, lookups, checkpoint: JSON.stringify(state) });',
-        to: 'scratch.commit({ lines, lookups, checkpoint: JSON.stringify(begun) });',
+        from: 'scratch.commit({ lines, lookups, met, checkpoint: JSON.stringify(state) });',
+        to: 'scratch.commit({ lines, lookups, met, checkpoint: JSON.stringify(begun) });',
       },
     ],
     tests: ['apps/cli/src/replay/compare-history.test.ts'],
