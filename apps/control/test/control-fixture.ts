@@ -4,7 +4,7 @@ import { CHANGED_BY_OWNER } from '@carillon/domain/configuration';
 import type { LogId } from '@carillon/kernel';
 import type { Clock, EventLog, RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, publishConfiguration, type FollowedConfiguration } from '@carillon/stages';
-import { changesOf, givenIds, neverYield, settableClock, type SettableClock, type Wish } from '@carillon/testing/given';
+import { changesOf, compileGiven, givenIds, neverYield, settableClock, type SettableClock, type Wish } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLog, createMemoryStores } from '@carillon/testing/memory';
 import { createAccess, type Access } from '../src/access/access.ts';
 import type { Permission } from '../src/access/permission.ts';
@@ -75,6 +75,7 @@ export async function openControl(
     undoSealer: plainSealer,
     runSealer: plainSealer,
     apiKeys: { make: () => ({ key: 'cln_once', keyId: 'id', digest: 'digest' }) },
+    compileRule: compileGiven,
     readEverywhere: async () => undefined,
     diagnose: async () => [],
     deadLettersKept: () => null,
