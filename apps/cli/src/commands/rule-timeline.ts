@@ -1,5 +1,4 @@
 import type { RuleTestBody } from '@carillon/contracts';
-import { totalWords } from '@carillon/domain/rules';
 import { shortened } from '../folded.ts';
 import { clean, paint, utcTime } from '../output.ts';
 
@@ -33,7 +32,9 @@ function valueLines({ explained }: Step): string[] {
 
 function decisionLines(step: Step, hasState: boolean): string[] {
   const { fired, decisions, waits_until: until } = step;
-  const totals = totalWords(step.totals).filter((words) => fired || !decisions.includes(words));
+  const totals = Object.entries(step.totals)
+    .map(([name, value]) => `totals.${name} is ${value}`)
+    .filter((words) => fired || !decisions.includes(words));
   const isSaid = until !== null && decisions.some((words) => words.includes(until));
   const state = until === null ? 'waits for nothing' : `waits until ${until}`;
   return [
