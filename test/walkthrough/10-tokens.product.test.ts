@@ -66,7 +66,7 @@ chapter('10. Tokens', (newHome) => {
     const { code, out } = await carillon.command(['jwt-provider', 'check', 'auth'], token);
     expect(code, out).toBe(0);
     expect(out).toContain('signature: made with this key');
-    expect(out).toContain('stream shop/clicks: takes an event whose event.user_id is "ada"');
+    expect(out).toContain('stream shop/clicks: this stream accepts only events in which event.user_id is "ada"');
 
     const elsewhere = await provider.token('ada', 'https://billing.example.com');
     const wrong = await carillon.command(['jwt-provider', 'check', 'auth'], elsewhere);

@@ -123,7 +123,7 @@ describe('jwt-provider check', () => {
   it('explains a good token step by step, and what each stream takes from its holder', async () => {
     const steps = await check('auth', await provider.token('ada', AUDIENCE));
     expect(told(steps)).toEqual([...ALL, 'stream shop/app'].map((step) => `ok ${step}`));
-    expect(steps.at(-1)?.detail).toBe('takes an event whose event.user_id is "ada"');
+    expect(steps.at(-1)?.detail).toBe('this stream accepts only events in which event.user_id is "ada"');
     expect(steps[1]?.detail).toMatch(/^"key-\d" \(RSA RS256\)/);
   });
 
@@ -152,7 +152,7 @@ describe('jwt-provider check', () => {
     const token = await provider.token('ada', AUDIENCE);
     const piped = await shop.run(['jwt-provider', 'check', 'auth'], { input: `Bearer ${token}\n` });
     expect(piped).toMatchObject({ code: 0, stderr: '' });
-    expect(piped.stdout).toContain('ok    stream shop/app: takes an event whose event.user_id is "ada"');
+    expect(piped.stdout).toContain('ok    stream shop/app: this stream accepts only events in which event.user_id is "ada"');
     const file = join(writeFiles(shop.folder, { 'token.jwt': `${token.slice(0, -10)}AAAAAAAAAA\n` }), 'token.jwt');
     const broken = await shop.run(['jwt-provider', 'check', 'auth', '--token-file', file]);
     expect(broken.code).toBe(1);

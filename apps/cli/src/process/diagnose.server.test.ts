@@ -103,7 +103,7 @@ describe('doctor', () => {
     await due('older', now - 7_200_000);
     const steps = await said();
     expect(steps?.ok).toBe(false);
-    expect(steps?.detail).toMatch(/^2 windows should have been sent, the first since /);
+    expect(steps?.detail).toMatch(/^2 windows of digests are overdue, the first since /);
     expect(steps?.detail).toContain(formatInstant(now - 7_200_000));
   });
 
@@ -133,7 +133,7 @@ describe('doctor', () => {
     expect(await sending(0)).toMatchObject({
       ok: false,
       detail:
-        '300 records of carillon.consents and carillon.receipts are unread: a delivery role that started later sends nothing; its log says why',
+        '300 records of carillon.consents and carillon.receipts are unread: a delivery role that starts now sends nothing until it has read them; its log has the cause',
     });
   });
 });

@@ -67,7 +67,8 @@ const storedChecks = (backend: Backend, keys: Keys, clock: Clock): Promise<reado
     checkStep('in doubt', async () => {
       const inDoubt = (await backend.ledger.countByState()).IN_DOUBT ?? 0;
       if (inDoubt === 0) return 'none';
-      throw new Error(`${inDoubt} deliveries in doubt wait for a decision: npx carillon deliveries --state IN_DOUBT`);
+      const waiting = inDoubt === 1 ? '1 delivery waits' : `${inDoubt} deliveries wait`;
+      throw new Error(`${waiting} for a decision: npx carillon deliveries --state IN_DOUBT`);
     }),
   ]);
 
