@@ -4,7 +4,15 @@ import { CHANGED_BY_OWNER } from '@carillon/domain/configuration';
 import type { LogId } from '@carillon/kernel';
 import type { Clock, EventLog, RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, publishConfiguration, type FollowedConfiguration } from '@carillon/stages';
-import { changesOf, compileGiven, givenIds, neverYield, settableClock, type SettableClock, type Wish } from '@carillon/testing/given';
+import {
+  changesOf,
+  compileGiven,
+  givenIds,
+  neverYield,
+  settableClock,
+  type SettableClock,
+  type Wish,
+} from '@carillon/testing/given';
 import { createDirectWire, createMemoryLog, createMemoryStores } from '@carillon/testing/memory';
 import { createAccess, type Access } from '../src/access/access.ts';
 import type { Permission } from '../src/access/permission.ts';

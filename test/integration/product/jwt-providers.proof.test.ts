@@ -152,7 +152,9 @@ describe('jwt-provider check', () => {
     const token = await provider.token('ada', AUDIENCE);
     const piped = await shop.run(['jwt-provider', 'check', 'auth'], { input: `Bearer ${token}\n` });
     expect(piped).toMatchObject({ code: 0, stderr: '' });
-    expect(piped.stdout).toContain('ok    stream shop/app: this stream accepts only events in which event.user_id is "ada"');
+    expect(piped.stdout).toContain(
+      'ok    stream shop/app: this stream accepts only events in which event.user_id is "ada"',
+    );
     const file = join(writeFiles(shop.folder, { 'token.jwt': `${token.slice(0, -10)}AAAAAAAAAA\n` }), 'token.jwt');
     const broken = await shop.run(['jwt-provider', 'check', 'auth', '--token-file', file]);
     expect(broken.code).toBe(1);
