@@ -34,7 +34,10 @@ export type Evaluation = {
   readonly to: number;
   readonly configNumber: number;
   readonly events: number;
-  /** Events that the states of their entities held already, because their batch came again. Rules with state did not evaluate them again. */
+  /**
+   * Events, and records that have an entity forgotten, that the states of their entities held already, because their batch came
+   * again. Rules with state did not evaluate them again.
+   */
   readonly repeated: number;
   readonly intents: number;
   readonly triggers: number;

@@ -193,11 +193,12 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
   function forget({ entity, position }: Forget, configuration: Configuration): void {
     const id = states.idOf(entity);
     const memory = states.memoryOf(id);
-    const forgotten =
-      memory && forgetEntity(memory, { position, watermark }, book.rulesOf(configuration, entity.stream));
+    if (!memory) return;
+    const tally = ranges.at(position.offset, configNumber);
+    if (memory.appliedOffset >= position.offset) tally.repeated += 1;
+    const forgotten = forgetEntity(memory, { position, watermark }, book.rulesOf(configuration, entity.stream));
     if (!forgotten) return;
     states.putMemory(id, forgotten.memory);
-    const tally = ranges.at(position.offset, configNumber);
     for (const placed of forgotten.waited) outputs.countForgotten(tally, placed);
   }
 

@@ -91,6 +91,25 @@ describe('a record that has an entity forgotten', () => {
     expect(again.save).toBeUndefined();
   });
 
+  it('counts as repeated if it is read again, because it ends no wait then', async () => {
+    await happens('placed');
+    await forget();
+    const records = await topology.records('carillon.events');
+    const event = records.slice(0, -1);
+    const start = { partition: 0, configNumber: -1, watermark: 0 };
+    const stage = createEvaluateStage(topology.ports);
+    const before = await stage.handle(event, start);
+    expect(await before.save?.()).toBe('done');
+    const first = await stage.handle(records.slice(-1), before.state);
+    expect(await first.save?.()).toBe('done');
+    const again = await stage.handle(records.slice(-1), before.state);
+    const counted = ({ outputs, decided = [] }: typeof first) =>
+      outputs.flatMap((output) =>
+        output.kind === 'evaluation' ? [[output.evaluation.repeated, decided.map(({ decision }) => decision)]] : [],
+      );
+    expect([counted(first), counted(again)]).toEqual([[[0, ['wait_cancelled']]], [[1, []]]]);
+  });
+
   it('counts the waits that it ends for their rules', async () => {
     await happens('placed');
     await forget();
