@@ -1,11 +1,9 @@
-import { createTicker } from '@carillon/engine';
-import { Progress, startStageConsumer } from '@carillon/runtime';
-import { createEvaluateStage } from '@carillon/stages';
 import { ORDER_PAID, ORDERS, orderShop, stream } from '@carillon/testing/given';
-import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { untilFound, type Topology } from '@carillon/testing/topology';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { openCluster, openDataFolder, type RealBackend } from './backends.ts';
+import { notified, startEngine, waiting, type Engine } from './engine.ts';
 
 const TIMEOUT = 120_000;
 const RECIPIENTS = { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event.order_id' } as const;
@@ -24,47 +22,8 @@ const WAITING = {
   },
 } as typeof ORDER_PAID;
 
-/** What evaluates and what appends ticks, as in a process of the engine. */
-async function startEngine({ backing }: RealBackend) {
-  const topology = await openTopology({ backing });
-  const progress = new Progress();
-  const { log, checkpoints, ruleStates } = topology.data;
-  const stage = createEvaluateStage(topology.ports);
-  const common = { group: 'engine', topic: 'carillon.events', log, checkpoints, progress } as const;
-  const consumption = await startStageConsumer({ ...common, stage, sink: topology.liveSink, watch: topology.witness });
-  return {
-    topology,
-    tick: createTicker({ log, ruleStates, clock: topology.clock, progress }),
-    async stop() {
-      await consumption.stop();
-      await topology.close();
-    },
-  };
-}
-type Engine = Awaited<ReturnType<typeof startEngine>>;
-
 const happens = (topology: Topology, status: string, order: string) =>
   topology.event({ status, order_id: order, customer: { email: 'ada@example.com' } });
-
-/** Orders with a message on the log. */
-async function notified({ topology }: Engine): Promise<readonly string[]> {
-  const { intent } = topology.ports.codecs;
-  const orders = (await topology.records('carillon.intents')).map(({ value }) => {
-    const read = intent.decode(value);
-    if (!read.ok) throw new Error(read.error.detail);
-    expect(read.value.deadline).toBe(read.value.causedAt);
-    return read.value.slot.uniqueId;
-  });
-  return orders.toSorted();
-}
-
-/** Documents of entities that wait. */
-async function waiting({ topology }: Engine): Promise<readonly string[]> {
-  const { log, ruleStates } = topology.data;
-  const partitions = Array.from({ length: log.partitions('carillon.events') }, (_, partition) => partition);
-  const due = await Promise.all(partitions.map((partition) => ruleStates.due(partition, Number.MAX_SAFE_INTEGER, 10)));
-  return due.flat().map(({ id }) => id);
-}
 
 function firesByTicks(open: () => Promise<RealBackend>): void {
   let backend: RealBackend;
