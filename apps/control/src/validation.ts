@@ -9,6 +9,8 @@ export const compileValidator: FastifySchemaCompiler<z.ZodType> =
   (data: unknown) => {
     const parsed = schema.safeParse(httpPart === 'querystring' ? withLists(schema, data) : data);
     if (parsed.success) return { value: parsed.data };
+    if (httpPart === 'body' && schema instanceof z.ZodObject && (data ?? null) === null)
+      return { error: new CarillonError('invalid_request', describeMissingBody(schema)) };
     const issues = parsed.error.issues.flatMap((issue) =>
       httpPart === 'querystring' ? strayOnes(issue, schema) : [issue],
     );
@@ -20,6 +22,13 @@ export const compileValidator: FastifySchemaCompiler<z.ZodType> =
     const pointer = first && first.path.length > 0 ? `/${placeOf(first.path, httpPart).join('/')}` : undefined;
     return { error: new CarillonError('invalid_request', words.join('; '), pointer === undefined ? {} : { pointer }) };
   };
+
+/** Names the fields that the body of an operation must have. */
+function describeMissingBody({ shape }: z.ZodObject): string {
+  const required = Object.entries(shape).filter(([, field]) => !z.safeParse(field, undefined).success);
+  const fields = required.map(([name]) => name).join(', ');
+  return `the body is missing: send a JSON object${fields === '' ? ', such as {}' : ` with ${fields}`}`;
+}
 
 type Fault = Pick<z.core.$ZodIssue, 'path' | 'message'>;
 

@@ -47,12 +47,12 @@ afterAll(async () => {
   await topology.close();
 });
 
-type Asking = { readonly of?: string; readonly method?: 'GET' | 'POST' };
+type Asking = { readonly of?: string; readonly method?: 'GET' | 'POST'; readonly payload?: object };
 async function ask(
   permissions: readonly Permission[],
   where: string | undefined,
   path: string,
-  { of = 'shop', method = 'GET' }: Asking = {},
+  { of = 'shop', method = 'GET', payload }: Asking = {},
 ) {
   const { control } = await openControl(
     accessOf(personWith('ann', permissions, where)),
@@ -62,7 +62,7 @@ async function ask(
   const answer = await control.app.inject({
     method,
     url: `/v1/workspaces/${of}/streams/${path}`,
-    ...(method === 'POST' && { payload: {} }),
+    ...(payload && { payload }),
   });
   return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() };
 }
@@ -130,7 +130,7 @@ describe('the state of an entity', () => {
 
 describe('forgetting an entity', () => {
   const forget = (permissions: readonly Permission[], where?: string, path = OF_ORDER, of = 'shop') =>
-    ask(permissions, where, `${path}/forget`, { method: 'POST', of });
+    ask(permissions, where, `${path}/forget`, { method: 'POST', of, payload: {} });
 
   it('needs the permission operate on the workspace of a known stream', async () => {
     expect(await forget(['read', 'configure'])).toMatchObject({ status: 403 });
@@ -161,6 +161,13 @@ describe('forgetting an entity', () => {
     expect(await forget(['operate'], undefined, 'views/entities/A-1')).toMatchObject({
       status: 400,
       body: { detail: 'name: stream shop/views has no key, so rules remember nothing of its events' },
+    });
+  });
+
+  it('says which body to send if there is none', async () => {
+    expect(await ask(['operate'], undefined, `${OF_ORDER}/forget`, { method: 'POST' })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', detail: 'the body is missing: send a JSON object, such as {}' },
     });
   });
 
