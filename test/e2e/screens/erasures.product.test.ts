@@ -61,6 +61,20 @@ testScreens('erasing a person', ({ api, guard, open }) => {
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Erase…');
   });
 
+  it('leads to the certificate once it is done', async () => {
+    serve();
+    const page = await open('/workspaces/shop/erasures', { as: 'owner' });
+    await page.getByRole('button', { name: 'Erase a person' }).click();
+    await dialog(page).getByRole('textbox', { name: 'Person' }).fill(PERSON);
+    await page.getByLabel('Reason').fill(REASON);
+    await press(page, 'Enter');
+    await page.getByLabel(`Type ${PERSON} to confirm`).fill(PERSON);
+    await press(page, 'Enter');
+    await dialog(page).getByRole('link', { name: 'Show the certificate' }).click();
+    await page.getByRole('region', { name: 'Certificate' }).getByText('log records: 5').waitFor();
+    expect(await dialog(page).count()).toBe(0);
+  });
+
   it('is refused at the field that is wrong, and looked at again after a conflict', async () => {
     guard.allowStatus(400, 409);
     api.answer(ERASE, problem(400, 'invalid_request', 'reason: leave the person out', { pointer: '/reason' }));

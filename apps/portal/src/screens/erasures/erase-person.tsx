@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { Refusal } from '../../api/client.ts';
 import { useMay } from '../../api/me.ts';
@@ -15,7 +16,7 @@ import styles from '../jobs/jobs.module.css';
 import { countLines } from './erasure-text.ts';
 import { ERASURES, requestErasure, type Erasure, type ErasureLook, type ErasureRequest } from './queries.ts';
 
-type Begun = Pick<Erasure, 'job' | 'workspace'>;
+type Begun = Pick<Erasure, 'id' | 'job' | 'workspace'>;
 type Look = { readonly request: ErasureRequest; readonly found: ErasureLook };
 
 /** Erases a person in three steps: who and why, what is found, and the progress of the job. */
@@ -38,6 +39,16 @@ export function ErasePerson({
         <JobProgress
           begun={{ jobs: [{ workspace: begun.workspace ?? workspace, id: begun.job }], refused: [] }}
           changes={ERASURES}
+          renderDone={(close) => (
+            <Link
+              to="/workspaces/$w/erasures"
+              params={{ w: begun.workspace ?? workspace }}
+              search={{ open: begun.id }}
+              onClick={close}
+            >
+              Show the certificate
+            </Link>
+          )}
           onClose={onClose}
         />
       ) : look ? (

@@ -56,6 +56,7 @@ export function JobProgress({
   begun: started,
   changes,
   stopping,
+  renderDone,
   onClose,
 }: {
   readonly begun: Begun;
@@ -63,6 +64,8 @@ export function JobProgress({
   readonly changes: string;
   /** Stops the jobs in another way than by cancelling them. Resolves to the jobs that take back what they did. */
   readonly stopping?: Stopping;
+  /** Links to what the jobs made. Shown once they are done. */
+  readonly renderDone?: (close: () => void) => ReactNode;
   readonly onClose: () => void;
 }): ReactNode {
   const [undo, setUndo] = useState<(Begun & { readonly note?: string | null }) | null>(null);
@@ -114,6 +117,7 @@ export function JobProgress({
           ' The person who started it lost the permission.'}
       </p>
       <progress aria-label="Progress" max={Math.max(1, of)} value={done + failed} />
+      {state === 'done' && !undo && renderDone && <p>{renderDone(close)}</p>}
       {undo?.note && <p role="note">{undo.note}</p>}
       {begun.refused.map(({ workspace, why }) => (
         <p key={workspace} role="alert">
