@@ -24,6 +24,7 @@ import { recentCalls, refusalsOf, type ProviderCall } from './provider-calls.ts'
 import { sourceChecks } from './source-checks.ts';
 import { suspendedAccounts } from './suspended-accounts.ts';
 import { waitingPartners, type WaitingPartner } from './waiting-partners.ts';
+import { lateChecks } from './late-checks.ts';
 import { waitChecks } from './wait-checks.ts';
 
 export type DeliveryCheckPorts = DropPorts &
@@ -62,6 +63,7 @@ export async function deliveryChecks(ports: DeliveryCheckPorts): Promise<readonl
         ['parked receipts', parkedReceiptChecks],
         ['intake', intakeChecks],
         ['waits', waitChecks],
+        ['late events', lateChecks],
       ] as const
     ).map(([name, look]) => looked(name, () => look(ports))),
   );

@@ -174,6 +174,7 @@ describe('doctor', () => {
         'parked receipts',
         'intake',
         'waits',
+        'late events',
       ].map((step) => ({ step, ok: true, detail: 'none' })),
     );
   });

@@ -5,6 +5,7 @@ export * from './contents/message-content.ts';
 export type { Account, Verdict } from './explain/account.ts';
 export { describeDraftOutcome, type DraftOutcome, type Drafts } from './explain/draft-findings.ts';
 export * from './explain/drops.ts';
+export * from './explain/late-events.ts';
 export * from './explain/lookups.ts';
 export * from './explain/people.ts';
 export * from './explain/row-gates.ts';

@@ -3,24 +3,16 @@ import type { Evaluation } from '@carillon/domain/events';
 import type { Lookup } from '@carillon/domain/lookups';
 import { whoIsDropped, type Dropped } from '@carillon/domain/rules';
 import type { Instant } from '@carillon/kernel';
-import type {
-  ConfigurationView,
-  EventLog,
-  Ids,
-  RecordCodec,
-  RecordCodecs,
-  TopicName,
-  EventLoopSlice,
-} from '@carillon/ports';
+import type { ConfigurationView, EventLog, Ids, RecordCodecs, EventLoopSlice } from '@carillon/ports';
 import {
   readSourceRecord,
-  decodeRecords,
   evaluateEventCoroutine,
   type EvaluatedRule,
   type RuleBook,
   runYielding,
   resolveLookupCoroutine,
 } from '@carillon/stages';
+import { newestRecords } from './newest-records.ts';
 
 /** A recipient whom a rule dropped for another reason than its `where` condition. */
 export type DropRow = {
@@ -68,9 +60,6 @@ export type DropPorts = {
   readonly slice: EventLoopSlice;
 };
 
-/** Newest records read per partition: evaluation batches and partner answers. */
-const MAX_RECORDS = 1000;
-const BATCH_SIZE = 250;
 /** Events evaluated again for one request. */
 const MAX_EVENTS = 2000;
 
@@ -93,8 +82,8 @@ export async function findDrops(
   limit: number,
   ports: DropPorts,
 ): Promise<Drops> {
-  const evaluations = await newest('carillon.evaluations', ports.codecs.evaluation, since, ports.log);
-  const lookups = await newest('carillon.lookups', ports.codecs.lookup, since, ports.log);
+  const evaluations = await newestRecords('carillon.evaluations', ports.codecs.evaluation, since, ports.log);
+  const lookups = await newestRecords('carillon.lookups', ports.codecs.lookup, since, ports.log);
   const places: Place[] = [
     ...evaluations.found.flatMap((evaluation): Place[] => {
       const rules = evaluation.rules.filter((rule) => rule.sampleError !== null && isMeant(rule.workspace));
@@ -134,33 +123,6 @@ export async function findDrops(
     }
   }
   return { rows, next, complete: next === null && evaluations.complete && lookups.complete };
-}
-
-/** Reads the records of a topic since a time. Unreadable records are skipped, because they are dead letters. */
-async function newest<T>(
-  topic: TopicName,
-  codec: RecordCodec<T>,
-  since: Instant,
-  log: EventLog,
-): Promise<{ readonly found: readonly T[]; readonly complete: boolean }> {
-  const found: T[] = [];
-  let complete = true;
-  for (let partition = 0; partition < log.partitions(topic); partition += 1) {
-    const { start, end } = await log.bounds(topic, partition);
-    const first = Math.max(start, end - MAX_RECORDS);
-    let isOlder = first === start;
-    for (let to = end; to > first; to -= BATCH_SIZE) {
-      const from = Math.max(first, to - BATCH_SIZE);
-      const records = (await log.read(topic, partition, from, to - from)).filter(({ offset }) => offset < to);
-      const recent = records.filter(({ time }) => time >= since);
-      for (const { decoded } of await decodeRecords(codec, recent)) if (decoded.ok) found.push(decoded.value);
-      if (recent.length === records.length) continue;
-      isOlder = true;
-      break;
-    }
-    if (!isOlder) complete = false;
-  }
-  return { found, complete };
 }
 
 async function evaluateAgain(

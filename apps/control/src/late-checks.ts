@@ -1,0 +1,29 @@
+import { streamTable } from '@carillon/domain/configuration';
+import { findLateEvents, type LateEventPorts } from '@carillon/insight';
+import type { Duration } from '@carillon/kernel';
+import type { Clock, ConfigurationView } from '@carillon/ports';
+import type { Check } from './ports.ts';
+
+const DAY: Duration = 86_400_000;
+/** Rules that the doctor names: those with the most late events. */
+const MAX_NAMED = 20;
+
+type LateCheckPorts = Omit<LateEventPorts, 'configuration'> & {
+  readonly configuration: Pick<ConfigurationView, 'at' | 'current'>;
+  readonly clock: Clock;
+};
+
+/** Returns, for each rule with state, how many events of the last day came more than the grace after their time. */
+export async function lateChecks(ports: LateCheckPorts): Promise<readonly Check[]> {
+  const rules = [...streamTable(ports.configuration.current()).rules.values()].flat();
+  if (rules.every(({ grace }) => grace === null)) return [];
+  const found = await findLateEvents(ports.clock.now() - DAY, ports);
+  return found.rules
+    .toSorted((a, b) => b.count - a.count)
+    .slice(0, MAX_NAMED)
+    .map(({ workspace, rule, stream, count, eventId }): Check => {
+      const events = `${found.complete ? '' : 'at least '}${count} ${count === 1 ? 'event' : 'events'}`;
+      const detail = `${events} of the last day came more than the grace of ${stream} after ${count === 1 ? 'its' : 'their'} time, such as ${eventId}; if many are late, raise \`grace\``;
+      return { step: `late events of ${workspace}/${rule}`, ok: true, detail };
+    });
+}
