@@ -49,7 +49,10 @@ function showSample(body: RuleSampleBody): string {
     ...(body.answered.length === 0 ? [] : [`${body.asks} gives for the templates: ${body.answered.join(', ')}`]),
     '',
     promise,
-    ...(body.previous === null ? [] : [`send this event of the same entity first: ${clean(body.previous)}`]),
+    ...body.earlier.map(
+      ({ event, times }) =>
+        `send this event of the same entity first, ${times === 1 ? 'once' : `${times} times`}: ${clean(event)}`,
+    ),
     '',
     body.code.curl.trimEnd(),
     '',

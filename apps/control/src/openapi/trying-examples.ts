@@ -26,7 +26,7 @@ export const TRYING_EXAMPLES = {
       credential: { kind: 'api_key', variable: 'CARILLON_API_KEY', advice: 'an API key of the stream: backend' },
       event: '{"status":"paid","total":101,"customer":{"email":"ada@example.com"}}',
       change: null,
-      previous: null,
+      earlier: [],
       sentence: null,
       fires: true,
       recipients: 1,

@@ -21,10 +21,14 @@ export const ruleSampleBody = z
       .describe(
         'JSON text of a change with `event` as its row, for testing the rule. Null: events of the stream are sent',
       ),
-    previous: z
-      .string()
-      .nullable()
-      .describe('JSON text of an event of the same entity to send first. Null: `event` alone is enough'),
+    earlier: z
+      .array(
+        z.object({
+          event: z.string().describe('JSON text'),
+          times: z.int().describe('How many times it is sent'),
+        }),
+      )
+      .describe('Events of the same entity to send first, oldest first. Empty: `event` alone is enough'),
     sentence: z
       .string()
       .nullable()
@@ -124,7 +128,11 @@ export const missingVariablesBody = z
   .object({
     template: z.string(),
     version: z.int(),
-    events: z.int().describe('Newest events of the streams whose rules send it that were looked at, at most 1,000'),
+    events: z
+      .int()
+      .describe(
+        'Newest events of the streams whose rules send it that were looked at: at most 1,000, or 200 if one of the rules has state',
+      ),
     since: z.string().nullable().describe('Arrival of the oldest; RFC 3339, UTC. Null: there is none'),
     sending: z.int().describe('Of them, those for which a rule would send it'),
     failed: z.int().describe('Of those, the ones of which no message could be made'),

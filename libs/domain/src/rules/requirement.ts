@@ -33,3 +33,14 @@ export type FieldRequirement = { readonly field: RequiredField } & (
   /** The field is one of `previous`, and its value is not that of the same field of the event. */
   | { readonly kind: 'differs' }
 );
+
+export const allOf = (requirements: readonly Requirement[]): Requirement => ({ kind: 'all', of: requirements });
+
+/** Returns the requirement with other fields in the place of its own. */
+export function withFields(requirement: Requirement, other: (field: RequiredField) => RequiredField): Requirement {
+  if (requirement.kind === 'unknown') return requirement;
+  if (requirement.kind === 'all' || requirement.kind === 'any') {
+    return { ...requirement, of: requirement.of.map((each) => withFields(each, other)) };
+  }
+  return { ...requirement, field: other(requirement.field) };
+}

@@ -1,5 +1,5 @@
 import { findRuleById, ruleTitle, type PlacedRule } from '@carillon/domain/configuration';
-import { decisionWords, memoryWords, ruleFormsOf, type EntityMemory, type RuleMemory } from '@carillon/domain/rules';
+import { decisionWords, firingSentence, memoryWords, type EntityMemory, type RuleMemory } from '@carillon/domain/rules';
 import { stringifyJson, type EventId, type Instant } from '@carillon/kernel';
 import type { ConfigurationView } from '@carillon/ports';
 import { loadMemory, type MemoryPorts } from '@carillon/stages';
@@ -91,6 +91,5 @@ const WITHDRAWN = 'the rule was removed or moved to another stream; its state en
 
 function sentenceOf(placed: PlacedRule | undefined, { since }: RuleMemory): string {
   if (placed?.since !== since) return WITHDRAWN;
-  const parts = ruleFormsOf(placed.body).map((form) => form.sentence(placed.body));
-  return parts.filter((part) => part !== null).join('; ');
+  return firingSentence(placed.body) ?? '';
 }

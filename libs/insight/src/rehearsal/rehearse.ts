@@ -22,7 +22,7 @@ import {
   type RuleOutcome,
   type ShownTotals,
 } from '@carillon/domain/rules';
-import type { Coroutine, DeriveId, Instant, LogId } from '@carillon/kernel';
+import type { Coroutine, DeriveId, Duration, Instant, LogId } from '@carillon/kernel';
 import { evaluateOutcomesCoroutine, isFired, type BookRule } from '@carillon/stages';
 
 /** A rule, and the events that it meets. */
@@ -58,6 +58,10 @@ export type RehearsedStep = {
   /** Deadline for which the entity waits after the step. Null: it does not wait. */
   readonly waitsUntil: Instant | null;
 };
+
+const DAY: Duration = 86_400_000;
+/** How long after the last event all deadlines have passed. No deadline is further ahead. */
+export const LONGEST_WAIT: Duration = 367 * DAY;
 
 const REPEAT = 'repeat: an event with this id came before';
 

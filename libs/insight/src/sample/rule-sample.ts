@@ -5,6 +5,7 @@ import { pathText, readEvent, type FieldStep, type SourceEvent } from '@carillon
 import {
   evaluateRule,
   firingSentence,
+  NOT_FIRED,
   sampleEventsOf,
   type CompiledRule,
   type RequiredField,
@@ -22,7 +23,7 @@ import {
   type Json,
   type JsonObject,
 } from '@carillon/kernel';
-import { rehearse } from '../rehearsal/rehearse.ts';
+import { LONGEST_WAIT, rehearse, type RehearsedStep } from '../rehearsal/rehearse.ts';
 import { buildEvent, placeholder, pruneEvent, valueAt, type ShapeField } from './event-shape.ts';
 import { eventSteps, type Minimum, type MinimumField } from './minimum-fields.ts';
 import { triedChange, triedEvent, triedSource, type FiredEvent } from './tried-event.ts';
@@ -38,12 +39,15 @@ export type SampleField = MinimumField & {
   readonly origin: ValueOrigin;
 };
 
+/** An event that comes so many times, one after the other. */
+export type EarlierEvent = { readonly event: JsonObject; readonly times: number };
+
 export type RuleSample = {
   readonly event: JsonObject;
   /** The change whose row `event` is. Null: the rule's stream has no changes. */
   readonly change: Change | null;
-  /** Event of the same entity that has to come first. Null: the rule does not compare events of an entity. */
-  readonly previous: JsonObject | null;
+  /** Events of the same entity that have to come first, oldest first. Empty: `event` alone is enough. */
+  readonly earlier: readonly EarlierEvent[];
   /** When the rule fires after `event`. Null: at the event. */
   readonly sentence: string | null;
   readonly fields: readonly SampleField[];
@@ -55,6 +59,8 @@ export type RuleSample = {
 
 /** Proposals that are judged before the search is given up. */
 const MAX_PROPOSALS = 200;
+/** Fewer, if each is tried with up to 500 events. */
+const MAX_LONG_PROPOSALS = 5;
 
 /** The smallest event for a rule, without a pause. */
 export const sampleRule = (
@@ -77,18 +83,20 @@ export function* sampleRuleCoroutine(
   now: Instant,
 ): Coroutine<RuleSample> {
   let best: RuleSample | null = null;
+  const most = sampleEventsOf(rule.placed.body, {}).length > 1 ? MAX_LONG_PROPOSALS : MAX_PROPOSALS;
   for (const ahead of rule.memory === null ? [0] : TIMES_AHEAD) {
     const tried = ahead === 0 ? minimum : withTimes(rule, minimum);
-    for (const assignments of proposalsFor(rule, tried, now).take(MAX_PROPOSALS)) {
-      const sample = judged(rule, tried, proposed(rule, tried, assignments, now + ahead), now);
+    if (ahead > 0 && !tried.fields.some(({ type }) => type === 'time')) break;
+    for (const assignments of proposalsFor(rule, tried, now).take(most)) {
+      const sample = yield* judged(rule, tried, proposed(rule, tried, assignments, now + ahead), now);
       if (better(sample, best)) best = sample;
       if (best !== null && best.recipients > 0) return best;
       yield;
     }
   }
   if (best) return best;
-  const recorded = firedEvent && judged(rule, minimum, taken(minimum, firedEvent, now), now);
-  return recorded?.fires ? recorded : judged(rule, minimum, proposed(rule, minimum, [], now), now);
+  const recorded = firedEvent && (yield* judged(rule, minimum, taken(minimum, firedEvent, now), now));
+  return recorded?.fires ? recorded : yield* judged(rule, minimum, proposed(rule, minimum, [], now), now);
 }
 
 const DAY = 86_400_000;
@@ -122,12 +130,14 @@ function* proposalsFor(rule: CompiledRule, minimum: Minimum, now: Instant): Gene
       source ? changeSteps(rule, field) : eventSteps(rule, field),
     usual: (steps: readonly FieldStep[]) => (source ? usualOfChange(steps, rule, source, usual) : usual(steps)),
   };
-  const when = rule.when.requirement();
-  if (rule.where) {
-    const both: Requirement = { kind: 'all', of: [when, rule.where.requirement()] };
-    yield* solve(both, around);
+  const ofForms = rule.memory?.forms.flatMap((form) => form.sampleRequirement?.(rule.when) ?? []) ?? [];
+  for (const when of [...ofForms, rule.when.requirement()]) {
+    if (rule.where) {
+      const both: Requirement = { kind: 'all', of: [when, rule.where.requirement()] };
+      yield* solve(both, around);
+    }
+    yield* solve(when, around);
   }
-  yield* solve(when, around);
 }
 
 /** Where a sample has a row before: in a change, or in the event before of the same entity. Null: the sample is one event. */
@@ -180,14 +190,14 @@ const isOnlyAddress = ({ type, usedBy }: MinimumField): boolean =>
   isAddressKind(type) && !usedBy.some((by) => by === 'when' || by === 'for_each' || by === 'where');
 
 /** Evaluates the rule for a proposed event. A rule that is switched off has a sample too. */
-function judged(rule: CompiledRule, minimum: Minimum, proposal: Proposal, now: Instant): RuleSample {
+function* judged(rule: CompiledRule, minimum: Minimum, proposal: Proposal, now: Instant): Coroutine<RuleSample> {
   const { event, change, previous, originOf } = proposal;
-  const outcome = outcomeOf(rule, proposal, now);
+  const { outcome, earlier } = yield* triedOutcome(rule, proposal, now);
   return {
     event,
     change,
-    previous,
-    sentence: firingSentence(rule.placed.body),
+    earlier: grouped([...(previous === null ? [] : [previous]), ...earlier]),
+    sentence: firingSentence(rule.placed.body, earlier.length + 1),
     fields: minimum.fields.map((field) => {
       const value = valueAt(event, field.steps);
       return { ...field, value: value ?? null, origin: value === undefined ? 'absent' : originOf(field) };
@@ -197,36 +207,73 @@ function judged(rule: CompiledRule, minimum: Minimum, proposal: Proposal, now: I
   };
 }
 
-/** Null: the intake would refuse the event. */
-function outcomeOf(rule: CompiledRule, proposal: Proposal, now: Instant): RuleOutcome | null {
-  const { placed } = rule;
-  const sample = triedSample(placed, proposal, now);
-  if (sample === null) return null;
-  const enabled = { ...rule, placed: { ...placed, enabled: true } };
-  return rule.memory === null
-    ? evaluateRule(enabled, sample, () => 'trg_sample')
-    : rehearsedOutcome(enabled, proposal, sample);
+/** Events next to each other that are the same, as one with the number of times. */
+function grouped(events: readonly JsonObject[]): readonly EarlierEvent[] {
+  const groups: EarlierEvent[] = [];
+  for (const event of events) {
+    const last = groups.at(-1);
+    if (last && stringifyJson(last.event) === stringifyJson(event)) {
+      groups[groups.length - 1] = { event, times: last.times + 1 };
+    } else groups.push({ event, times: 1 });
+  }
+  return groups;
 }
 
-/** How long a rule that waits is given. No deadline is further ahead. */
-const LONGEST_WAIT: Duration = 367 * DAY;
+type Tried = {
+  /** Null: the intake would refuse the event. */
+  readonly outcome: RuleOutcome | null;
+  /** Events like it that had to come before it. */
+  readonly earlier: readonly JsonObject[];
+};
+
+function* triedOutcome(rule: CompiledRule, proposal: Proposal, now: Instant): Coroutine<Tried> {
+  const { placed } = rule;
+  const sample = triedSample(placed, proposal, now);
+  if (sample === null) return { outcome: null, earlier: [] };
+  const enabled = { ...rule, placed: { ...placed, enabled: true } };
+  return rule.memory === null
+    ? { outcome: evaluateRule(enabled, sample, () => 'trg_sample'), earlier: [] }
+    : yield* rehearsedOutcome(enabled, proposal, sample);
+}
+
 const derive: DeriveId = (kind, ...parts) => [kind, ...parts].join('_');
 
-/** Rehearses the events that make a rule with state fire, as events of the same entity. */
-function rehearsedOutcome(rule: CompiledRule, { event, previous }: Proposal, sample: SourceEvent): RuleOutcome {
-  const timed = sampleEventsOf(rule.placed.body, event);
-  const bodies = [...(previous === null ? [] : [{ after: 0, event: previous }]), ...timed];
-  const events = bodies.map(({ after, event: body }, at): SourceEvent => {
-    const time = sample.appendedAt + after;
-    const change = sample.change && { ...sample.change, event: body };
-    const id = `${sample.id}${String(at).padStart(13, '0')}` as EventId;
-    return { ...sample, id, key: '', body, change, appendedAt: time, time };
-  });
-  const until = (events.at(-1)?.appendedAt ?? sample.appendedAt) + LONGEST_WAIT;
-  const entry = { ok: true, placed: rule.placed, rule } as const;
-  const steps = runToCompletion(rehearse({ entry, events, until }, derive));
+/** How many events are tried, so that few are soon tried. */
+const ATTEMPTS = [8, 64, Infinity];
+
+/** Rehearses a rule with state, with as few events of the same entity as make it fire or wait. */
+function* rehearsedOutcome(rule: CompiledRule, { event, previous }: Proposal, sample: SourceEvent): Coroutine<Tried> {
+  const [, ...alike] = sampleEventsOf(rule.placed.body, event);
+  const before = previous === null ? [] : [previous];
+  let earlier: readonly JsonObject[] = [];
+  for (const most of alike.length === 0 ? [] : ATTEMPTS) {
+    const tried = alike.slice(0, most);
+    const steps = yield* rehearsedSteps(rule, [...before, ...tried, event], sample);
+    const matched = steps.findIndex(({ outcome, waitsUntil }) => hasFired(outcome) || waitsUntil !== null);
+    if (matched >= 0) earlier = tried.slice(0, Math.max(0, matched - before.length));
+    if (matched >= 0 || !isCounted(steps)) break;
+  }
+  const steps = yield* rehearsedSteps(rule, [...before, ...earlier, event], sample);
   const outcomes = steps.map(({ outcome }) => outcome);
-  return outcomes.find(hasFired) ?? outcomes.at(-1) ?? { kind: 'not_fired' };
+  return { outcome: outcomes.find(hasFired) ?? outcomes.at(-1) ?? NOT_FIRED, earlier };
+}
+
+/** Returns true if more events like the first one change a total. */
+const isCounted = (steps: readonly RehearsedStep[]): boolean =>
+  stringifyJson(steps[0]?.totals ?? {}) !== stringifyJson(steps.at(-1)?.totals ?? {});
+
+function rehearsedSteps(
+  rule: CompiledRule,
+  bodies: readonly JsonObject[],
+  sample: SourceEvent,
+): Coroutine<readonly RehearsedStep[]> {
+  const events = bodies.map((body, index): SourceEvent => {
+    const change = sample.change && { ...sample.change, event: body };
+    const id = `${sample.id}${String(index).padStart(13, '0')}` as EventId;
+    return { ...sample, id, key: '', body, change };
+  });
+  const entry = { ok: true, placed: rule.placed, rule } as const;
+  return rehearse({ entry, events, until: sample.appendedAt + LONGEST_WAIT }, derive);
 }
 
 function triedSample(placed: PlacedRule, { event, change, previous }: Proposal, now: Instant): SourceEvent | null {

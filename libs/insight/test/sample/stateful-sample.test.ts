@@ -26,7 +26,7 @@ describe('a sample of a rule with state', () => {
     const sample = sampleOf({ when: 'event.type == "placed"', after: '1h', unless: 'event.type == "paid"' });
     expect(sample).toMatchObject({
       event: { type: 'placed', order_id: 'A-1001', email: 'ada@example.com' },
-      previous: null,
+      earlier: [],
       sentence: '1h after the first such event, unless event.type == "paid"',
       fires: true,
       recipients: 1,
@@ -36,6 +36,50 @@ describe('a sample of a rule with state', () => {
       fires: true,
     });
     expect(sampleOf({ when: 'event.type == "placed"' }).sentence).toBeNull();
+  });
+
+  it('has as many events as a count needs, and no more', () => {
+    const failed = { count: 'event.result == "failed"', within: '1h' };
+    const sample = sampleOf({ when: 'totals.failed >= 5', totals: { failed }, cooldown: 'until_false' });
+    const event = { order_id: 'A-1001', result: 'failed', email: 'ada@example.com' };
+    expect(sample).toMatchObject({
+      event,
+      earlier: [{ event, times: 4 }],
+      sentence: 'when 5 such events come within 1h; not again until the condition was false',
+      fires: true,
+      recipients: 1,
+    });
+    expect(sampleOf({ when: 'totals.failed > 499', totals: { failed } }).earlier[0]?.times).toBe(499);
+    expect(sampleOf({ when: 'totals.failed >= 5', totals: { failed }, after: '1h' })).toMatchObject({
+      earlier: [{ times: 4 }],
+      sentence: 'when 5 such events come within 1h; 1h after the first such event',
+      fires: true,
+    });
+  });
+
+  it('reaches a sum by the number of one event', () => {
+    const spent = { sum: 'event.amount', where: 'event.result == "ok"', within: 'calendar month' };
+    expect(sampleOf({ when: 'totals.spent > 1000', totals: { spent } })).toMatchObject({
+      event: { amount: 1001, result: 'ok' },
+      earlier: [],
+      sentence: null,
+      fires: true,
+    });
+  });
+
+  it('has another value in each event that a distinct counts', () => {
+    const places = { distinct: 'event.country', within: '1d' };
+    const sample = sampleOf({ when: 'totals.places >= 3', totals: { places } });
+    expect(sample).toMatchObject({ sentence: 'when 3 such events come within 1d', fires: true });
+    expect(
+      new Set([sample.event, ...sample.earlier.map(({ event }) => event)].map(({ country }) => country)).size,
+    ).toBe(3);
+  });
+
+  it('does not promise events for a total that an event like it never reaches', () => {
+    const carts = { count: 'event.type == "cart"', within: '30m' };
+    const sample = sampleOf({ when: 'event.type == "checkout" && totals.carts >= 1', totals: { carts } });
+    expect(sample).toMatchObject({ fires: false, earlier: [] });
   });
 
   it('asks the event for no total that the template names', () => {
@@ -70,7 +114,7 @@ describe('a sample of a rule with state', () => {
     const sample = sampleOf({ when: 'changedFromTo(event.status, "open", "paid")' });
     expect(sample).toMatchObject({
       event: { order_id: 'A-1001', status: 'paid' },
-      previous: { order_id: 'A-1001', status: 'open' },
+      earlier: [{ event: { order_id: 'A-1001', status: 'open' }, times: 1 }],
       change: null,
       fires: true,
     });

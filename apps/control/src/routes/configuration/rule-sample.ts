@@ -132,7 +132,7 @@ function showSample(
     credential,
     event: stringifyJson(sample.event),
     change: written,
-    previous: sample.previous && stringifyJson(sample.previous),
+    earlier: sample.earlier.map(({ event, times }) => ({ event: stringifyJson(event), times })),
     sentence: sample.sentence,
     fires: sample.fires,
     recipients: sample.recipients,
@@ -164,14 +164,18 @@ function codesOfChange(rule: string, change: string): RuleSampleBody['code'] {
   return { curl: code, javascript: code, python: code, go: code };
 }
 
+const timesWord = (times: number): string => (times === 1 ? 'once' : `${times} times`);
+
 /** Returns notes for a person who pastes the code. */
-function notesOf(placed: PlacedRule, { fires, fields, sentence, previous }: RuleSample): readonly string[] {
+function notesOf(placed: PlacedRule, { fires, fields, sentence, earlier }: RuleSample): readonly string[] {
   const title = ruleTitle(placed);
   const first = fires
     ? `Sends an event for which the rule ${title} fires${sentence === null ? '' : `, ${sentence}`}.`
     : `Sends an event to the rule ${title}. No values are known that make it fire: put in your own.`;
   const invented = fields.some(({ origin }) => origin === 'placeholder');
-  const before = previous === null ? [] : [`Send this event of the same entity first: ${stringifyJson(previous)}`];
+  const before = earlier.map(
+    ({ event, times }) => `Send this event of the same entity first, ${timesWord(times)}: ${stringifyJson(event)}`,
+  );
   return [
     first,
     ...before,

@@ -139,11 +139,11 @@ function Minimum({ sample }: { readonly sample: Sample }): ReactNode {
         <p>{sample.whole_event.join(', ')} use the whole event, so no list of fields is complete.</p>
       )}
       {sample.fires && sample.sentence !== null && <p>The rule fires {sample.sentence}.</p>}
-      {sample.previous !== null && (
-        <p>
-          Send this event of the same entity first: <code>{sample.previous}</code>
+      {sample.earlier.map(({ event, times }) => (
+        <p key={event}>
+          Send this event of the same entity first, {times === 1 ? 'once' : `${times} times`}: <code>{event}</code>
         </p>
-      )}
+      ))}
       {!sample.fires && <p>Carillon knows no values that make this rule fire. Enter your own.</p>}
       {sample.asks !== null && (
         <p>

@@ -1,15 +1,7 @@
 import { err, ok, type JsonObject, type Result } from '@carillon/kernel';
 import type { RuleBody } from '../../configuration/resources.ts';
 import { COOLDOWN } from './cooldown/cooldown.ts';
-import type {
-  CompiledForm,
-  DecisionGate,
-  EditWords,
-  ExpressionCompiler,
-  RuleFault,
-  RuleForm,
-  TimedEvent,
-} from './rule-form.ts';
+import type { CompiledForm, DecisionGate, EditWords, ExpressionCompiler, RuleFault, RuleForm } from './rule-form.ts';
 import { TOTALS } from './totals/totals.ts';
 import { WAIT } from './wait/wait.ts';
 
@@ -40,9 +32,9 @@ export const ruleFormsOf = (body: RuleBody): readonly RuleForm[] =>
 export const gatesOfForms = (body: RuleBody): readonly DecisionGate[] =>
   ruleFormsOf(body).flatMap(({ gates }) => gates);
 
-/** When a rule fires that has matched, such as "1h after the first such event". Null: at the event itself. */
-export function firingSentence(body: RuleBody): string | null {
-  const sentences = ruleFormsOf(body).flatMap((form) => form.sentence(body) ?? []);
+/** When a rule fires that `events` alike events make match, such as "1h after the first such event". Null: at the event itself. */
+export function firingSentence(body: RuleBody, events = 1): string | null {
+  const sentences = ruleFormsOf(body).flatMap((form) => form.sentence(body, events) ?? []);
   return sentences.length === 0 ? null : sentences.join('; ');
 }
 
@@ -52,11 +44,11 @@ export function editWordsOf(before: RuleBody, after: RuleBody): EditWords {
   return { waits: words.flatMap(({ waits: each }) => each), kept: words.flatMap(({ kept }) => kept) };
 }
 
-/** Events that make a rule fire, if `match` is an event for which its `when` is true: those of the form that needs most. */
-export const sampleEventsOf = (body: RuleBody, match: JsonObject): readonly TimedEvent[] =>
+/** `match`, and events like it that may have to come before it so that the rule fires: those of the form that needs most. */
+export const sampleEventsOf = (body: RuleBody, match: JsonObject): readonly JsonObject[] =>
   ruleFormsOf(body)
     .map((form) => form.sampleEvents(body, match))
-    .reduce((most, events) => (events.length > most.length ? events : most), [{ after: 0, event: match }]);
+    .reduce((most, events) => (events.length > most.length ? events : most), [match]);
 
 /** Compiles the forms that a rule has, or returns all faults of their expressions. */
 export function compileForms(

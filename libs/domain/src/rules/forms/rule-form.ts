@@ -2,6 +2,7 @@ import type { Duration, Instant, Json, JsonObject, Result } from '@carillon/kern
 import type { RuleBody } from '../../configuration/resources.ts';
 import type { SourceEvent } from '../../events/source-event.ts';
 import type { Evaluated, Expression, ExpressionFault, ExpressionPlace } from '../expression.ts';
+import type { Requirement } from '../requirement.ts';
 import type { ShownTotals } from './totals/shown-totals.ts';
 
 /** A fault with the field of the rule that has it: `when`, `recipients.to.email`. */
@@ -106,12 +107,11 @@ export type CompiledForm<Kept = Json> = {
   /** Runs before `when` is evaluated, and gives names to the expressions of the rule. */
   prepare?(kept: Kept | undefined, moment: Moment): Prepared<Kept>;
   step(kept: Kept | undefined, occasion: Occasion, effect: RuleEffect): FormStep<Kept>;
+  /** Returns the requirement on an event of a sample beyond `when` alone, in fields of the event. Left out if there is none. */
+  sampleRequirement?(when: Expression): Requirement;
   /** What the form keeps once the rule has fired. `at`: the event's time, or the deadline. */
   fired?(kept: Kept | undefined, at: Instant): Kept | undefined;
 };
-
-/** An event of a sample, by the time since the first one. */
-export type TimedEvent = { readonly after: Duration; readonly event: JsonObject };
 
 /** Effects of an edit on the state of a rule, as sentences that are shown before the edit is published. */
 export type EditWords = {
@@ -144,10 +144,10 @@ export type RuleForm<Kept = Json> = {
   readonly gates: readonly Exclude<DecisionGate, 'condition'>[];
   /** Gate at which a decision of the form stops the message of its event. Null: it does not, as when a wait begins. */
   gateOf(decision: JsonObject): DecisionGate | null;
-  /** When a rule fires that has matched, such as "1h later". Null: the form says nothing of it. */
-  sentence(body: RuleBody): string | null;
+  /** When a rule fires that `events` alike events make match, such as "1h later". Null: the form says nothing of it. */
+  sentence(body: RuleBody, events: number): string | null;
   /** What an edit does to the state of the rule, which stays on its stream. One of the two bodies may have no key of the form. */
   editWords(before: RuleBody, after: RuleBody): EditWords;
-  /** Events that make a rule fire, if `match` is an event for which its `when` is true. */
-  sampleEvents(body: RuleBody, match: JsonObject): readonly TimedEvent[];
+  /** `match`, and events like it that may have to come before it so that the rule fires. */
+  sampleEvents(body: RuleBody, match: JsonObject): readonly JsonObject[];
 };

@@ -43,7 +43,7 @@ export const COOLDOWN: RuleForm<KeptCooldown> = {
     waits: [],
     kept: before === after ? [] : [edited(before, after)],
   }),
-  sampleEvents: (_body, match) => [{ after: 0, event: match }],
+  sampleEvents: (_body, match) => [match],
 };
 
 type Written = RuleBody['cooldown'];

@@ -14,6 +14,7 @@ import {
   type TotalWindow,
 } from './kept-total.ts';
 import type { ShownTotals } from './shown-totals.ts';
+import { requirementOf, sampleOfTotals, windowWords } from './total-samples.ts';
 
 /** What totals keep of an entity, by their names. */
 export type KeptTotals = Readonly<Record<string, KeptTotal>>;
@@ -56,7 +57,7 @@ export const TOTALS: RuleForm<KeptTotals> = {
   bytes: (kept) => Object.values(kept).reduce((sum, { bytes }) => sum + bytes, 0),
   gates: [],
   gateOf: () => 'condition',
-  sentence: () => null,
+  sentence: (body, events) => (events === 1 ? null : `when ${events} such events come ${windowWords(body)}`),
   editWords: ({ totals: before = {} }, { totals: after = {} }) => ({
     waits: [],
     kept: Object.entries(after).flatMap(([name, body]) => {
@@ -64,7 +65,7 @@ export const TOTALS: RuleForm<KeptTotals> = {
       return known !== undefined && definitionOf(known) === definitionOf(body) ? [] : [`${name} starts at 0`];
     }),
   }),
-  sampleEvents: (_body, match) => [{ after: 0, event: match }],
+  sampleEvents: sampleOfTotals,
 };
 
 const keptWord = (name: string, total: KeptTotal): string => {
@@ -109,6 +110,7 @@ const compiledTotals = (totals: readonly CompiledTotal[]): CompiledForm<KeptTota
   ]),
   prepare: (kept, moment) => prepareTotals(totals, kept, moment),
   step: (kept, _occasion, effect) => ({ kept, effect }),
+  sampleRequirement: (when) => requirementOf(totals, when),
 });
 
 /** Takes the sample of an event for each total, and returns the values including it. */

@@ -94,7 +94,7 @@ export const WAIT: RuleForm<KeptWait> = {
     return body.at === undefined ? null : `at ${body.at}${unless}`;
   },
   editWords: (before, after) => ({ waits: waits(before) ? editedWaits(before, after) : [], kept: [] }),
-  sampleEvents: (_body, match) => [{ after: 0, event: match }],
+  sampleEvents: (_body, match) => [match],
 };
 
 /** What an edit does to existing waits. Empty if they go on as before. */
