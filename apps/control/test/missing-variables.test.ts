@@ -126,6 +126,52 @@ describe('Variables that messages of a template lack', () => {
   });
 });
 
+describe('Variables of a rule with state', () => {
+  it('are neither its totals nor its deadline, at the events for which it fires', async () => {
+    const text = '{{totals.failed}} {{totals.fialed}} {{deadline}} {{gone}}';
+    const recipients = { from: 'event', to: { email: 'event.email' }, unique_id: 'event_id' } as const;
+    const counting = {
+      stream: 'logins',
+      when: 'totals.failed >= 2',
+      totals: { failed: { count: 'event.result == "failed"', within: '10m' } },
+      after: '1h',
+      recipients,
+    };
+    const sum = { subject: 'Logins', text: '{{#each items}}{{totals.failed}} {{deadline}} {{gone}} {{/each}}' };
+    await topology.publish(
+      stream('logins', { ...ORDERS, key: 'event.user' }),
+      template('logins', { email: { subject: 'Failed', text } }),
+      template('login-sum', { email: sum }),
+      notification('logins', {
+        ...ORDER_PAID,
+        channels: { email: { template: 'logins' } },
+        cadence: { digest: { when: 'over_limit', window: { fixed: '1h' }, template: 'login-sum' } },
+        rules: { often: counting },
+      }),
+    );
+    const ids: EventId[] = [];
+    for (const user of ['ada', 'bob', 'ada']) {
+      topology.clock.pass(1000);
+      ids.push(
+        await topology.event({ user, result: 'failed', email: `${user}@example.com` }, { stream: 'shop/logins' }),
+      );
+    }
+    await topology.projects();
+    await untilFound('all three in the list of events', async () => {
+      const { items } = await topology.data.readModels.events({ stream: 'shop/logins' }, 10);
+      return items.length === 3 ? items : undefined;
+    });
+    const { variables, ...facts } = await counted('logins');
+    expect(facts).toMatchObject({ events: 3, sending: 1, failed: 0 });
+    expect(variables).toEqual([
+      { variable: 'gone', missing: 1, event_id: ids[2] },
+      { variable: 'totals.fialed', missing: 1, event_id: ids[2] },
+    ]);
+    const ofSum = await counted('login-sum');
+    expect(ofSum.variables.map(({ variable }) => variable)).toEqual(['items[].gone']);
+  });
+});
+
 describe('Variables that items of a digest lack', () => {
   const digest = (when: 'always' | 'over_limit', of: string) =>
     notification('order-paid', { ...paid, cadence: { digest: { when, window: { fixed: '1h' }, template: of } } });

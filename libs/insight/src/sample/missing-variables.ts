@@ -2,13 +2,23 @@ import { channelsOf, type ChannelName } from '@carillon/domain/channels';
 import { streamTable, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
 import { digestSettings, digestTemplateOf, digestValues } from '@carillon/domain/digests';
 import type { SourceEvent } from '@carillon/domain/events';
-import { evaluateRuleCoroutine, type CompiledRule } from '@carillon/domain/rules';
+import { evaluateRuleCoroutine, hasTotals, type CompiledRule, type RuleOutcome } from '@carillon/domain/rules';
 import { templateForReader } from '@carillon/domain/templates';
-import type { Instant, JsonObject } from '@carillon/kernel';
-import type { Clock, EventRow, ReadModels, TemplateRenderer, EventLoopSlice } from '@carillon/ports';
-import { runYielding, mergeFields, templateContext, type RuleBook } from '@carillon/stages';
+import type { DeriveId, EventId, Instant, JsonObject } from '@carillon/kernel';
+import type { Clock, EventRow, ReadModels, TemplateNames, TemplateRenderer, EventLoopSlice } from '@carillon/ports';
+import {
+  AT_EVENT,
+  causeOfEvent,
+  mergeFields,
+  runYielding,
+  templateContext,
+  type Cause,
+  type FiringTime,
+  type RuleBook,
+} from '@carillon/stages';
 import { KEPT_BACK } from '../contents/message-content.ts';
-import { newestEvents, type NewestEventsPorts } from './newest-events.ts';
+import { LONGEST_WAIT, rehearse } from '../rehearsal/rehearse.ts';
+import { newestEvents, type FoundEvent, type NewestEventsPorts } from './newest-events.ts';
 
 export type MissingVariablesPorts = NewestEventsPorts & {
   readonly readModels: Pick<ReadModels, 'fields'>;
@@ -49,6 +59,8 @@ export type MissingVariables = {
 
 /** Events of one question. */
 const MAX_EVENTS = 1000;
+/** Fewer if a rule has state: it is rehearsed with all of them, so that they are in memory together. */
+const MAX_REHEARSED_EVENTS = 200;
 /** Time limit in milliseconds, because the caller waits. The result says how many events were rendered. */
 const TIME_LIMIT_MS = 5000;
 
@@ -56,7 +68,8 @@ const TIME_LIMIT_MS = 5000;
  * Returns the variables that a template's messages lack, over the newest events of streams whose rules send it. Each
  * event is evaluated with this configuration and rendered like a real message, so variables tested in the template
  * (`if`, `default`) or set by the rule are not missing. Uses the first recipient of each event. A digest template is
- * rendered with this event as its only item.
+ * rendered with this event as its only item. A rule with state is rehearsed with the events from the oldest on, and its
+ * waits end.
  */
 export async function missingVariables(
   counted: CountedTemplate,
@@ -67,20 +80,31 @@ export async function missingVariables(
   const known = await fieldsBeforePartners(senders, ports);
   const until = ports.clock.now() + TIME_LIMIT_MS;
   const tally = new Tally();
-  for await (const { row, event } of newestEvents([...senders.keys()], MAX_EVENTS, ports)) {
+  const isRehearsed = [...senders.values()].flat().some(({ memory }) => memory !== null);
+  const newest = newestEvents([...senders.keys()], isRehearsed ? MAX_REHEARSED_EVENTS : MAX_EVENTS, ports);
+  const found = isRehearsed ? await listed(newest) : newest;
+  const firings = Array.isArray(found) ? await rehearsedFirings(senders, found, ports.slice) : NO_FIRINGS;
+  for await (const { row, event } of found) {
     const rules = senders.get(row.stream) ?? [];
     const isPartners = (name: string): boolean => known.get(row.stream)?.has(topOf(name)) === false;
-    const lack = event && (await lackOf(counted, event, { rules, isPartners }, configuration, ports));
+    const lack = event && (await lackOf(counted, event, { rules, firings, isPartners }, configuration, ports));
     tally.count(row, lack);
     if (ports.clock.now() >= until) break;
   }
   return tally.sum();
 }
 
+async function listed<One>(all: AsyncIterable<One>): Promise<One[]> {
+  const list: One[] = [];
+  for await (const one of all) list.push(one);
+  return list;
+}
+
 /** Missing variables of one event's messages. */
 type Lack = { readonly missing: ReadonlySet<string>; /** One of them cannot be made. */ readonly hasFailed: boolean };
 type Senders = {
   readonly rules: readonly CompiledRule[];
+  readonly firings: Firings;
   /** Whether the answer of a partner is expected to have it. */
   readonly isPartners: (name: string) => boolean;
 };
@@ -89,7 +113,7 @@ type Senders = {
 async function lackOf(
   counted: CountedTemplate,
   event: SourceEvent,
-  { rules, isPartners }: Senders,
+  { rules, firings, isPartners }: Senders,
   configuration: Configuration,
   ports: MissingVariablesPorts,
 ): Promise<Lack | null> {
@@ -97,11 +121,12 @@ async function lackOf(
   let sends = false;
   let hasFailed = false;
   for (const rule of rules) {
-    const variables = await variablesOf(rule, event, ports.slice);
-    if (variables === null) continue;
+    const firing = rule.memory === null ? await firingOf(rule, event, ports.slice) : firings.get(rule)?.get(event.id);
+    if (firing === undefined) continue;
+    const values = { ...causeOfEvent(event, rule.placed, firing.when), variables: firing.variables };
     for (const sending of sendings(rule.placed, counted)) {
       sends = true;
-      const names = await lackedBy({ ...counted, ...sending }, event, variables, configuration, ports);
+      const names = await lackedBy({ ...counted, ...sending }, values, configuration, ports);
       hasFailed ||= names === null;
       for (const name of names ?? []) {
         if (rule.from !== 'lookup' || !isPartners(sending.as === 'digest' ? ofItem(name) : name)) missing.add(name);
@@ -169,29 +194,70 @@ async function fieldsBeforePartners(
 
 const topOf = (path: string): string => /^[^.[]*/.exec(path)?.[0] ?? path;
 
-/** Returns the variables of the first recipient. Null if the rule notifies nobody. */
-async function variablesOf(rule: CompiledRule, event: SourceEvent, slice: EventLoopSlice): Promise<JsonObject | null> {
-  const outcome = await runYielding(
-    evaluateRuleCoroutine(rule, event, () => 'trg_missing'),
-    slice,
-  );
-  if (outcome.kind === 'asks') return outcome.userIds.length > 0 ? {} : null;
-  return outcome.kind === 'fired' ? (outcome.recipients[0]?.variables ?? null) : null;
+/** A rule that fires, with the variables of its first recipient. */
+type Firing = { readonly variables: JsonObject; readonly when: FiringTime };
+
+/** Undefined: the rule notifies nobody. */
+function firingBy(outcome: RuleOutcome, when: FiringTime): Firing | undefined {
+  if (outcome.kind === 'asks') return outcome.userIds.length > 0 ? { variables: {}, when } : undefined;
+  const first = outcome.kind === 'fired' ? outcome.recipients[0] : undefined;
+  return first && { variables: first.variables, when };
 }
+
+const firingOf = async (rule: CompiledRule, event: SourceEvent, slice: EventLoopSlice): Promise<Firing | undefined> =>
+  firingBy(
+    await runYielding(
+      evaluateRuleCoroutine(rule, event, () => 'trg_missing'),
+      slice,
+    ),
+    AT_EVENT,
+  );
+
+/** How rules with state fire, by the event from which each message is made. */
+type Firings = ReadonlyMap<CompiledRule, ReadonlyMap<EventId, Firing>>;
+const NO_FIRINGS: Firings = new Map();
+const derive: DeriveId = (kind, ...parts) => [kind, ...parts].join('_');
+
+async function rehearsedFirings(
+  senders: ReadonlyMap<string, readonly CompiledRule[]>,
+  newest: readonly FoundEvent[],
+  slice: EventLoopSlice,
+): Promise<Firings> {
+  const all = new Map<CompiledRule, ReadonlyMap<EventId, Firing>>();
+  for (const [stream, rules] of senders) {
+    const events = newest.flatMap(({ row, event }) => (row.stream === stream && event ? [event] : [])).toReversed();
+    const until = (events.at(-1)?.appendedAt ?? 0) + LONGEST_WAIT;
+    for (const rule of rules.filter(({ memory }) => memory !== null)) {
+      const entry = { ok: true, placed: rule.placed, rule } as const;
+      const own = new Map<EventId, Firing>();
+      for (const { event, outcome, deadline, totals } of await runYielding(
+        rehearse({ entry, events, until }, derive),
+        slice,
+      )) {
+        const fired = firingBy(outcome, { deadline, totals: hasTotals(rule) ? totals : null });
+        if (fired) own.set(event.id, fired);
+      }
+      all.set(rule, own);
+    }
+  }
+  return all;
+}
+
+const EVERY_NAME: TemplateNames = { names: [], all: true };
 
 /** Names that rendering looks for in vain; null: no message can be made. */
 async function lackedBy(
   { workspace, template, channel, as }: Omit<CountedTemplate, 'channels'> & Sending,
-  { body, time }: SourceEvent,
-  variables: JsonObject,
+  values: Cause & { readonly variables: JsonObject },
   configuration: Configuration,
   { book, templates }: Pick<MissingVariablesPorts, 'book' | 'templates'>,
 ): Promise<readonly string[] | null> {
   const { names } = book.template(configuration, workspace, template, channel);
+  const { body, variables } = values;
   const context =
     as === 'digest'
-      ? digestValues([{ causedAt: time, variables: { ...body, ...variables } }])
-      : templateContext(body, variables, names);
+      ? digestValues([{ causedAt: values.causedAt, variables: templateContext(body, variables, EVERY_NAME, values) }])
+      : templateContext(body, variables, names, values);
   const found = templateForReader(configuration, workspace, template, channel, context);
   if (!found?.chosen || found.chosen.fault !== null) return null;
   // A strict one would stop at the first that is missing.

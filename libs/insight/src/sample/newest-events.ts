@@ -13,14 +13,14 @@ const BATCH_SIZE = 50;
 const WIDEST_GAP = 16;
 
 /** An event of the list, and what it holds; null: it has left the log, or cannot be read. */
-type Found = { readonly row: EventRow; readonly event: SourceEvent | null };
+export type FoundEvent = { readonly row: EventRow; readonly event: SourceEvent | null };
 
 /** So many newest events of all these streams together, newest first. */
 export async function* newestEvents(
   streams: readonly string[],
   most: number,
   { log, readModels }: NewestEventsPorts,
-): AsyncGenerator<Found> {
+): AsyncGenerator<FoundEvent> {
   const pages = await Promise.all(streams.map((stream) => readModels.events({ stream }, most)));
   const rows = pages
     .flatMap(({ items }) => items)
