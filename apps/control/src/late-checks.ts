@@ -1,4 +1,4 @@
-import { streamTable } from '@carillon/domain/configuration';
+import { ruleTitle, streamTable, type PlacedRule } from '@carillon/domain/configuration';
 import { findLateEvents, type LateEventPorts } from '@carillon/insight';
 import type { Duration } from '@carillon/kernel';
 import type { Clock, ConfigurationView } from '@carillon/ports';
@@ -8,7 +8,7 @@ const DAY: Duration = 86_400_000;
 /** Rules that the doctor names: those with the most late events. */
 const MAX_NAMED = 20;
 
-type LateCheckPorts = Omit<LateEventPorts, 'configuration'> & {
+export type LateCheckPorts = Omit<LateEventPorts, 'configuration'> & {
   readonly configuration: Pick<ConfigurationView, 'at' | 'current'>;
   readonly clock: Clock;
 };
@@ -26,4 +26,15 @@ export async function lateChecks(ports: LateCheckPorts): Promise<readonly Check[
       const detail = `${events} of the last day came more than the grace of ${stream} after ${count === 1 ? 'its' : 'their'} time, such as ${eventId}; if many are late, raise \`grace\``;
       return { step: `late events of ${workspace}/${rule}`, ok: true, detail };
     });
+}
+
+/** Returns how many events of the last day were late for a rule. Null: its stream has no `time` path. */
+export async function lateEventsOf(
+  placed: PlacedRule,
+  ports: LateCheckPorts,
+): Promise<{ readonly count: number; readonly complete: boolean } | null> {
+  if (placed.grace === null) return null;
+  const { rules, complete } = await findLateEvents(ports.clock.now() - DAY, ports);
+  const late = rules.find(({ workspace, rule }) => workspace === placed.workspace && rule === ruleTitle(placed));
+  return { count: late?.count ?? 0, complete };
 }

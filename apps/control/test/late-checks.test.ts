@@ -1,7 +1,9 @@
 import { ORDER_PAID, ORDERS, orderShop, stream } from '@carillon/testing/given';
 import { evaluateAll, openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ControlPorts } from '../src/index.ts';
 import { lateChecks } from '../src/late-checks.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
 
 const HOUR = 3_600_000;
 const RECIPIENTS = { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event.order_id' } as const;
@@ -42,6 +44,24 @@ describe('late events', () => {
         detail: `2 events of the last day came more than the grace of shop/orders after their time, such as ${late}; if many are late, raise \`grace\``,
       },
     ]);
+  });
+
+  it('are counted for the page of a rule', async () => {
+    await topology.publish(...orderShop({ ...ORDER_PAID, rules: RULES }), stream('orders', TIMED), {
+      ref: { kind: 'workspace', workspace: 'shop', name: '' },
+      body: {},
+    });
+    await happened(2 * HOUR);
+    await evaluateAll(topology);
+    const access = accessOf(personWith('ann', ['read']));
+    const { control } = await openControl(access, topology.ports as unknown as Partial<ControlPorts>);
+    const lateOf = async (rule: string) => {
+      const url = `/v1/workspaces/shop/rules/order-paid.${rule}/waiting`;
+      return (await control.app.inject({ method: 'GET', url })).json<Record<string, unknown>>()['late_events'];
+    };
+    expect(await lateOf('unpaid')).toEqual({ count: 1, complete: true });
+    expect(await lateOf('paid')).toEqual({ count: 0, complete: true });
+    await control.app.close();
   });
 
   it('are counted once if their batch came again', async () => {

@@ -68,6 +68,7 @@ describe('entities that wait', () => {
       can_wait: true,
       entities: 2,
       next_deadline: deadline,
+      late_events: null,
     });
     expect(await ask('plain')).toMatchObject({ can_wait: false, entities: 0, next_deadline: null });
     expect(await ask('gone')).toMatchObject({ code: 'not_found' });

@@ -12,6 +12,7 @@ const EVENTS = 'GET /v1/workspaces/{workspace}/events';
 const DRAFTS = 'GET /v1/workspaces/{workspace}/drafts';
 const TEST = 'POST /v1/workspaces/{workspace}/rules/{name}/test';
 const RULE = '/workspaces/shop/notifications/order-paid/rules/paid';
+const WAITING = 'GET /v1/workspaces/{workspace}/rules/{name}/waiting';
 const SOURCE = 'event.status == "packing"';
 
 type SavedRule = Readonly<Record<string, unknown>>;
@@ -48,6 +49,14 @@ testScreens('A rule that waits', ({ api, open }) => {
     });
     api.answer(SAVE, ({ body }: Call) => ({ ...api.example(SAVE), body: (body as { body: object }).body }));
   }
+
+  it('shows how many events came late', async () => {
+    serveRule({ stream: 'orders', after: '1h' });
+    api.answer(WAITING, { ...api.example(WAITING), late_events: { count: 1200, complete: false } });
+    const page = await open(RULE);
+    const text = 'At least 1,200 events of the last day came more than the grace of the stream after their time.';
+    await main(page).getByText(text).waitFor();
+  });
 
   it('needs a stream with a key: without one the cards say so, are off, and offer one', async () => {
     serveRule({});

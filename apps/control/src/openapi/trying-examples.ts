@@ -150,6 +150,7 @@ export const TRYING_EXAMPLES = {
       can_wait: true,
       entities: 12,
       next_deadline: '2026-11-22T11:42:00.000Z',
+      late_events: { count: 3, complete: true },
     },
   },
   readEntity: {

@@ -49,6 +49,14 @@ export const ruleWaitingBody = z
     can_wait: z.boolean().describe('False: the rule decides at its event'),
     entities: z.int().describe('Entities that wait by the rule; counted up to 10,000'),
     next_deadline: nullable(time),
+    late_events: nullable(
+      z.object({
+        count: z.int(),
+        complete: z.boolean().describe('False: there may be more'),
+      }),
+    ).describe(
+      'Events of the last day that came more than the grace after their time; null: the stream has no `time` path',
+    ),
   })
   .meta({ id: 'RuleWaiting' });
 

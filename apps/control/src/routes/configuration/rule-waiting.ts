@@ -2,13 +2,13 @@ import { ruleWaitingBody } from '@carillon/contracts';
 import { ruleTitle } from '@carillon/domain/configuration';
 import { formatInstant } from '@carillon/kernel';
 import { visibleScopeOf } from '../../access/visible-scope.ts';
-import type { ControlPorts } from '../../ports.ts';
+import { lateEventsOf, type LateCheckPorts } from '../../late-checks.ts';
 import { canWait, countWaiting, type WaitingPorts } from '../../waiting-entities.ts';
 import { withNameAcross, type ApiServer } from '../app.ts';
 import { ruleInSight } from './rules.ts';
 
-/** How many entities wait by a published rule, and the next deadline. */
-export function ruleWaitingRoute(app: ApiServer, ports: WaitingPorts & Pick<ControlPorts, 'configuration'>): void {
+/** How many entities wait by a published rule, the next deadline, and how many events came late. */
+export function ruleWaitingRoute(app: ApiServer, ports: WaitingPorts & LateCheckPorts): void {
   app.get(
     '/v1/workspaces/:workspace/rules/:name/waiting',
     {
@@ -16,7 +16,7 @@ export function ruleWaitingRoute(app: ApiServer, ports: WaitingPorts & Pick<Cont
       schema: {
         operationId: 'countWaitingEntities',
         tags: ['Rules'],
-        summary: 'How many entities wait by a rule, and the next deadline',
+        summary: 'How many entities wait by a rule, the next deadline, and how many events came late',
         params: withNameAcross,
         response: { 200: ruleWaitingBody },
       },
@@ -29,6 +29,7 @@ export function ruleWaitingRoute(app: ApiServer, ports: WaitingPorts & Pick<Cont
         can_wait: canWait(placed),
         entities: count,
         next_deadline: nextDue === null ? null : formatInstant(nextDue),
+        late_events: await lateEventsOf(placed, ports),
       };
     },
   );
