@@ -15,6 +15,11 @@ export type RuleState = {
   /** The waits of the entity, at most one for each rule. */
   readonly waits: readonly RuleWait[];
   readonly data: string;
+  /**
+   * Number of erasures that changed the state. Left out if there was none, or if erasures pause the writers of states. A save with another number than the stored one is
+   * `refused`, because its writer still knows what was erased.
+   */
+  readonly erasures?: number;
 };
 
 /** A wait of an entity. `rule` is the name that the caller gives a rule, the same for all entities. `due`: when the wait may end. */

@@ -91,6 +91,8 @@ export type RuleStateDocument = {
   /** Left out if the entity waits for nothing. */
   readonly waits?: readonly { readonly rule: string; readonly due: number }[];
   readonly data: string;
+  /** Left out if no erasure has changed the state. */
+  readonly erasures?: number;
 };
 
 export type CohortDocument = {

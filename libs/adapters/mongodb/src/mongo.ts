@@ -4,6 +4,7 @@ import { createAttempts } from './attempts.ts';
 import { collectionsOf } from './collections.ts';
 import { connect, createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
 import { applyRowRetention } from './retention.ts';
+import { createStoreEraser, type StoreEraser } from './erasure/store-eraser.ts';
 import { wantedIndexes } from './schema/document-collections.ts';
 import { establishSchema } from './schema/establish.ts';
 import { fillDeliveries, fillInbox } from './schema/fill.ts';
@@ -36,12 +37,15 @@ export type MongoOptions = {
   readonly patience?: Duration;
   /** How long an answer may take; more than a majority may take to hold a write. */
   readonly silence?: Duration;
+  /** Gives other work a turn between two pages of an erasure. */
+  readonly pause?: (() => Promise<unknown>) | undefined;
   /** Connections at most. */
   readonly poolSize?: number;
 };
 
 /** The stores of the cluster backend: any number of processes share one database. */
 export type MongoStores = BackendStores & {
+  readonly eraser: StoreEraser;
   /** Removes rows that are past their time; answers how many. */
   applyRetention(now: Instant, policy: RowRetention): Promise<number>;
   /** Resolves where the database answers; rejects with `store_unavailable` where it is away. */
@@ -51,6 +55,8 @@ export type MongoStores = BackendStores & {
   /** Ends the connections; what comes after it rejects. Safe to call twice. */
   close(): Promise<void>;
 };
+
+const nextTurn = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
 
 const RETRY_TIMEOUT_MS = 4000;
 const SERVER_SELECTION_TIMEOUT_MS = 2000;
@@ -88,8 +94,14 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   }
   const collections = collectionsOf(db);
   let closed: Promise<void> | null = null;
+  const documents = createDocuments(db, attempt);
   return {
-    documents: createDocuments(db, attempt),
+    documents,
+    eraser: createStoreEraser(db, attempt, {
+      documents,
+      declared: options.collections ?? [],
+      pause: options.pause ?? nextTurn,
+    }),
     checkpoints: createCheckpointStore(collections, attempt),
     ruleStates: createRuleStateStore(collections, attempt, clock),
     cohorts: createCohortStore(collections, attempt),

@@ -138,7 +138,7 @@ export class EntityStates {
   }
 
   putMemory(id: string, memory: EntityMemory): void {
-    this.#held.set(id, { id, logId: this.#ports.logId, memory });
+    this.#held.set(id, { id, logId: this.#ports.logId, memory, ...this.#erasuresOf(id) });
     this.#changed.set(id, memory);
     const nextDue = nextDueOf(memory);
     if (nextDue !== null) this.onWait(id, nextDue);
@@ -148,10 +148,10 @@ export class EntityStates {
   async save(): Promise<FencedWrite> {
     const { store, logId, partition } = this.#ports;
     for (const some of chunksOf([...this.#changed])) {
-      const states = some.map(([id, memory]) => storedState(memory, { id, logId, partition }));
+      const states = some.map(([id, memory]) => storedState(memory, { id, logId, partition, ...this.#erasuresOf(id) }));
       if ((await store.save(states)).includes('refused')) return 'refused';
       for (const [at, [id, memory]] of some.entries()) {
-        this.#cache.put({ id, logId, memory }, states[at]?.data.length ?? 0);
+        this.#cache.put({ id, logId, memory, ...this.#erasuresOf(id) }, states[at]?.data.length ?? 0);
       }
     }
     return 'done';
@@ -160,6 +160,11 @@ export class EntityStates {
   /** This worker starts again with what the store has. */
   #overtaken(): CarillonError {
     return new CarillonError('wrong_state', `another worker saved newer states of partition ${this.#ports.partition}`);
+  }
+
+  #erasuresOf(id: string): Pick<RuleState, 'erasures'> {
+    const erasures = this.#held.get(id)?.erasures;
+    return erasures === undefined ? {} : { erasures };
   }
 
   /** Returns true if the state is known already. */
@@ -173,8 +178,9 @@ export class EntityStates {
   /** `entities`: those of the states, as far as the caller knows them. */
   async #loadIds(ids: readonly string[], entities: ReadonlyMap<string, Entity> = new Map()): Promise<void> {
     for (const some of chunksOf(ids)) {
-      for (const { id, logId, offset, data } of await this.#ports.store.load(some)) {
-        this.#know({ id, logId, memory: readMemory(data, offset, entities.get(id)) }, data.length);
+      for (const { id, logId, offset, data, erasures } of await this.#ports.store.load(some)) {
+        const memory = readMemory(data, offset, entities.get(id));
+        this.#know({ id, logId, memory, ...(erasures !== undefined && { erasures }) }, data.length);
       }
     }
   }
@@ -187,7 +193,10 @@ export class EntityStates {
 }
 
 /** Returns a memory as a store has it. */
-const storedState = (memory: EntityMemory, where: Pick<RuleState, 'id' | 'logId' | 'partition'>): RuleState => ({
+const storedState = (
+  memory: EntityMemory,
+  where: Pick<RuleState, 'id' | 'logId' | 'partition' | 'erasures'>,
+): RuleState => ({
   ...where,
   offset: memory.offset,
   nextDue: nextDueOf(memory),

@@ -1,8 +1,12 @@
 import type { EntityMemory } from '@carillon/domain/rules';
+import type { RuleState } from '@carillon/ports';
 import type { Instant, LogId } from '@carillon/kernel';
 
 /** State of an entity as a worker knows it. `logId` is null if there is none yet. */
-export type KnownState = { readonly id: string; readonly logId: LogId | null; readonly memory: EntityMemory };
+export type KnownState = Pick<RuleState, 'id' | 'erasures'> & {
+  readonly logId: LogId | null;
+  readonly memory: EntityMemory;
+};
 
 /** Estimated bytes of the states of one partition in memory: 64 MiB for all eight partitions of a process. */
 const MAX_BYTES = 8 * 1024 * 1024;

@@ -18,12 +18,13 @@ const stateOf = (found: RuleStateDocument): RuleState => ({
   forgetAt: found.forgetAt ?? null,
   waits: (found.waits ?? []).map(({ rule, due }) => ({ rule, due })),
   data: found.data,
+  ...(found.erasures !== undefined && { erasures: found.erasures }),
 });
 
-const writeOf = ({ id, logId, partition, offset, nextDue, forgetAt, waits, data }: RuleState) => ({
+const writeOf = ({ id, logId, partition, offset, nextDue, forgetAt, waits, data, erasures }: RuleState) => ({
   id,
   // `$eq` would do as well; as plain values they also go into the document that the upsert makes.
-  guard: { logId, partition, offset: { $lt: offset } },
+  guard: { logId, partition, offset: { $lt: offset }, erasures: erasures ?? { $exists: false } },
   fields: {
     offset,
     nextDue: nextDue ?? undefined,
@@ -56,7 +57,8 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
     if (!stored) return undefined;
     if (stored.logId !== state.logId || stored.partition !== state.partition) return 'refused';
     if (stored.offset === state.offset) return 'done';
-    return stored.offset > state.offset ? 'refused' : undefined;
+    if (stored.offset > state.offset || stored.erasures !== state.erasures) return 'refused';
+    return undefined;
   }
 
   async function saveRun(states: readonly RuleState[]): Promise<readonly FencedWrite[]> {
@@ -70,7 +72,7 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
       const stored = await ruleStates
         .find(
           { _id: { $in: doubtful.map(({ id }) => id) } },
-          { ...IN_ONE_ANSWER, projection: { logId: 1, partition: 1, offset: 1 } },
+          { ...IN_ONE_ANSWER, projection: { logId: 1, partition: 1, offset: 1, erasures: 1 } },
         )
         .toArray();
       const byId = new Map(stored.map((found) => [found._id, found]));
