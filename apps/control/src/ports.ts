@@ -115,8 +115,8 @@ export type ControlPorts = {
   readonly readModels: ReadModels;
   readonly inbox: Inbox;
   readonly erasures: ErasureStore;
-  /** What erases a person. Null on a cluster. */
-  readonly erasing: ErasingPorts | null;
+  /** What erases a person. */
+  readonly erasing: ErasingPorts;
   readonly configuration: FollowedConfiguration;
   readonly codecs: RecordCodecs;
   readonly ids: Ids;

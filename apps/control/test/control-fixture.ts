@@ -2,7 +2,7 @@ import { createRecordCodecs } from '@carillon/contracts';
 import type { AuditEntry } from '@carillon/domain/audit';
 import { CHANGED_BY_OWNER } from '@carillon/domain/configuration';
 import type { LogId } from '@carillon/kernel';
-import type { Clock, EventLog, RecordCodecs } from '@carillon/ports';
+import type { Clock, ErasureWork, EventLog, RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, publishConfiguration, type FollowedConfiguration } from '@carillon/stages';
 import {
   changesOf,
@@ -48,6 +48,24 @@ export const plainSealer = {
   },
 };
 
+/** Finds one delivery in the workspaces that it is asked about, and empties nothing. */
+export const erasingOne = (asked: ErasureWork[] = []): ControlPorts['erasing'] => ({
+  eraser: {
+    async find(work) {
+      asked.push(work);
+      return { counts: { deliveries: 1 }, checksum: 'c1', undecided: [] };
+    },
+    erase: async () => ({ counts: {}, checksum: '', undecided: [] }),
+    pauseConsumers: async () => () => undefined,
+    finish: async () => undefined,
+    bytesUntil: async () => null,
+  },
+  unreadOffsets: async () => () => Number.POSITIVE_INFINITY,
+  readTopics: [],
+  alone: (work) => work(),
+  requireRoom: async () => undefined,
+});
+
 export type Fixture = {
   readonly control: Control;
   readonly log: EventLog;
@@ -88,6 +106,7 @@ export async function openControl(
     diagnose: async () => [],
     deadLettersKept: () => null,
     unnamedRetention: null,
+    erasing: erasingOne(),
     slice: neverYield,
   };
   const control = await buildControl({ ...config, ...settings }, { ...own, ...ports } as ControlPorts, {

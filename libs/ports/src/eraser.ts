@@ -64,7 +64,8 @@ export type ErasureSteps = {
    */
   eraseRecords(page: FoundPage, moment: Moment): Promise<void>;
   /**
-   * Ends the workers of all consumers of this process, if their memory could be written over what was emptied. Resolves to a function that starts new ones.
+   * Ends the workers of all consumers, because their memory could be of the person. Resolves to a function that lets new ones begin. On a cluster
+   * they begin at once.
    */
   pauseConsumers(): Promise<() => void>;
   /**

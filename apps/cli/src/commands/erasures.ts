@@ -62,6 +62,9 @@ function eraseCommand(program: Command): void {
       }
       const { erasure } = await client.post<ErasureLookBody>(path, { ...body, confirm });
       if (!erasure) return;
+      const onLog = erasure.remains.find(({ where }) => where === 'log');
+      if (onLog?.until && !options.json)
+        say(`bytes remain on Kafka until ${shortTime(onLog.until)}; no command or page shows them`);
       if (options.wait === false) {
         if (options.json) sayJson(erasure);
         else say(runnable(`${erasure.job} has begun: npx carillon jobs show ${erasure.job} --follow`, options));

@@ -7,6 +7,7 @@ import type { CarillonError, Instant, JobId } from '@carillon/kernel';
 import type { Clock, ErasureSteps, EventLog, SchemaRegistry, EventLoopSlice } from '@carillon/ports';
 import type { Stores } from '@carillon/stores';
 import type { ReadinessCheck } from '@carillon/runtime';
+import type { ErasedRecords } from './erased-records.ts';
 import type { ProcessSettings } from './settings.ts';
 
 /** Log, stores and schemas: all that the roles know of where they are. */
@@ -30,8 +31,10 @@ export type Backend = Stores & {
   readiness(): readonly ReadinessCheck[];
   /** What `doctor` says of it; looks at it now, and within seconds. `Kafka` and `database` not ok: they are away. Never rejects. */
   checks(retention: NamedRetention): Promise<readonly Check[]>;
-  /** How an erasure empties log and stores. Null on a cluster. */
-  readonly erasure: ErasureSteps | null;
+  /** How an erasure empties log and stores. */
+  readonly erasure: ErasureSteps;
+  /** Records of a log that cannot be changed. Null on one machine, where they are overwritten. */
+  readonly erasedRecords: ErasedRecords | null;
   /** Writes a consistent copy to a file. */
   backup(file: string): Promise<void>;
   /** Retention of topics that the configuration does not name. */

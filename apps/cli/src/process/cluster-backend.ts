@@ -13,6 +13,7 @@ import { createSchemaRegistry, type RegistryConnection } from '@carillon/adapter
 import {
   DEFAULT_TOPIC_RETENTION,
   namedTopics,
+  PERSONAL_TOPICS,
   RECORD_SCHEMAS,
   rowRetentionOf,
   TOPIC_DEFINITIONS,
@@ -24,10 +25,13 @@ import { CarillonError, ID_PREFIXES, type LogId } from '@carillon/kernel';
 import type { EventLog } from '@carillon/ports';
 import { appendBeforeWrite, COLLECTIONS, createSourceStore, createStores, removeExpired } from '@carillon/stores';
 import type { Backend, BackendOptions } from './backend.ts';
+import { clusterErasure } from './cluster-erasure.ts';
 import { kafkaConnection, type ClusterSettings } from './cluster-settings.ts';
+import { createErasedRecords, ERASED_RECORD_COLLECTIONS, withErasedRecords } from './erased-records.ts';
 import { watchDependency } from './dependency-watch.ts';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const nextTurn = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
 const freshLogId = (): LogId =>
   (ID_PREFIXES.log + Array.from(randomBytes(26), (byte) => ALPHABET.charAt(byte & 31)).join('')) as LogId;
 
@@ -36,7 +40,7 @@ const freshLogId = (): LogId =>
  * verified where they are there. Rejects where something differs, naming it. Any number of processes may do so at once.
  */
 export async function openClusterBackend(cluster: ClusterSettings, options: BackendOptions): Promise<Backend> {
-  const { clock, holder } = options;
+  const { clock, holder, slice } = options;
   const connection: KafkaConnection = {
     ...kafkaConnection(cluster.kafka, `${holder.replace(' ', '-')}@${hostname()}`),
     log: options.kafkaSaid,
@@ -48,11 +52,17 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
   };
   try {
     await ensureTopics(connection, TOPIC_DEFINITIONS, { singleBroker, freshLogId });
-    const log = await openKafkaLog({ connection, fatal: options.fatal });
-    opened.push(() => log.close());
+    const kafka = await openKafkaLog({ connection, fatal: options.fatal });
+    opened.push(() => kafka.close());
     const { stores: place } = cluster;
-    const mongo = await openMongo({ ...place, clock, collections: COLLECTIONS });
+    const yieldTurn = slice && (() => slice.yield());
+    const collections = [...COLLECTIONS, ...ERASED_RECORD_COLLECTIONS];
+    const mongo = await openMongo({ ...place, clock, collections, pause: yieldTurn });
     opened.push(() => mongo.close());
+    const erasedRecords = createErasedRecords(mongo.documents, PERSONAL_TOPICS);
+    // Roles read the log by this list, so it is read before they start.
+    await erasedRecords.newest();
+    const log = withErasedRecords(kafka, erasedRecords);
     const registry = createSchemaRegistry(cluster.registry);
     opened.push(() => registry.close());
     const watches = [
@@ -73,7 +83,8 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
       calledOffBelow: new Map(),
       calledOffCohortsBelow: new Map(),
       calledOffJobs: new Set(),
-      erasure: null,
+      erasure: clusterErasure(log, mongo, erasedRecords, { connection, yieldTurn: yieldTurn ?? nextTurn }),
+      erasedRecords,
       readiness: () => watches.map((watch) => watch.check()),
       checks: (retention) => clusterChecks(cluster, connection, log, mongo, retention),
       async backup() {
@@ -90,6 +101,7 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
         } finally {
           await mongo.applyRetention(now, rowRetentionOf(withNamedRetention(retention, DEFAULT_TOPIC_RETENTION)));
           await removeExpired(mongo.documents, now);
+          await erasedRecords.removeBefore(async (topic, partition) => (await log.bounds(topic, partition)).start);
         }
       },
       close,

@@ -38,6 +38,7 @@ export async function openEmbeddedBackend(options: BackendOptions): Promise<Back
     kind: 'embedded',
     place: `embedded, data in ${dataDir}`,
     alone: true,
+    erasedRecords: null,
     readiness: () => [fileReadiness(data)],
     checks: (retention) =>
       checkSteps('data file', async () => [

@@ -15,14 +15,13 @@ export function erasingOf({
   backend,
   settings,
 }: Pick<Foundation, 'alone' | 'backend' | 'settings'>): ControlPorts['erasing'] {
-  const { erasure } = backend;
-  if (!erasure) return null;
   return {
-    eraser: createEraser(erasure),
+    eraser: createEraser(backend.erasure),
     alone,
     unreadOffsets: () => readUnreadOffsets(backend),
     readTopics: [...new Set(READERS.map(([, topic]) => topic))],
     async requireRoom() {
+      if (backend.kind === 'cluster') return;
       const { bavail, bsize } = await statfs(settings.dataDir);
       const needed = COPIES * statSync(join(settings.dataDir, 'carillon.db')).size;
       if (bavail * bsize >= needed) return;

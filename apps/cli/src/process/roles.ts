@@ -89,6 +89,7 @@ export async function startControlRole(
     runChild: createRunChild({
       ...placeOfRuns(settings, backend.log.logId),
       ledgerKey: keys.ledgerKey,
+      erased: backend.erasedRecords,
       trouble: (where, error) => watches.control.trouble(where, error),
       watch: watches.runs(),
     }),

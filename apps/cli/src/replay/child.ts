@@ -14,6 +14,7 @@ import { compileRule } from '@carillon/domain/rules';
 import type { Run, RunKindName, RunProgress } from '@carillon/domain/runs';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { createConfigurationView, createRuleBook, ENGINE_SEMANTICS, narrowRuleBook } from '@carillon/stages';
+import type { ErasedList } from '../process/erased-records.ts';
 import { VERSION } from '../version.ts';
 import { compareHistory } from './compare-history.ts';
 import { findText } from './find-text.ts';
@@ -86,15 +87,16 @@ async function follow(order: ChildOrder): Promise<void> {
   }
 }
 
-/** After an upgrade the same events may come to other lines, so the run starts again. */
-const identityOf = ({ id }: Run): string => JSON.stringify([id, VERSION, ENGINE_SEMANTICS]);
+/** After an upgrade or an erasure the same events may come to other lines, so the run starts again. */
+const identityOf = ({ id }: Run, erased: ErasedList | null): string =>
+  JSON.stringify([id, VERSION, ENGINE_SEMANTICS, erased?.number ?? null]);
 
 async function compare(
-  { run, order: { edit }, source, ledgerKey, scratchFile, pageRecords }: ChildOrder<'compare'>,
+  { run, order: { edit }, source, erased, ledgerKey, scratchFile, pageRecords }: ChildOrder<'compare'>,
   reports: ChildReports<'compare'>,
 ) {
-  const history = await openHistoryOf(source, run.logId);
-  const scratch = openScratchFile(scratchFile, identityOf(run));
+  const history = await openHistoryOf(source, run.logId, erased);
+  const scratch = openScratchFile(scratchFile, identityOf(run, erased));
   try {
     const codecs = await createRecordCodecs(history.registry, () => systemClock.now());
     const view = createConfigurationView(history, codecs.configuration, systemClock);
@@ -131,11 +133,11 @@ async function compare(
 }
 
 async function verify(
-  { run, source, ledgerKey, scratchFile, pageRecords }: ChildOrder<'verify'>,
+  { run, source, erased, ledgerKey, scratchFile, pageRecords }: ChildOrder<'verify'>,
   reports: ChildReports<'verify'>,
 ) {
-  const history = await openHistoryOf(source, run.logId);
-  const scratch = openScratchFile(scratchFile, identityOf(run));
+  const history = await openHistoryOf(source, run.logId, erased);
+  const scratch = openScratchFile(scratchFile, identityOf(run, erased));
   try {
     const codecs = await createRecordCodecs(history.registry, () => systemClock.now());
     const configuration = createConfigurationView(history, codecs.configuration, systemClock);
@@ -151,11 +153,11 @@ async function verify(
 }
 
 async function find(
-  { run, order: { texts }, source, scratchFile, pageRecords }: ChildOrder<'find'>,
+  { run, order: { texts }, source, erased, scratchFile, pageRecords }: ChildOrder<'find'>,
   reports: ChildReports<'find'>,
 ) {
-  const history = await openHistoryOf(source, run.logId);
-  const scratch = openScratchFile(scratchFile, identityOf(run));
+  const history = await openHistoryOf(source, run.logId, erased);
+  const scratch = openScratchFile(scratchFile, identityOf(run, erased));
   try {
     return await findText({ run, texts, history, scratch, pageRecords, pace: createPace(history) }, reports);
   } finally {

@@ -3,6 +3,7 @@ import type { KafkaConnection } from '@carillon/adapter-kafka';
 import type { RegistryConnection } from '@carillon/adapter-schema-registry';
 import { CarillonError, type LogId } from '@carillon/kernel';
 import type { EventHistory, SchemaRegistry } from '@carillon/ports';
+import { withErasedOffsets, type ErasedList } from '../process/erased-records.ts';
 
 /** Where the child process finds the log, with the secrets that open it. */
 export type HistorySource =
@@ -13,8 +14,14 @@ export type HistorySource =
       readonly registry: RegistryConnection;
     };
 
-/** Opens the log read-only. Rejects with CarillonError `wrong_log` if it is another log than `logId`. */
-export async function openHistoryOf(source: HistorySource, logId: LogId): Promise<EventHistory> {
+/**
+ * Opens the log read-only, without the content of erased records. Rejects with CarillonError `wrong_log` if it is another log than `logId`.
+ */
+export async function openHistoryOf(
+  source: HistorySource,
+  logId: LogId,
+  erased: ErasedList | null,
+): Promise<EventHistory> {
   if (source.kind === 'embedded') return openHistory(source.dataDir, logId);
   // The clients of a cluster are loaded only on a cluster.
   const { openKafkaHistory } = await import('@carillon/adapter-kafka');
@@ -22,7 +29,7 @@ export async function openHistoryOf(source: HistorySource, logId: LogId): Promis
   try {
     const history = await openKafkaHistory(source.connection, logId);
     return {
-      ...history,
+      ...(erased ? withErasedOffsets(history, erased.offsets) : history),
       registry,
       close() {
         history.close();

@@ -1,6 +1,7 @@
 import type { BatchReports, RunOrder, RunResult, RunWork } from '@carillon/control';
 import type { RunKindName, RunOf, RunProgress } from '@carillon/domain/runs';
 import type { ErrorCode } from '@carillon/kernel';
+import type { ErasedList } from '../process/erased-records.ts';
 import type { HistorySource } from './history-source.ts';
 
 /** What the child process needs for a run. It comes over the IPC channel, because arguments and environment can be read by others. */
@@ -11,6 +12,8 @@ export type ChildOrder<Kind extends RunKindName = RunKindName> = {
   readonly source: HistorySource;
   /** Key from which ids are derived. */
   readonly ledgerKey: Uint8Array;
+  /** Records that the child reads as erased. Null: the log itself has them erased. */
+  readonly erased: ErasedList | null;
   readonly scratchFile: string;
   readonly pageRecords: number | undefined;
 };

@@ -6,6 +6,7 @@ import { removeScratchFile } from '@carillon/adapter-embedded';
 import type { BatchReports, RunChild, RunOrder, RunReports, RunResult, RunWork } from '@carillon/control';
 import type { Run, RunKindName, RunOf, RunProgress } from '@carillon/domain/runs';
 import { CarillonError } from '@carillon/kernel';
+import type { ErasedList, ErasedRecords } from '../process/erased-records.ts';
 import type { HistorySource } from './history-source.ts';
 import { makeScratchFolder } from './scratch-folder.ts';
 import { SCRATCH_FILE_TAKEN, type ChildOrder, type FromChild, type ToChild } from './protocol.ts';
@@ -21,6 +22,8 @@ export type RunChildFacts = {
   /** Folder of the scratch files. */
   readonly folder: string;
   readonly ledgerKey: Uint8Array;
+  /** Records that are erased on the log. Left out or null: the log itself has them erased. */
+  readonly erased?: Pick<ErasedRecords, 'newest' | 'newestNumber'> | null;
   /** Records of a page. Defaults to 500. */
   readonly pageRecords?: number | undefined;
   /** Reports a child that ended without a result and was not stopped. */
@@ -46,7 +49,8 @@ const childEntry = (): string =>
   fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './replay-child.js', import.meta.url));
 
 /** Executes each run in a child process of its own. */
-export function createRunChild({ source, folder, ledgerKey, pageRecords, trouble, watch }: RunChildFacts): RunChild {
+export function createRunChild(facts: RunChildFacts): RunChild {
+  const { source, folder, ledgerKey, pageRecords, trouble, watch, erased = null } = facts;
   const fileOf = (id: string): string => join(folder, `${id}${SUFFIX}`);
 
   async function execute<Kind extends RunKindName>(
@@ -70,7 +74,7 @@ export function createRunChild({ source, folder, ledgerKey, pageRecords, trouble
   }
 
   async function executeInChildren<Kind extends RunKindName>(
-    order: ChildOrder<Kind>,
+    order: Omit<ChildOrder<Kind>, 'erased'>,
     reports: RunReports<Kind>,
     stop: AbortSignal,
     observed: ReturnType<RunWatch['begin']>,
@@ -81,10 +85,12 @@ export function createRunChild({ source, folder, ledgerKey, pageRecords, trouble
       await reports.begin();
       // A listener that is added after the abort is never called.
       stop.throwIfAborted();
+      const list = erased && (await erased.newest());
       const child = startChild();
+      const follower = list && endOnNewList(child, list, erased);
       const before: number = reached;
       let last: number | null = null;
-      const result = await follow<Kind>(child, { kind: 'execute', order }, stop, {
+      const result = await follow<Kind>(child, { kind: 'execute', order: { ...order, erased: list } }, stop, {
         ...reports,
         async progress(progress, counts, copied) {
           // The first report is the checkpoint at which the child begins.
@@ -93,7 +99,13 @@ export function createRunChild({ source, folder, ledgerKey, pageRecords, trouble
           reached = Math.max(reached, progress.read + copied);
           await reports.progress(progress, counts);
         },
-      });
+      }).finally(() => follower?.end());
+      if (follower?.isOutdated()) {
+        // What the child has found so far may be of an erased person.
+        removeScratchFile(order.scratchFile);
+        reached = -1;
+        continue;
+      }
       if (result) return result;
       observed.childEnded();
       const end = endOf(child);
@@ -118,6 +130,29 @@ export function createRunChild({ source, folder, ledgerKey, pageRecords, trouble
       return [...new Set(names.map((name) => name.split('.')[0] ?? ''))].filter((id) => id.startsWith('run_'));
     },
   };
+}
+
+/** How often a control process looks whether records were erased that its child reads. */
+const LIST_CHECK_MS = 500;
+
+/** Ends the child if records were erased since it began, or if that is unknown because the store does not answer. */
+function endOnNewList(
+  child: ChildProcess,
+  { number }: ErasedList,
+  erased: Pick<ErasedRecords, 'newestNumber'>,
+): { isOutdated(): boolean; end(): void } {
+  let isOutdated = false;
+  const timer = setInterval(() => {
+    erased.newestNumber().then(
+      (newest) => newest === number || outdate(),
+      () => outdate(),
+    );
+  }, LIST_CHECK_MS);
+  function outdate(): void {
+    isOutdated = true;
+    child.kill('SIGKILL');
+  }
+  return { isOutdated: () => isOutdated, end: () => clearInterval(timer) };
 }
 
 const startChild = (): ChildProcess =>

@@ -26,15 +26,6 @@ export const workOf = (subject: ErasureSubject, ports: ErasureWorkPorts): Erasur
     ports,
   );
 
-/** Returns what erases people. Throws CarillonError `wrong_state` on a cluster. */
-export function requireErasing({ erasing }: Pick<ControlPorts, 'erasing'>): ErasingPorts {
-  if (erasing) return erasing;
-  throw new CarillonError(
-    'wrong_state',
-    'erase is not supported on a cluster yet, because its log cannot be overwritten',
-  );
-}
-
 /**
  * Carries out an erasure. Each step is safe to repeat, so a process that starts after a kill begins again, and what was emptied is found no
  * more. The end is written last.
@@ -43,7 +34,7 @@ export async function carryOut(id: string, ports: JobKindPorts, stop: AbortSigna
   const erasure = await ports.erasures.get(id);
   if (!erasure) throw new Error(`there is no erasure ${id}`);
   if (erasure.erasedAt !== null) return;
-  const erasing = requireErasing(ports);
+  const { erasing } = ports;
   await erasing.alone(async () => {
     for (let round = 0; round < READ_ROUNDS; round += 1) await untilRead(erasing, ports, stop);
     await untilEmpty(erasure, erasing, ports, stop);

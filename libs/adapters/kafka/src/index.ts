@@ -7,3 +7,4 @@ export { createTopicSources, type TopicSourcesOptions } from './source/topic-sou
 export { readIdentity, type LogIdentity } from './topics/identity.ts';
 export type { Inspection, TopicDifference } from './topics/inspect.ts';
 export type { TopicDefinition, TopicDefinitions, TopicOptions } from './topics/settings.ts';
+export { keptByBrokers } from './topics/kept-by-brokers.ts';

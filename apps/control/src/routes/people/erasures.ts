@@ -10,7 +10,7 @@ import { lacking } from '../../access/guard.ts';
 import { principalOf } from '../../access/principal.ts';
 import { EVERY_WORKSPACE, visibleScopeOf } from '../../access/visible-scope.ts';
 import { audited, keyedTarget } from '../../audit/facts.ts';
-import { requireErasing, stillUndecided, workOf } from '../../erasures/carry-out.ts';
+import { stillUndecided, workOf } from '../../erasures/carry-out.ts';
 import { listErasures } from '../../erasures/list.ts';
 import { findPerson, type FoundPerson } from '../../erasures/find-person.ts';
 import { showErasure } from '../../erasures/shown.ts';
@@ -48,7 +48,7 @@ export function erasureRoutes(app: ApiServer, ports: RoutePorts): void {
         target: keyedTarget(ports.ids, person),
         ...(confirm === undefined ? { what: 'erasure.look' as const } : { detail: reason }),
       });
-      const erasing = requireErasing(ports);
+      const { erasing } = ports;
       const found = await findPerson(person, workspace, ports);
       refuseNamingReason(reason, found, ports);
       const bytesUntil = await erasing.eraser.bytesUntil(ports.clock.now());
