@@ -132,7 +132,11 @@ export function shopOf(product: Product, folder: string, dataDir: string, key: s
     api,
     run: (args, options = {}) => cli(args, { ...options, dataDir, cwd: options.cwd ?? folder }),
     async apply(files) {
-      const { status, body } = await api<AppliedBody>('POST', '/v1/configuration/apply', { files, prune: false });
+      // Applying again changes nothing. A busy machine may not have done it within the time of a request.
+      const { status, body } = await untilFound('the configuration is applied', async () => {
+        const answer = await api<AppliedBody>('POST', '/v1/configuration/apply', { files, prune: false });
+        return answer.status === 503 ? undefined : answer;
+      });
       if (status !== 200 || body.faults.length > 0) throw new Error(`not applied: ${JSON.stringify(body)}`);
       return body;
     },
@@ -177,6 +181,21 @@ export function shopOf(product: Product, folder: string, dataDir: string, key: s
   return shop;
 }
 
+/** Makes the API key. A busy machine may not have done it within the time of a request, so the request is repeated with its key. */
+async function makeKey({ controlUrl, token }: Product): Promise<string> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'idempotency-key': 'key-of-the-shop',
+  };
+  const init = { method: 'POST', headers, body: JSON.stringify({ name: 'backend' }) };
+  const made = await untilFound('the API key is made', async () => {
+    const answer = await request<{ key: string }>(`${controlUrl}/v1/workspaces/shop/api-keys`, init);
+    return answer.status === 503 ? undefined : answer;
+  });
+  return made.body.key;
+}
+
 /** The product over an empty folder, with the shop in it. */
 export async function openShop(
   options: { readonly files?: Files; readonly env?: Readonly<Record<string, string>> } = {},
@@ -184,8 +203,7 @@ export async function openShop(
   const { folder, remove } = await scratch();
   const dataDir = join(folder, 'data');
   const product = await startProduct({ dataDir, cwd: folder, ...(options.env && { env: options.env }) });
-  const made = await caller(product)<{ key: string }>('POST', '/v1/workspaces/shop/api-keys', { name: 'backend' });
-  const shop = shopOf(product, folder, dataDir, made.body.key);
+  const shop = shopOf(product, folder, dataDir, await makeKey(product));
   await shop.apply(options.files ?? shopFiles());
   return {
     ...shop,
