@@ -134,6 +134,14 @@ testScreens('A rule that waits', ({ api, open }) => {
     await expectToFit(page, 390);
   });
 
+  it('is tried on events in time if it counts them too', async () => {
+    serveRule({ stream: 'orders', totals: { failed: { count: 'event.status == "failed"', within: '10m' } } });
+    const page = await open(RULE);
+    const bench = card(page, 'Test bench');
+    await bench.getByRole('list', { name: 'Timeline' }).waitFor();
+    await bench.getByRole('button', { name: 'Add an event' }).waitFor();
+  });
+
   it('takes the newest events of one entity, at the times at which they came', async () => {
     serveRule({ stream: 'orders', after: '1h' });
     const [row] = api.example(EVENTS)['items'] as readonly object[];

@@ -18,11 +18,12 @@ const CARDS: readonly StateCard[] = [
   { keys: ['cooldown'], Shown: lazyPart(() => import('./cooldown.tsx').then(({ Cooldown }) => Cooldown)) },
 ];
 
-/** Returns true if the rule looks at earlier events by a key of a card, so that one event does not show what it does. */
-export const looksBack = (rule: Rule): boolean => CARDS.some(({ keys }) => keys.some((key) => rule[key] !== undefined));
+/** Returns true if the rule looks at earlier events by a key of a card or by totals, so that one event does not show what it does. */
+export const looksBack = (rule: Rule): boolean =>
+  rule.totals !== undefined || CARDS.some(({ keys }) => keys.some((key) => rule[key] !== undefined));
 
 const ROOTS = ['event', 'event_id', 'time'];
-const KEYED_ROOTS = [...ROOTS, 'previous'];
+const KEYED_ROOTS = [...ROOTS, 'previous', 'totals'];
 /** Names that a rule sees on a stream of changes. */
 const CHANGE_ROOTS = [...KEYED_ROOTS, 'op', 'source'];
 
