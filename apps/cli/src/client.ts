@@ -32,16 +32,16 @@ export type Client = {
   delete<T>(path: string, headers?: Readonly<Record<string, string>>): Promise<T>;
   /** Sends rows of a CSV file. */
   postCsv<T>(path: string, csv: string, query?: Query): Promise<T>;
-  /** What is answered, piece by piece; rejects in the middle where it breaks off. */
+  /** Streams a response body in chunks. Rejects if the connection breaks off. */
   download(path: string, query?: Query): Promise<AsyncIterable<Uint8Array>>;
   status(): Promise<StatusBody>;
-  /** The workspace to write to: the one that the options or CARILLON_WORKSPACE name, or the only one there is. */
+  /** Returns the workspace to write to: from the options or CARILLON_WORKSPACE, else the only one. */
   workspace(): Promise<string>;
   /** The workspace that the options or CARILLON_WORKSPACE name, if any. */
   readonly named: string | undefined;
-  /** The workspace to read from: the one that they name, else `-`, all that may be seen. */
+  /** Workspace to read from: from the options or CARILLON_WORKSPACE, else `-` for all visible ones. */
   readonly reach: string;
-  /** The workspace of what has an id: the one that the options name, else all. */
+  /** Workspace for resources with an id: from the options, else all. */
   readonly anywhere: string;
   /** Whether what is read may be of several workspaces, so that people want to see of which. */
   isWide(): Promise<boolean>;
@@ -64,7 +64,10 @@ export const dataFolder = (options: CommonOptions): string =>
 export const namedWorkspace = ({ workspace }: CommonOptions): string | undefined =>
   workspace ?? (environment['CARILLON_WORKSPACE'] || undefined);
 
-/** By --url or CARILLON_URL with CARILLON_TOKEN, else by what a running `carillon up` left in the data folder. */
+/**
+ * Connects with --url or CARILLON_URL and CARILLON_TOKEN, else with the address that a running `carillon up` left in
+ * the data folder.
+ */
 export function connect(options: CommonOptions): Client {
   const folder = dataFolder(options);
   const here = controlOf(folder);

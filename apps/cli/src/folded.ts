@@ -11,7 +11,7 @@ export const shortened = (line: string): string =>
 export function folded(text: string, isFull: boolean): string[] {
   const lines = text.split('\n').map((line) => `  ${isFull ? clean(line) : shortened(clean(line))}`);
   const more = lines.length - SHOWN.lines;
-  // One line that says that there is one more would be as long.
+  // A hint about one hidden line would take as much room as the line.
   if (isFull || more <= 1) return lines;
   return [...lines.slice(0, SHOWN.lines), paint('dim', `  … ${more} more lines: --full`)];
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { CarillonError } from '@carillon/kernel';
 
-/** So long a command that unwraps a key may take (ms): a call to a key service and its retries. */
+/** Maximum milliseconds of a command that decrypts a key: a call to a key service with retries. */
 export const KEY_COMMAND_WITHIN = 15_000;
 /** A key is 64 characters; more is something else. */
 const MAX_OUTPUT = 4096;

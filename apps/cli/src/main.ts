@@ -6,7 +6,7 @@ import { COMPILED_FOLDER } from './shipped-files.ts';
 /** A source file is parsed and compiled once, not at every start. Where the folder cannot be made, it is. */
 function keepCompiled(folder: string): void {
   try {
-    // One after the other: Node itself, asked for a path that can never be made, may not come back from trying.
+    // The folders are made one by one, because Node does not return from a recursive mkdir of some impossible paths.
     for (const one of [dirname(folder), folder]) if (!existsSync(one)) mkdirSync(one);
     enableCompileCache(folder);
   } catch {

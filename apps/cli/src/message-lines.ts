@@ -25,7 +25,7 @@ export function messageLines(message: Rendered, withHtml: boolean, isFull: boole
   ];
 }
 
-/** What people see of it first. */
+/** Returns the part of a message that people see first. */
 function headOf({ subject, sms, push }: Rendered): string {
   if (push) return push.title ?? '';
   if (!sms) return subject ?? '';

@@ -19,7 +19,7 @@ export const say = (line = ''): void => {
 const UNSEEN = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
 export const clean = (text: string): string => text.replaceAll(UNSEEN, ' ');
 
-/** JSON that a terminal can show: what JSON.stringify leaves as it is, but must not be seen, is escaped as well. */
+/** Returns JSON for a terminal. Also escapes invisible characters that JSON.stringify leaves unchanged. */
 export const jsonText = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replaceAll(UNSEEN, (found) =>
     found === '\n' ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -69,7 +69,7 @@ const STATE_STYLES: Readonly<Record<string, Style>> = {
 };
 export const paintState = (state: string): string => paint(STATE_STYLES[state] ?? 'bold', state);
 
-/** What the server refuses because it was asked wrongly: exit code 2, as if the command had seen it itself. */
+/** Server errors caused by wrong usage: exit code 2, as if the command itself had found the mistake. */
 const WRONG_CALLS: ReadonlySet<string> = new Set(['wrong_usage', 'invalid_request', 'invalid_configuration']);
 
 /** Says what went wrong and what to do; answers the exit code. */

@@ -35,7 +35,7 @@ export function buildProgram(): Command {
     .description('Carillon: notifications from events, by rules')
     .version(VERSION)
     .exitOverride()
-    // Options stand behind the command that they are of.
+    // Options come after the command that they belong to.
     .enablePositionalOptions()
     .showHelpAfterError('(run with --help to see the options)')
     .configureHelp({ showGlobalOptions: true });

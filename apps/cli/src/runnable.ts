@@ -5,7 +5,7 @@ type Place = { readonly url?: string | undefined; readonly dataDir?: string | un
 
 /** A command as texts name it: it ends where something else than words and options follows. */
 const COMMAND = /npx carillon [a-z][\w-]*(?: (?:--?[a-z-]+|[\w<][\w./:<>@=+-]*))*/g;
-/** Those that are about a folder of their own. */
+/** Commands that use a folder or address of their own. */
 const ELSEWHERE = /^npx carillon (?:up|run|restore|mend)\b|--data-dir|--url/;
 
 /**

@@ -12,5 +12,5 @@ export const PORTAL_FOLDER = shipped('../../portal/dist', './portal');
 export const DOCS_FOLDER = shipped('../../portal/docs-dist', './docs');
 /** The configuration folder of the demo workspace. */
 export const DEMO_FOLDER = shipped('../../../docs/examples/demo', './demo');
-/** What Node compiled of the program is kept here; it may be deleted, and what no longer fits its source is not used. */
+/** Folder of Node's compile cache. It may be deleted; entries that no longer fit their source are ignored. */
 export const COMPILED_FOLDER = shipped('../../../.cache/compiled', './.cache/compiled');

@@ -84,7 +84,7 @@ function stepsBehind({ expected, actual }: Difference, timeline: readonly Step[]
   return [...source, last];
 }
 
-/** One line for each file of cases whose cases all pass, and the failures. */
+/** Returns one line per file whose cases all pass, and the failures. */
 export function resultsText(results: readonly CaseResult[], took: string): string {
   const lines: string[] = [];
   for (const file of new Set(results.map((result) => result.file))) {

@@ -95,7 +95,7 @@ export function pageText<Row>(
 }
 
 const FOLLOW_INTERVAL_MS = 500;
-/** One look in so many is thorough. */
+/** Every twentieth check is thorough. */
 const THOROUGH_EACH = 20;
 
 /** Prints what there is, then what is new, oldest first, until the process is interrupted. */

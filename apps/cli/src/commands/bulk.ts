@@ -24,13 +24,13 @@ type Counted = {
 };
 
 export type BulkAction = {
-  /** What is acted on, in the address: `deliveries`. */
+  /** Path segment of the resources: `deliveries`. */
   readonly things: string;
   /** The last part of the address: `resend`. */
   readonly action: string;
-  /** For people: `412 deliveries will be sent again`. */
+  /** Text for people: `412 deliveries will be sent again`. */
   readonly words: string;
-  /** What the list would be asked with. */
+  /** Filters of the list. */
   readonly filter: Query;
   /** What the body says besides. */
   readonly more?: object;
@@ -38,7 +38,10 @@ export type BulkAction = {
 
 const POLL_INTERVAL_MS = 500;
 
-/** Begins a job over ids, or over all that match once somebody said yes to their number, and follows it to its end. */
+/**
+ * Starts a job over ids, or over all matching resources once the user has confirmed their number, and follows the job
+ * to its end.
+ */
 export async function actOnMany(options: BulkOptions, ids: readonly string[], bulk: BulkAction): Promise<void> {
   if (options.all && ids.length > 0) throw new UsageError('name the items or pass --all, not both');
   const client = connect(options);
@@ -96,7 +99,7 @@ export function progressText({ of, done, failed, state }: JobBody): string {
   return `${bar}  ${done} of ${of}${failed > 0 ? `, ${failed} failed` : ''}  ${state}`;
 }
 
-/** What became of a job, with the first that could not be done. */
+/** Texts for the causes of a cancelled job. */
 const CAUSE_WORDS: Readonly<Record<NonNullable<JobBody['cancelled_because']> | 'wished', string>> = {
   wished: '',
   rights_lost: ': the person who started it has lost the permission (rights_lost)',
@@ -125,8 +128,8 @@ export function jobText(job: JobBody): string {
 }
 
 /**
- * Draws how far a job is until it has ended, on a terminal alone, and says what became of it. Interrupted, it leaves the job as it is. Of
- * one of which not all was done the exit code is 1.
+ * Shows the progress of a job on a terminal until it has ended, then prints its result. An interrupted command leaves
+ * the job running. Sets exit code 1 if not all items were done.
  */
 export async function followJob(client: Client, begun: JobBody, options: CommonOptions): Promise<void> {
   const draws = process.stdout.isTTY && !options.json;

@@ -37,7 +37,7 @@ export function readFolder(folder: string): Record<string, string> {
   return files;
 }
 
-/** Writes files below a folder, never outside it, whatever the paths are. */
+/** Writes files below a folder. Refuses paths that lead out of the folder. */
 export function writeFolder(folder: string, files: Readonly<Record<string, string>>): void {
   for (const [path, text] of Object.entries(files)) {
     const target = join(folder, path);

@@ -33,7 +33,7 @@ function personText({ person, words, exempt }: ConsentBody): string {
   return stopped && exempt.length > 0 ? `${said}\nstill sent, because transactional: ${exempt.join(', ')}` : said;
 }
 
-/** What `--allow --all` leaves: who stopped a thing by its name said so for itself. */
+/** Lists the opt-outs that `--allow --all` leaves in place, because the person stopped these targets by name. */
 export function leftText(words: readonly Word[]): string {
   const left = [...new Set(words.filter((word) => word.opted_out && word.target !== 'all').map(targetWords))];
   if (left.length === 0) return '';

@@ -6,9 +6,9 @@ import { createCsvReader, messageOf, type CsvRecord } from '@carillon/kernel';
 import { CommandError, UsageError } from '../failure.ts';
 import { clean } from '../output.ts';
 
-/** Rows of one request: half a million rows are five hundred requests, each done within moments. */
+/** Rows per request: half a million rows are five hundred requests, each done within moments. */
 const BATCH_ROWS = 1000;
-/** Letters of one request; the longest record goes on top of it. */
+/** Characters per request, not counting the longest record. */
 const BATCH_CHARACTERS = 200_000;
 
 /** A part of a file that is a CSV file in itself. */
@@ -65,19 +65,19 @@ export type ImportTotals = Omit<ImportedBody, 'faults' | 'ignored_columns'> & {
   ignored_columns: readonly string[];
 };
 
-/** Refused rows that are kept for the answer as JSON; all are counted, and all are said as they come. */
+/** Maximum refused rows in the JSON output. All refused rows are counted and printed as they come. */
 const MAX_FAULTS = 1000;
 
 export type Told = {
   /** A row that was refused. */
   fault(line: number, message: string): void;
-  /** So many rows were dealt with. */
+  /** Reports the number of rows handled so far. */
   progress(rows: number): void;
 };
 
 /**
- * Brings the rows of a file to the server, part by part. Where that breaks off, the error says what was taken; to run it again is
- * safe, since what was taken stays as it is.
+ * Imports the rows of a file part by part. If the import breaks off, the error says what was imported. Running it again
+ * is safe, because imported rows stay as they are.
  */
 export async function importFile(
   file: string,
@@ -102,7 +102,7 @@ export async function importFile(
   return totals;
 }
 
-/** The parts of a file; what is wrong with the file itself is said with what was taken before. */
+/** Yields the parts of a file. A mistake in the file itself is reported with what was imported before it. */
 async function* stoppingWith(file: string, totals: ImportTotals): AsyncGenerator<Part> {
   const parts = partsOf(file);
   for (;;) {
@@ -115,7 +115,7 @@ async function* stoppingWith(file: string, totals: ImportTotals): AsyncGenerator
 }
 
 function brokenOff(file: string, { rows, taken, added, refused }: ImportTotals, error: unknown, open: string): Error {
-  // No row was imported, so the error is complete without totals.
+  // If the import stopped before any row was imported, the error is shown without totals.
   const isRefusal = error instanceof CommandError && error.problem?.status === 400;
   if (rows === 0 && (isRefusal || !(error instanceof CommandError))) return error as Error;
   const before = `Before it, ${taken} of ${rows} rows were imported (${added} new) and ${refused} refused.`;
@@ -159,7 +159,10 @@ export function tellOnTerminal(file: string, asJson = false): Told & { done(): v
   };
 }
 
-/** What came of it. Refused rows end the command with 1, so that a script notices. */
+/**
+ * Returns the result of an import as text. Refused rows end the command with exit code 1, so that a script notices
+ * them.
+ */
 export function importWords({ rows, taken, added, refused, ignored_columns: ignored }: ImportTotals): string {
   const left = ignored.length === 0 ? '' : `; ignored columns: ${ignored.map(clean).join(', ')}`;
   const bad = refused === 0 ? '' : `, ${MANY.format(refused)} refused`;
@@ -167,8 +170,8 @@ export function importWords({ rows, taken, added, refused, ignored_columns: igno
 }
 
 /**
- * Writes what the server answers to a file that only its owner can read, or to standard output (`-`). A file has its name once it is
- * whole.
+ * Writes a response to a file that only its owner can read, or to standard output (`-`). The file gets its name once it
+ * is complete.
  */
 export async function exportFile(
   file: string,
@@ -185,7 +188,7 @@ export async function exportFile(
   const unfinished = `${file}.part`;
   rmSync(unfinished, { force: true });
   try {
-    // It is there before the first piece comes, so that it is taken away whenever the list breaks off.
+    // The unfinished file exists before the first chunk comes, so that it is removed wherever the download breaks off.
     const handle = await openFile(unfinished, 'wx', 0o600);
     await pipeline(pieces, handle.createWriteStream()).catch(brokeOff);
     renameSync(unfinished, file);

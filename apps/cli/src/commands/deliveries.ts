@@ -87,7 +87,7 @@ const DROPPED_OPTIONS: ReadonlySet<string> = new Set([
   'workspace',
 ]);
 
-/** Who has no delivery because a rule dropped him: each with the event whose story names the cause. */
+/** Lists people without a delivery because a rule dropped them, each with the event whose trace shows the cause. */
 async function listDropped(options: ListOptions): Promise<void> {
   const others = Object.keys(options).filter((name) => !DROPPED_OPTIONS.has(name));
   if (others.length > 0) throw new UsageError('--dropped can be combined only with --since, --limit and --cursor');
@@ -120,7 +120,7 @@ async function listDropped(options: ListOptions): Promise<void> {
 type ActOptions = ListOptions & BulkOptions;
 type Action = { readonly name: string; readonly body?: object; readonly done: string; readonly words: string };
 
-/** One is decided about at once; several, or all that match the filters before the action, are a job. */
+/** Decides about one delivery at once. Several deliveries, or all that match the filters, are a job. */
 async function act(
   options: ActOptions,
   ids: readonly string[],
@@ -172,7 +172,7 @@ const withReason = (one: Command): Command =>
 
 export function deliveryCommands(program: Command): void {
   const deliveries = withReason(filterOptions(command(program, 'deliveries', 'list deliveries, newest first')))
-    // The filters stand before the name of an action or behind it; `--reason` after `dismiss` is the reason of that.
+    // Filters may come before or after the action's name. `--reason` after `dismiss` is the reason of the dismissal.
     .enablePositionalOptions()
     .option('--limit <n>', 'maximum number of entries', '50')
     .option('--cursor <cursor>', 'next page: the cursor printed by the previous page')
@@ -295,7 +295,7 @@ function fateOfLetter({ redriven_at, redriven_by, dismissed_by }: DeadLetterBody
   return `redriven${redriven_by === null ? '' : ` by ${clean(redriven_by)}`}`;
 }
 
-/** Such as "crm for cart.abandoned, 7 and 2 more". */
+/** Returns text such as "crm for cart.abandoned, 7 and 2 more". */
 export function aboutLetter({ partner, rule, person, people, stage }: DeadLetterBody): string {
   const about = [partner, rule].filter((part) => part !== null).join(' for ');
   const more = people > 1 ? ` and ${people - 1} more` : '';

@@ -8,8 +8,8 @@ import { runProgressText, runText } from './replay-text.ts';
 const POLL_INTERVAL_MS = 500;
 
 /**
- * Draws the progress of a run on a terminal and resolves to the run when it has ended. If the command is interrupted, the run goes on, and
- * the promise resolves to the run as it is.
+ * Shows the progress of a run on a terminal and resolves to the run when it has ended. If the command is interrupted,
+ * the run continues, and the promise resolves to its current state.
  */
 export async function waitForRun(client: Client, started: RunBody, { json }: CommonOptions): Promise<RunBody> {
   const draws = process.stdout.isTTY && !json;

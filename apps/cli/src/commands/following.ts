@@ -7,7 +7,7 @@ const REMEMBERED = 50_000;
 const MAX_DELAY_MS = 5 * 60_000;
 
 export type Following<Item> = {
-  /** What a row is known by; a row that comes again under another key is printed again. */
+  /** Identity of a row. A row with a new key is printed again. */
   readonly keyOf: (item: Item) => string;
   /** The time that the list is ordered by, newest first, as RFC 3339. */
   readonly timeOf: (item: Item) => string;

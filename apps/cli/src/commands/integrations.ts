@@ -70,7 +70,9 @@ export function integrationCommands(program: Command): void {
     });
 }
 
-/** Returns the lookup integration of this name; null if there is none, or several: the API then says what to do. */
+/**
+ * Returns the lookup integration of this name. Null if there is none or several; the API's error then says what to do.
+ */
 async function findPartner(client: Client, name: string): Promise<ShownPartner | null> {
   const { items } = await readWhole<Integration>(client, `/v1/workspaces/${seg(client.reach)}/integrations`);
   const [found, ...others] = items.filter((one) => one.name === name);
@@ -79,7 +81,7 @@ async function findPartner(client: Client, name: string): Promise<ShownPartner |
   return { ...found, waiting: waiting.items.find((one) => one.integration === name) ?? null };
 }
 
-/** Such as "has not answered since 07:08, 1 event waits, next attempt 07:15". */
+/** Returns text such as "has not answered since 07:08, 1 event waits, next attempt 07:15". */
 function waitingWords(partner: WaitingPartnerBody | null): string {
   if (!partner) return 'nothing waits';
   const { events, complete, failing_since: since, last_failure: last, next_attempt_at: next } = partner;

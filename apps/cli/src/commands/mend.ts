@@ -6,7 +6,7 @@ import { clean, say, sayJson } from '../output.ts';
 
 type MendFlags = CommonOptions & { readonly dropDamaged?: boolean };
 
-/** `carillon mend`: looks at a data folder that does not start; cuts a damaged write-ahead log if it is told to. */
+/** `carillon mend`: inspects a data folder that does not start, and cuts a damaged write-ahead log on request. */
 export function mendCommand(program: Command): void {
   program
     .command('mend')

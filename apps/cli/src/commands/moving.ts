@@ -77,7 +77,7 @@ const words = ({
 
 const SAY_EVERY = 1_000;
 
-/** Says now and then how far it is, to whoever waits. */
+/** Returns a function that reports the progress at intervals. */
 function progressLine(): (done: number, all: number) => void {
   let said = Date.now();
   return (done, all) => {

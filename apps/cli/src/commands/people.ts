@@ -19,7 +19,7 @@ const many = (text: string, before: readonly string[] = []): readonly string[] =
     .filter((one) => one !== ''),
 ];
 
-/** Who is meant by an id or an address. */
+/** Finds a person by id or address. */
 async function personIn<One>(
   who: string,
   list: readonly One[],

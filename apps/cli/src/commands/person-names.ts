@@ -6,7 +6,7 @@ import { answer } from './api-command.ts';
 const PERSON = /\bper_[0-9A-Z]{26}\b/g;
 /** With the blanks behind it, which keep the columns of a table in line. */
 const PADDED = /\bper_[0-9A-Z]{26}\b(?: +(?=\S))?/g;
-/** As many ids as one request takes. */
+/** Maximum ids per request. */
 const MAX_IDS = 100;
 
 /** Returns the text with the names of people in place of their ids. Ids without a name stay. */
@@ -26,7 +26,7 @@ export async function withNames(text: string, client: Pick<Client, 'get'>): Prom
   });
 }
 
-/** As `answer`, for what other people did: the text names them instead of giving their ids. JSON keeps the ids. */
+/** Like `answer`, for output about other people: the text shows names instead of ids. JSON keeps the ids. */
 export async function answerNamed<T>(
   options: CommonOptions,
   ask: (client: Client) => Promise<T>,

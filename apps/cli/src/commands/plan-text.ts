@@ -50,13 +50,13 @@ function showPlan(plan: PlanBody, folder: string): string {
   return lines.join('\n');
 }
 
-/** What `diff` says: mistakes, warnings, changes, and how many there are of the first two. */
+/** Returns the output of `diff`: mistakes, warnings, changes, and the number of mistakes and warnings. */
 export function showDiff(plan: PlanBody, folder: string): string {
   if (plan.faults.length > 0) return withHead(plan, folder, countWords(plan.faults.length, 'mistake'));
   return withHead(plan, folder, plan.changes.length > 0 ? '' : `nothing would change (configuration ${plan.number})`);
 }
 
-/** What `apply` says of a folder. */
+/** Returns the output of `apply` for a folder. */
 export function showApplied(applied: AppliedBody, folder: string): string {
   if (applied.faults.length > 0) {
     return withHead(applied, folder, `${countWords(applied.faults.length, 'mistake')}, nothing was applied`);
@@ -67,7 +67,7 @@ export function showApplied(applied: AppliedBody, folder: string): string {
   return [withHead(applied, folder, head), ...conflictLines(applied)].join('\n');
 }
 
-/** Whose drafts began from what this changed. */
+/** Lists the drafts whose base this apply changed. */
 function conflictLines({ draft_conflicts: conflicts }: AppliedBody): readonly string[] {
   return conflicts.map(({ kind, workspace, name, by }) => {
     const what = clean([kind.replace('_', ' '), [workspace, name].filter((part) => part !== '').join('/')].join(' '));

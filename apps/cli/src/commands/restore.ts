@@ -82,7 +82,7 @@ const places = (spans: readonly Span[]): string =>
   spans.map(({ topic, partition, from, to }) => `${topic}/${partition} from ${from} up to ${to - 1}`).join(', ');
 const size = (spans: readonly Span[]): number => spans.reduce((sum, { from, to }) => sum + to - from, 0);
 
-/** What becomes of the unread records of a topic. */
+/** Effect of a topic's unread records after a restore. */
 const DONE_AGAIN: Readonly<Record<string, string>> = {
   'carillon.events': 'evaluated by the rules',
   'carillon.triggers': 'accepted for partner lookups',

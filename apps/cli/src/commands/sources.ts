@@ -110,7 +110,7 @@ const note = (state: SourceBody['state'], sentence: string, fix: string | null):
 
 const MIB = 1024 * 1024;
 
-/** Such as `4 s, 1.5 MiB`, or `4 s, 120 records`. */
+/** Returns text such as `4 s, 1.5 MiB`, or `4 s, 120 records`. */
 function lagText({ state, lag_seconds: seconds, lag_bytes: bytes, lag_records: records }: SourceBody): string {
   if (state === 'stopped' && records !== null) return `${records} records in the topics when it stopped`;
   if (seconds === null) return records === null ? 'not read yet' : `${records} records`;

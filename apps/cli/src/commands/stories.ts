@@ -99,7 +99,7 @@ async function eventOfTrace(client: Client, trace: string, options: CommonOption
 
 type Found = Omit<WhyBody, 'next'> & { readonly more: boolean };
 
-/** Asks for one page of events after another, until there are lines enough or no events any more. */
+/** Reads pages of events until there are enough lines or no more events. */
 async function lookThrough(
   client: Client,
   address: string,
@@ -157,7 +157,7 @@ function showTrace(trace: TraceBody, { onlyPeople, isFiltered }: Chosen): string
 type Step = TraceBody['steps'][number];
 type FormatTime = (at: string | null) => string;
 
-/** Returns the format of step times in a zone, all of one width. It has the day if a step happened on another day than today. */
+/** Returns the format of step times in a zone, all of equal width. Includes the day if a step did not happen today. */
 export function stepTimeFormat(steps: readonly Pick<Step, 'at'>[], zone: string, now = new Date()): FormatTime {
   const today = localTime(now, zone).day;
   const times = new Map(steps.flatMap(({ at }) => (at === null ? [] : [[at, localTime(new Date(at), zone)] as const])));

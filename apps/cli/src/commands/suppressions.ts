@@ -19,8 +19,8 @@ const withFilters = (one: Command): Command =>
     .option('--source <source>', SOURCES);
 
 /**
- * The channel of an address that was not said: what has an at sign is an email address, what begins with a plus a phone number.
- * Anything may be a device token, and a phone number without its plus would become one.
+ * Returns the channel of an address if the user named none: an email address has an at sign, a phone number begins with
+ * a plus. Device tokens must be named, because any text may be one, even a phone number without its plus.
  */
 function channelFor(address: string, channel: string | undefined): string {
   if (channel !== undefined) return channel;

@@ -102,7 +102,7 @@ const POLL_INTERVAL_MS = 250;
 /** States in which something is still to come by itself. */
 const UNDER_WAY: ReadonlySet<string> = new Set(['WAITING', 'SENDING']);
 
-/** The delivery when it has ended, or as it is after this long; null where it is not in the ledger yet. */
+/** Returns the delivery when it has ended, or its state after the waiting time. Null if it is not in the ledger yet. */
 async function endOf(client: Client, path: string, wait: number): Promise<DeliveryBody | null> {
   const until = Date.now() + wait;
   for (;;) {

@@ -1,6 +1,9 @@
 import { UsageError } from '../failure.ts';
 
-/** From a pipe, or typed without being shown. Never an argument: those are seen in process lists and histories. */
+/**
+ * Reads a secret from a pipe, or typed without echo. Never from an argument, because arguments appear in process lists
+ * and shell histories.
+ */
 export async function readSecret(name: string): Promise<string> {
   if (!process.stdin.isTTY) {
     const chunks: Buffer[] = [];

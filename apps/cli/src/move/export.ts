@@ -21,7 +21,10 @@ import { type MoveCounts, type MoveLine, type Progress, writeMoveFile } from './
 
 const PAGE = 200;
 
-/** What has to be finished before, because the log stays behind: what was accepted is judged, what is owed is in the ledger. */
+/**
+ * Work that must be finished before an export, because the log is not exported: accepted events are evaluated, and
+ * pending deliveries are in the ledger.
+ */
 const FINISHED = [
   ['engine', 'carillon.events', 'events are not evaluated yet'],
   ['engine', 'carillon.cohorts', 'messages about cohorts are not read yet'],
@@ -104,7 +107,10 @@ async function closedWindows({ digestHeads }: Backend): Promise<number> {
   }
 }
 
-/** Who is in a cohort is learned anew from its platform, and that counts as a first sync. */
+/**
+ * Rejects if an import would count members of a cohort a second time: the new deployment reads cohorts again from their
+ * platform, as a first sync.
+ */
 async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
   const telling = listResources(await view.refresh(), 'notification').flatMap(({ ref, body }) =>
     Object.entries(body.rules)
@@ -136,7 +142,7 @@ async function* linesOf(
   async function* inState(state: DeliveryState): AsyncGenerator<MoveLine> {
     for (let cursor: string | undefined; ;) {
       const page = await ledger.list({ states: [state] }, PAGE, cursor);
-      // What waits for a digest waits for a new one elsewhere: windows are not taken along.
+      // Digest windows are not exported, so items that wait for a digest wait for a new window after the import.
       for (const delivery of page.items)
         yield { delivery: state === 'COLLECTED' ? dissolvedItem(delivery, newest, now) : delivery };
       done += page.items.length;

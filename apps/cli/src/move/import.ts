@@ -27,13 +27,13 @@ import {
 } from './move-file.ts';
 
 const BATCH_SIZE = 100;
-/** Bytes of JSON after which a batch is written, whatever its number: one delivery may be large. */
+/** Bytes of JSON after which a batch is written, independent of its lines, because one delivery may be large. */
 const BATCH_BYTES = 512 * 1024;
 
 export type Imported = {
   /** What was not there yet. */
   readonly added: MoveCounts;
-  /** What was there already, and stays as it is. */
+  /** Items that existed before the import and stay unchanged. */
   readonly kept: MoveCounts;
 };
 
@@ -84,7 +84,7 @@ export async function importMove(
   return { added, kept };
 }
 
-/** Lines that follow each other and are of one kind, as many as one write may take. */
+/** Yields consecutive lines of one kind, up to the maximum of one write. */
 async function* batchesOf(lines: AsyncIterable<SizedLine>): AsyncGenerator<readonly MoveLine[]> {
   let batch: MoveLine[] = [];
   let bytes = 0;
@@ -150,7 +150,9 @@ function renumbered(line: MoveLine, shift: number): MoveLine {
 
 type Codecs = Pick<RecordCodecs, 'configuration'>;
 
-/** Writes lines of one kind, configurations from this number on. Returns for each whether it is new. */
+/**
+ * Writes lines of one kind. Configurations are numbered from this number on. Returns for each line whether it is new.
+ */
 async function write(
   batch: readonly MoveLine[],
   number: number,
@@ -190,7 +192,10 @@ async function writeRest(line: MoveLine, backend: Backend): Promise<boolean> {
   );
 }
 
-/** The records get these numbers, or it is said that they did not. Then everybody judges by the last of them. */
+/**
+ * Appends the configuration records under these numbers, or rejects if the numbers are taken. Every role then uses the
+ * last record.
+ */
 async function appendConfiguration(
   records: readonly ConfigurationRecord[],
   number: number,

@@ -26,7 +26,7 @@ export type MoveHeader = {
   readonly deliveries: number;
 };
 
-/** What a line holds that is not moved by its store. */
+/** Lines that their store does not move itself. */
 type OwnLines = {
   readonly suppression: Suppression;
   /** A STOP or START message that was carried out. */
@@ -61,7 +61,10 @@ export const countedWith = (counts: MoveCounts, line: MoveLine): MoveCounts => {
 
 const textOf = (line: MoveHeader | MoveLine | MoveEnd): string => `${stringifyJson(line)}\n`;
 
-/** Writes a file that nobody else may read; it has its name only when it is whole. Memory is bounded by one line. */
+/**
+ * Writes a file that only its owner can read. The file gets its name once it is complete. Memory is bounded by one
+ * line.
+ */
 export async function writeMoveFile(
   file: string,
   header: MoveHeader,
@@ -91,7 +94,7 @@ export async function writeMoveFile(
 /** Longer than the last line can be. */
 const TAIL = 4096;
 
-/** Reads the first and the last line. Refuses what is no such file, or only a part of one. */
+/** Reads the first and the last line. Refuses other files, and incomplete ones. */
 export async function openMoveFile(file: string): Promise<{ readonly header: MoveHeader; readonly end: MoveCounts }> {
   const size = await stat(file).then(
     (found) => found.size,

@@ -13,23 +13,26 @@ import type { ProcessSettings } from './settings.ts';
 /** Log, stores and schemas: all that the roles know of where they are. */
 export type Backend = Stores & {
   readonly kind: 'embedded' | 'cluster';
-  /** For the first line of the screen: `embedded, data in ./carillon-data`. */
+  /** Text for the first line of the screen: `embedded, data in ./carillon-data`. */
   readonly place: string;
   readonly log: EventLog;
   readonly registry: SchemaRegistry;
   /** No other process has this data open: whatever a predecessor left under way is over. */
   readonly alone: boolean;
-  /** By partition of `carillon.events`: what events below these offsets cause, a restore called off. */
+  /** Offsets by partition of `carillon.events`. A restore cancels messages of events below them. */
   readonly calledOffBelow: ReadonlyMap<number, number>;
-  /** The same by partition of `carillon.cohorts`: what messages below these offsets change. */
+  /** Offsets by partition of `carillon.cohorts`. A restore cancels the effects of messages below them. */
   readonly calledOffCohortsBelow: ReadonlyMap<number, number>;
   /** Sending jobs whose messages a restore called off. */
   readonly calledOffJobs: ReadonlySet<JobId>;
   /** The write-ahead log of the data file that a process left which did not stop in order; null where there was none. */
   readonly foundWal: FoundWal | null;
-  /** What this process depends on, for `/readyz`. */
+  /** Returns the dependencies of this process for `/readyz`. */
   readiness(): readonly ReadinessCheck[];
-  /** What `doctor` says of it; looks at it now, and within seconds. `Kafka` and `database` not ok: they are away. Never rejects. */
+  /**
+   * Returns the checks of `doctor` for this backend, within seconds. The checks `Kafka` and `database` fail if the
+   * servers are unreachable. Never rejects.
+   */
   checks(retention: NamedRetention): Promise<readonly Check[]>;
   /** How an erasure empties log and stores. */
   readonly erasure: ErasureSteps;
@@ -49,11 +52,11 @@ export type BackendOptions = {
   readonly clock: Clock;
   /** Event loop slice of the process, if other roles run beside the backend. */
   readonly slice?: EventLoopSlice;
-  /** Names the process to whoever finds it at work. */
+  /** Name of this process in leases and locks, for other processes. */
   readonly holder: string;
   /** Is told when the data of an older version begins to be brought forward. */
   readonly migrating?: (from: number, to: number) => void;
-  /** What the Kafka client says of its connections. */
+  /** Called with each connection log line of the Kafka client. */
   readonly kafkaSaid: (line: KafkaLogLine) => void;
   /** Called at most once: nothing that is done from now on can be right, so the process has to end. */
   readonly fatal: (error: CarillonError) => void;

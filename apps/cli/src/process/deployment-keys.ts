@@ -38,8 +38,9 @@ export async function openKeys(settings: ProcessSettings, env: Environment, back
 }
 
 /**
- * One folder has its keys beside its data; processes of a cluster bring theirs, and have to bring the same. The master key is not
- * among them: it can be exchanged, and the data keys say whether it counts.
+ * Returns the fingerprint that the log must match. A data folder holds its own keys; the processes of a cluster must
+ * all be given the same keys. The master key is not included, because it can be rotated and the data keys show whether
+ * it is valid.
  */
 export const fingerprintFor = ({ kind }: Backend, keys: Keys): string => {
   const { ledger, pepper } = keys.fingerprints();

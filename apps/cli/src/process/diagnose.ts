@@ -33,7 +33,10 @@ export async function diagnose(
   return [...checks, ...stored, ...lag, ...sending, time];
 }
 
-/** Windows of digests are closed within a second of their time; after this long nobody does. */
+/**
+ * Milliseconds after which an open digest window counts as overdue. Windows normally close within a second of their
+ * end.
+ */
 const WINDOWS_OVERDUE: Duration = 60_000;
 const WINDOWS_COUNTED = 1_000;
 
@@ -75,10 +78,13 @@ const storedChecks = (backend: Backend, keys: Keys, clock: Clock): Promise<reado
 /** Time that unread records may stay at one position before sending starts. */
 const STANDS: Duration = 1_000;
 
-/** A delivery role that starts sends nothing before it has read what people and providers said: it must not stand still. */
+/**
+ * Checks whether a starting delivery role still reads consents and reports, before which it sends nothing, and whether
+ * this reading makes progress.
+ */
 const sendingChecks = async (backend: Backend): Promise<readonly Check[]> => [
   await checkStep('sending', async () => {
-    // What comes meanwhile does not count: where much is reported all the time, something is always unread.
+    // Records that arrive during the check do not count, because with a steady inflow some record is always unread.
     const said = await createCatchUp('delivery', READ_BEFORE_SENDING, backend);
     const before = await said.behind();
     if (before === 0) return 'is held back by nothing';

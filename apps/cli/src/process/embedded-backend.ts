@@ -55,7 +55,7 @@ export async function openEmbeddedBackend(options: BackendOptions): Promise<Back
   };
 }
 
-/** What the file system refuses is said with the folder and the setting that names another one. */
+/** Adds the folder, and the setting that names another folder, to errors of the file system. */
 async function openFolder(dataDir: string, open: () => Promise<Embedded>): Promise<Embedded> {
   try {
     return await open();

@@ -84,7 +84,7 @@ export async function openFoundation(
   const slice = createEventLoopSlice();
   const backend = await openOwnBackend(settings, watches, closing, { clock, slice, holder: name, fatal });
   const keys = await openKeys(settings, env, backend);
-  // One file cannot lose its log and keep its positions.
+  // A single data file cannot lose its log and keep its positions.
   if (!backend.alone) await refuseShorterLog(backend);
   const codecs = await createRecordCodecs(backend.registry, () => clock.now());
   const configuration = createConfigurationView(backend.log, codecs.configuration, clock, watches.passedOver);

@@ -93,14 +93,14 @@ async function countLeavingLetters({
   return (await backend.readModels.deadLetters({ open: true, ...range }, MAX_LEAVING)).items.length;
 }
 
-/** Not ready until the process starts again: nobody else reads these partitions, and the log says what to do. */
+/** Stays not ready until the process restarts. No other process reads these partitions, and the log says what to do. */
 const standing = (stopped: readonly string[]): ReadinessCheck => ({
   name: 'partitions',
   ok: stopped.length === 0,
   detail: stopped.length === 0 ? 'all partitions advance' : `need a person, the log says why: ${stopped.join(', ')}`,
 });
 
-/** Share of the time that counting may take, where whoever reads the numbers asks for them all the time. */
+/** Share of time that counting may take if metrics are requested continuously. */
 const COUNTING_SHARE = 0.01;
 
 /** Counts again only after a hundred times what the last count took: one of many millions takes the database a while. */

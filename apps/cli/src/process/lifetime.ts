@@ -1,12 +1,16 @@
 import type { CarillonError, Duration } from '@carillon/kernel';
 import { reportFailure } from '../output.ts';
 
-/** What is away holds up each part that closes for a while; all of it together is given so long (docs/cluster.md). */
+/**
+ * Maximum time for all parts of a process to close together, because each part waits for unavailable dependencies
+ * (docs/cluster.md).
+ */
 const ENDS_WITHIN: Duration = 14_500;
 
 /**
- * The life of a process that serves: starts, tells, and ends in order at a signal (code 0), or at once where going on
- * would be wrong (code 1). What has not closed in time ends with the process: everything is safe to be killed.
+ * Runs a serving process: starts it, prints where it serves, and closes it in order at a signal (exit code 0), or at
+ * once after a fatal failure (exit code 1). Parts that do not close in time are killed with the process, which is
+ * always safe.
  */
 export async function serveUntilAsked<Running extends { close(): Promise<void> }>(
   asJson: boolean,

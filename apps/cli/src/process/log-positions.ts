@@ -2,7 +2,7 @@ import { CarillonError } from '@carillon/kernel';
 import type { TopicName } from '@carillon/ports';
 import type { Backend } from './backend.ts';
 
-/** Who reads what: how far each is behind says what is still to be done. */
+/** Consumer groups with their topics. Their lag shows what is still to be done. */
 export const READERS = [
   ['engine', 'carillon.events'],
   ['engine', 'carillon.triggers'],
@@ -18,8 +18,9 @@ export const READERS = [
 ] as const;
 
 /**
- * Positions of a log that is gone, or was cut short, mean other records: such a start would pass over events that were
- * acknowledged. Rejects with `wrong_log`; any role does, because each of them would make it worse.
+ * Rejects with `wrong_log` if a saved position is beyond the end of the log. The log was then replaced or cut short,
+ * and positions would refer to other records, so acknowledged events would be skipped. Every role refuses to start,
+ * because each would do more damage.
  */
 export async function refuseShorterLog(backend: Pick<Backend, 'log' | 'checkpoints'>): Promise<void> {
   for (const [group, topic] of READERS) {

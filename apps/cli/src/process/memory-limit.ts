@@ -1,7 +1,7 @@
 import type { ReadinessCheck } from '@carillon/runtime';
 
 const MIB = 1024 * 1024;
-/** What a role may come to under load, as measured (docs/tune-a-cluster.md). */
+/** Memory that a role may need under load, as measured (docs/tune-a-cluster.md). */
 const NEEDED = 512 * MIB;
 
 /**

@@ -8,7 +8,10 @@ export type NotStarted = { because(why: string): void; close(): Promise<void> };
 /** Where a process will listen; on a port for strangers health says whether it is ready, and nothing more. */
 export type ListeningPlace = { readonly port: number; readonly strangers: boolean };
 
-/** Listens where the process will, as far as nobody else does: that somebody does may be why it has not started. */
+/**
+ * Listens on the ports of a process that could not start, unless another process uses them, which may be the reason of
+ * the failure. Reports there why the process has not started.
+ */
 export async function serveNotStarted(
   places: readonly ListeningPlace[],
   settings: Pick<ProcessSettings, 'host' | 'healthToken'>,

@@ -9,9 +9,9 @@ export type PatientStart<Running> = {
   /** A role, or `carillon` for all of them. */
   readonly role: string;
   readonly places: (settings: ProcessSettings) => readonly ListeningPlace[];
-  /** Read anew for each try: what was missing may be there now. */
+  /** Reads the settings again for each attempt, because missing files may exist by then. */
   readonly find: () => ProcessGround;
-  /** One try. It must not listen on a port before it calls `listens`. */
+  /** Makes one attempt to start. It must call `listens` before it listens on a port. */
   readonly start: (ground: ProcessGround, listens: () => Promise<void>) => Promise<Running>;
   /** Resolves when somebody asks for the end. */
   readonly asked: Promise<void>;
@@ -57,5 +57,5 @@ export async function startPatiently<Running>(wish: PatientStart<Running>): Prom
   }
 }
 
-/** The same words about another span of time or port are the same reason. */
+/** Details that only differ in numbers, such as a time or port, are the same reason. */
 const reasonOf = (detail: string): string => detail.replaceAll(/\d+/g, '0');

@@ -2,7 +2,7 @@ import type { Check } from '@carillon/control';
 import { deploymentRef, findResource, listResources, type Configuration } from '@carillon/domain/configuration';
 import type { BounceSettings } from '@carillon/ports';
 
-/** What `doctor` says of the way back: whether mail reports can reach us where accounts ask for them. */
+/** Returns the checks of `doctor` for reports by mail: whether accounts that expect reports can receive them. */
 export function reportChecks(configuration: Configuration, bounces: BounceSettings | null): readonly Check[] {
   const deployment = findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name);
   const accounts = [

@@ -3,7 +3,7 @@ import type { KeyRotation, RotationState } from '@carillon/ports';
 
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** What `doctor` says of the keys that seal, and of what they seal. */
+/** Returns the checks of `doctor` for the encryption keys and the encrypted data. */
 export const secretChecks = async (rotation: Pick<KeyRotation, 'state'>): Promise<readonly Check[]> => [
   await checkStep('master key', async () => {
     const state = await rotation.state();

@@ -17,9 +17,9 @@ export const SECRETS_OF_A_PROCESS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The environment with the secrets that it names files for: `NAME_FILE` is where the value of `NAME` stands, as container engines
- * mount secrets. The end of its last line does not count. A file that cannot be read, that is empty, or that is named beside the
- * value itself is added to the faults; what is in it never is.
+ * Returns the environment with the secrets read from files: the file at `NAME_FILE` has the value of `NAME`, as
+ * container engines mount secrets. A trailing line end is removed. Adds a fault if a file is unreadable or empty, or if
+ * the variable itself is set too. A fault never quotes the content of a file.
  */
 export function withSecretFiles(env: Environment, faults: string[]): Environment {
   const found: Record<string, string> = {};

@@ -9,7 +9,10 @@ import type { Environment } from './environment.ts';
 import { withSecretFiles } from './secret-files.ts';
 import { ownSecrets, workspaceSecrets } from './workspace-secrets.ts';
 
-/** Settings of one process: from flags, then the environment, then carillon.yaml, then defaults; all faults at once. */
+/**
+ * Settings of one process, from flags, then the environment, then carillon.yaml, then defaults. All faults are reported
+ * together.
+ */
 export type ProcessSettings = {
   /** Keys, owner token, and on the embedded backend the data. */
   readonly dataDir: string;
@@ -24,7 +27,7 @@ export type ProcessSettings = {
   readonly eventsUrl: string | null;
   /** Listener of the gateway for bounce mail. Null: nowhere. */
   readonly bounces: BounceSettings | null;
-  /** So long a role whose start fails tries again before it ends. */
+  /** Maximum time for which a role retries a failing start before it ends. */
   readonly startPatience: Duration;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly otlpEndpoint: string | null;
@@ -62,11 +65,11 @@ export function readSettings(flags: ProcessFlags, env: Environment): ProcessSett
   return settings;
 }
 
-/** What a process starts with: its settings, and its environment with the secrets that files hold. */
+/** Start inputs of a process: its settings, and its environment with the secrets from files. */
 export type ProcessGround = {
   readonly settings: ProcessSettings;
   readonly env: Environment;
-  /** What is missing or wrong. What a fault is about has its default in the settings. */
+  /** Missing and wrong settings. A setting with a fault has its default value. */
   readonly faults: readonly string[];
 };
 
@@ -76,7 +79,7 @@ export function findGround(flags: ProcessFlags, environment: Environment): Proce
   return { ...settingsOf(flags, env, faults), env };
 }
 
-/** The same. Throws CarillonError `wrong_usage` with one line for each fault. */
+/** Reads the settings like `findGround`, but throws CarillonError `wrong_usage` with one line per fault. */
 export function readGround(flags: ProcessFlags, environment: Environment): ProcessGround {
   const ground = findGround(flags, environment);
   if (ground.faults.length > 0) throw new CarillonError('wrong_usage', ground.faults.join('\n'));

@@ -32,7 +32,7 @@ const LEVELS: Readonly<Record<ProcessSettings['logLevel'], LogLevel>> = {
   error: 'error',
 };
 
-/** Binds what the roles tell to logs, metrics and spans: the only place where the three meet the product. */
+/** Connects the roles to logs, metrics and traces. No other file does. */
 export function createWatches(config: ProcessSettings, serviceName: string) {
   const logger = createLogger({ level: LEVELS[config.logLevel] });
   const telemetry = createTelemetry({
@@ -43,7 +43,7 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
   });
   const trouble = (where: string, error: unknown): void =>
     logger.error({ component: where, error }, 'work failed and will be tried again');
-  // The client repeats what failed, and whoever waited for it says so: these lines are for somebody who looks for a cause.
+  // The client retries failures, and waiting callers report them, so these lines only help to find a cause.
   const kafkaSaid = ({ level, message }: KafkaLogLine): void => {
     const log = level === 'error' ? logger.info : logger.debug;
     log({ component: 'kafka client' }, message);
@@ -93,9 +93,11 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
       trouble,
       takesMail: (check) => void facts.push(check),
     }),
-    /** What roles say of themselves, for `/readyz`: a listener beside HTTP, whether sending has begun. */
+    /** Readiness facts of the roles, for `/readyz`: a listener besides HTTP, whether sending has begun. */
     facts: (): readonly ReadinessCheck[] => facts.map((check) => check()),
-    /** `engine:carillon.events/3`: what stands still until a person has looked. */
+    /**
+     * Returns the stopped partitions, such as `engine:carillon.events/3`. They stay stopped until a person has acted.
+     */
     stopped: (): readonly string[] =>
       [...stopped].flatMap(([group, partitions]) => [...partitions].map((partition) => `${group}/${partition}`)),
     tokens: watchTokens(telemetry, logger),
@@ -154,7 +156,7 @@ function watchConsumer(
     },
     failed({ group, partition, error }) {
       metrics.consumerFailures.with({ group }).inc();
-      // What needs a person says so; what passes by itself is only a warning.
+      // Failures that need a person are errors. Failures that end by themselves are warnings.
       const needsPerson = stopsPartition(error) || (isCarillonError(error) && error.code === 'wrong_key');
       const log = needsPerson ? logger.error : logger.warn;
       log(

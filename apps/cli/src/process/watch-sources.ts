@@ -25,7 +25,7 @@ export function watchSources({ metrics }: Telemetry, logger: Logger, clock: Cloc
       metrics.sourceState.with({ integration, ...labels }).set(1);
       shown.set(integration, labels);
       if (readUntil !== null) {
-        // The newest change may be old although the source has been read to its end.
+        // A source that was read to its end has no lag, even if its newest change is old.
         const isWhole = state.kind === 'running' && (lagRecords ?? lagBytes) === 0;
         const lag = isWhole ? 0 : Math.max(0, clock.now() - readUntil);
         metrics.sourceLagSeconds.with({ integration }).set(lag / 1000);

@@ -23,7 +23,10 @@ export function workspaceSecrets(env: Environment, file: StartSettings, faults: 
   return listed;
 }
 
-/** What no workspace reads: secrets for the start, and those of the deployment's accounts in the newest configuration. */
+/**
+ * Returns the secrets that no workspace may read: those for the start, and those of the deployment's accounts in the
+ * newest configuration.
+ */
 export function deploymentSecrets(
   own: readonly string[],
   configuration: () => Configuration,

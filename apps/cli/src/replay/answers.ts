@@ -25,7 +25,7 @@ export const findRecordedAnswer =
     return answer === undefined ? undefined : (parseJson(answer) as unknown as RecordedAnswer);
   };
 
-/** The offset to read next of one partition of `carillon.lookups`. Partitions are read in their order. */
+/** Position in `carillon.lookups`: the next offset of one partition. Partitions are read in order. */
 export type LookupPosition = { readonly partition: number; readonly from: number };
 
 /**

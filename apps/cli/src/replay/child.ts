@@ -77,7 +77,8 @@ async function follow(order: ChildOrder): Promise<void> {
     const result = await (WORK[order.run.kind] as Work<RunKindName>)(order, REPORTS);
     await send({ kind: 'done', result });
   } catch (error) {
-    // Another child writes the file. The parent, if there is one, starts a child that continues from the newest checkpoint.
+    // Another child process has the scratch file open, so this one ends. The parent, if it still runs, starts a child
+    // that continues from the newest checkpoint.
     if (error instanceof ScratchFileTaken) process.exit(SCRATCH_FILE_TAKEN);
     // Words of an unexpected error may hold a value of an event.
     const { code, detail } = isCarillonError(error)

@@ -220,7 +220,7 @@ async function passUntil(
   return state;
 }
 
-/** Takes steps of one side until it is done. Each step is one commit, with the states and the lines that belong together. */
+/** Runs one side of a comparison to its end. Each step is one commit of states and lines. */
 async function takeSide(
   { scratch, run }: ReadingParts,
   side: Side,
@@ -354,7 +354,7 @@ async function sendSlots(
   };
   let joined = 0;
   for (const slot of joinSlots(scratch.lines(['slot']), titlesOf(comparing))) {
-    // The child notices the end of its parent only in the event loop.
+    // Yield to the event loop regularly, because the child process only notices the end of its parent there.
     joined += 1;
     if (joined % SLOTS_PER_TURN === 0) await nextTurn();
     if (slot.difference === 'unchanged') {

@@ -4,7 +4,7 @@ import type { EventHistory, Ids, RecordCodecs } from '@carillon/ports';
 import type { CompareContext } from '@carillon/stages';
 import type { Pace } from './pace.ts';
 
-/** What a comparison of a run needs. */
+/** Inputs of a comparison. */
 export type CompareParts = {
   readonly run: CompareRun;
   readonly history: EventHistory;

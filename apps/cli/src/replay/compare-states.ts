@@ -39,7 +39,7 @@ export type CompareRange = RunOffsets & {
 /** How far each side has come in the partition that is read now. */
 export type SidePositions = { readonly [Name in Side]: PassPosition };
 
-/** What one side makes of some records. */
+/** Result of one side of a comparison for some records. */
 export type SideStep = Pick<PassStep, 'position' | 'isDone'> & {
   readonly states: readonly RuleState[];
   readonly lines: readonly Line[];
@@ -49,7 +49,7 @@ export type SideStep = Pick<PassStep, 'position' | 'isDone'> & {
   readonly ruleErrors: number;
 };
 
-/** Records of one page, and what is known of their entities. */
+/** Records of one page, with the known states of their entities. */
 export type StatePage = {
   readonly records: readonly LogRecord[];
   readonly met: readonly MetEntity[];

@@ -85,7 +85,7 @@ function searchPage(
   for (const { headers, offset, partition, time, topic, value } of records) {
     if (headers['kind'] !== 'event' || headers['workspace'] !== workspace || time < from || time >= to) continue;
     events += 1;
-    // Its bytes as a string: a pattern over it needs no decoding, which would cost more than the search.
+    // The bytes are searched as a string, because decoding would cost more than the search.
     if (!finder(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('latin1'))) continue;
     const position = formatPosition({ logId, topic, partition, offset });
     found.push({ eventId: (headers['event_id'] ?? '') as EventId, position, at: time });

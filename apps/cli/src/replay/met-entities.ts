@@ -15,7 +15,7 @@ export type MeetingFacts = Lookback & {
 type EntityEvent = Pick<SourceEvent, 'stream' | 'key' | 'time'> & { readonly position: { readonly offset: number } };
 
 export type Meeting = {
-  /** The entities of the records, as they are known behind them. */
+  /** Known states of the records' entities after these records. */
   readonly met: readonly MetEntity[];
   /** Returns true if earlier events, which were not read, may change what rules make of an event. */
   readonly isCold: (event: EntityEvent) => boolean;

@@ -5,7 +5,7 @@ import type { ProcessSettings } from '../process/settings.ts';
 import type { RunChildFacts } from './run-child.ts';
 import { temporaryScratchFolder } from './scratch-folder.ts';
 
-/** The same in all control processes, so that one quota of Kafka bounds all runs. */
+/** Client id of all control processes, so that one Kafka quota limits all runs. */
 const CLIENT_ID = 'carillon-replay';
 
 /** Where the runs of a process find the log and put their scratch files. */

@@ -4,10 +4,13 @@ import type { ErrorCode } from '@carillon/kernel';
 import type { ErasedList } from '../process/erased-records.ts';
 import type { HistorySource } from './history-source.ts';
 
-/** What the child process needs for a run. It comes over the IPC channel, because arguments and environment can be read by others. */
+/**
+ * Order of a run for its child process. Sent over the IPC channel, because other processes can read arguments and
+ * environment.
+ */
 export type ChildOrder<Kind extends RunKindName = RunKindName> = {
   readonly run: RunOf<Kind>;
-  /** What only runs of this kind need. */
+  /** Fields that only this kind of run needs. */
   readonly order: RunOrder<Kind>;
   readonly source: HistorySource;
   /** Key from which ids are derived. */
@@ -27,7 +30,7 @@ export type ToChild =
   | { readonly kind: 'stored'; readonly answer: never };
 
 export type FromChild<Kind extends RunKindName = RunKindName> =
-  /** The child is loaded and takes its order. */
+  /** The child process has loaded and is ready for its order. */
   | { readonly kind: 'ready' }
   | {
       readonly kind: 'progress';

@@ -44,7 +44,7 @@ export type RunWatch = Pick<RunChild, 'ended'> & {
   };
 };
 
-/** The source as it stands in a checkout, or what a bundle made of it (tools/bundle.ts). */
+/** Path of the child's entry: the source in a checkout, or its bundle (tools/bundle.ts). */
 const childEntry = (): string =>
   fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './replay-child.js', import.meta.url));
 

@@ -69,7 +69,7 @@ function addPage(counts: VerifyCounts, { counted, findings }: VerifiedPage): Ver
   };
 }
 
-/** Evaluates the events of the run again and compares what they come to with the log. */
+/** Evaluates the events of the run again and compares the results with the log. */
 export async function verifyEvents(parts: VerifyParts, begun: VerifyState, commit: Commit): Promise<VerifyState> {
   const { run, history, pace, pageRecords = PAGE_RECORDS } = parts;
   let state = begun;
@@ -105,8 +105,8 @@ export async function verifyEvents(parts: VerifyParts, begun: VerifyState, commi
 }
 
 /**
- * Returns the newest marker before an offset, or null if the log has none. Markers of two publications may be in the other order, so
- * the page before the newest marker counts too.
+ * Returns the newest marker before an offset, or null if the log has none. Two publications may write their markers in
+ * reverse order, so the page before the found marker is searched too.
  */
 async function markBefore(partition: number, offset: number, { history, pace }: VerifyParts): Promise<Mark | null> {
   const { start } = await history.bounds(EVENTS, partition);
@@ -116,7 +116,7 @@ async function markBefore(partition: number, offset: number, { history, pace }: 
     const from = Math.max(start, end - PAGE_RECORDS);
     let inPage: Mark | null = null;
     let startedAt = performance.now();
-    // One read stops at a number of bytes, so a window of large events takes several.
+    // A read stops at a number of bytes, so a window of large events takes several reads.
     for await (const page of history.pages({ topic: EVENTS, partition, from, end }, PAGE_RECORDS)) {
       for (const record of page.records) inPage = newerMark(inPage, record, history.logId);
       await pace.afterPage(startedAt);

@@ -17,7 +17,7 @@ import { type Closing, createClosing, openFoundation, type Foundation } from '..
 export type RunningRole = {
   readonly role: RoleName;
   readonly place: string;
-  /** What the role serves; of engine and delivery their health alone. */
+  /** Address of the role. Engine and delivery serve only their health there. */
   readonly address: string;
   /** Where `/livez`, `/readyz` and `/metrics` are. */
   readonly health: string;
@@ -50,8 +50,9 @@ export async function startRole(
 const AWAY: ReadonlySet<ErrorCode> = new Set(['log_unavailable', 'store_unavailable']);
 
 /**
- * Adds who must restart the role. A running role waits for unavailable dependencies; a starting one does so only
- * briefly, because the address may be wrong.
+ * Adds to the error of an unreachable log or store that the role ends and that its supervisor must restart it. Returns
+ * other errors unchanged. A role only ends so while it starts, because its address may then be wrong. A running role
+ * waits for the dependency instead.
  */
 export function endsWhereAway(error: unknown): unknown {
   if (!isCarillonError(error) || !AWAY.has(error.code)) return error;
