@@ -191,7 +191,7 @@ const ownWords = ({
   readonly text: string;
 }): string => (state === null || reason === null || !isDeliveryReason(reason) ? text : describeReason(reason));
 
-/** An attempt ends with what a provider said, by a code of its own; a move of a delivery has a reason of ours. */
+/** An attempt has a code of the provider. A move of a delivery has one of our reasons. */
 const ownStep = (one: TraceBody['steps'][number]): TraceBody['steps'][number] => ({
   ...one,
   text: one.step === 'attempt' ? UNSEEN : one.step === 'delivery' ? ownWords(one) : one.text,
@@ -271,8 +271,8 @@ export const showMessage = ({ id, workspace, deliveryId, message, at }: InboxMes
 });
 
 /**
- * Returns a message as lists show it: recipient, sender, and subject or title, without its body. Reading a body is audited, and a list would
- * leave a record of each message that somebody only scrolls past.
+ * Returns a message as lists show it: recipient, sender, and subject or title, without its body. Reading a body is
+ * audited, and a list would write an audit record for each message that a person only scrolls past.
  */
 export function showListedMessage(message: InboxMessage): InboxMessageBody {
   const shown = showMessage(message);

@@ -80,7 +80,7 @@ import { compileValidator, refuseStrayParameters } from './validation.ts';
 
 export type ControlSurroundings = HealthSources & {
   readonly log?: HttpLog;
-  /** Who is who. Left out: the owner token and the sessions made from it. */
+  /** Authenticates requests. Defaults to the owner token and sessions made from it. */
   readonly access?: Access;
   /** Measures what requests are charged. Defaults to the machine's. */
   readonly stopwatches?: Stopwatches;
@@ -89,7 +89,7 @@ export type ControlSurroundings = HealthSources & {
 export type Control = HttpServer & {
   /** Description of the management API, as OpenAPI 3.1. */
   readonly description: () => ApiDocument;
-  /** Who is who, and links that sign in. */
+  /** Authentication and sign-in links. */
   readonly access: Access;
 };
 
@@ -173,7 +173,7 @@ export async function buildControl(
     description,
     access,
     close(deadline) {
-      // They have no end of their own that closing could wait for.
+      // Live streams never end by themselves, so closing must not wait for them.
       live?.end();
       return server.close(deadline);
     },

@@ -4,7 +4,7 @@ import type { Check } from './ports.ts';
 /** How long one step of the doctor looks. At most two follow one another, so that it has answered before its caller gives up. */
 const LOOKS_FOR: Duration = 4_000;
 
-/** One step of the doctor. Never rejects: what is thrown, or not seen in time, is what it says. */
+/** Runs one step of the doctor. Never rejects: an error or a timeout becomes the detail of the check. */
 export async function checkStep(step: string, look: () => Promise<string>): Promise<Check> {
   try {
     return { step, ok: true, detail: await inTime(look()) };

@@ -26,13 +26,18 @@ export type FolderRequest = {
   readonly prune: boolean;
   /** The one workspace that this is about; left out: the whole deployment. */
   readonly workspace?: string | undefined;
-  /** Number of the configuration that the author has seen; left out: what the folder says counts, whoever wrote something else. */
+  /**
+   * Number of the configuration on which the author based the change. If undefined, the change overwrites concurrent
+   * changes.
+   */
   readonly based_on?: number | undefined;
 };
 
 type Planned = { readonly body: PlanBody; readonly changes: readonly ResourceChange[] };
 
-/** What a folder would change: all its mistakes at once, or the changes with what they are based on. */
+/**
+ * Plans the changes of a folder. Returns all mistakes at once, or the changes with the number that they are based on.
+ */
 export const planFolder = async (request: FolderRequest, ports: PlanningPorts): Promise<Planned> =>
   planFolderOver(await ports.configuration.refresh(), request, ports);
 
@@ -50,7 +55,7 @@ export function planFolderPart(
   return planFolderOver(partOf(current, workspace), { files: Object.fromEntries(own), prune, workspace }, ports);
 }
 
-/** The configuration with the resources of one workspace only, and the workspace that it is a test environment of. */
+/** Returns the configuration with the resources of one workspace only, and of the workspace that it tests. */
 function partOf(current: Configuration, workspace: string): Configuration {
   const live = findResource(current, 'workspace', workspace, '')?.body.of;
   const resources = [...current.resources].filter(

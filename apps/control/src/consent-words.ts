@@ -12,16 +12,16 @@ import {
 import { formatInstant, isId } from '@carillon/kernel';
 import { insteadOf } from './names.ts';
 
-/** Targets as people name them. A notification is kept under its id, so that a rename keeps what was said about it. */
+/** Names of consent targets. Notifications are stored by id, so that a rename keeps opt-outs. */
 export type TargetNames = {
   /**
-   * The target of a kind and a name, or why there is none. A category may be named as it was before; a notification by its id too, also
-   * where it is gone.
+   * Returns the target of a kind and name, or a fault. A category may be given by a former name, and a notification by
+   * its id, even if it was removed.
    */
   target(kind: ConsentTarget['kind'], name: string): ConsentTarget | { readonly fault: string };
-  /** The target under every name under which something may have been said about it: a category may have had others. */
+  /** Returns the target under every name that opt-outs may use, because a category may have had former names. */
   everyName(target: ConsentTarget): readonly ConsentTarget[];
-  /** The name of a target's notification or category; null of all, and of what is gone. */
+  /** Returns the name of a target's notification or category. Null for the target *all*, and if it no longer exists. */
   nameOf(target: ConsentTarget): string | null;
   /** Notifications that nobody can opt out of. */
   readonly exempt: readonly string[];
@@ -78,7 +78,7 @@ export const showWord = (word: ConsentEntry, names: Pick<TargetNames, 'nameOf'>)
   at: formatInstant(word.at),
 });
 
-/** A person's document as it is shown; `null` where there is none. */
+/** Returns a person's document as the API shows it. `null` stands for no document. */
 export function showConsents(
   workspace: string,
   person: string,

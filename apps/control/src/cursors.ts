@@ -57,9 +57,9 @@ const notOurs = (): CarillonError =>
   );
 
 /**
- * Seals the cursors of all lists that are added later. A sealed cursor is valid only for the same list, workspace and filters.
- * A list is a route that takes `cursor` and returns `items` or `people` with `next`. A route that returns parts of one body
- * makes cursors of its own.
+ * Encrypts the cursors of all lists that are added later. A cursor is valid only for the list, workspace and filters
+ * that it was made for. A list is a route that takes `cursor` and returns `items` or `people` with `next`. Routes that
+ * return parts of one body make their own cursors.
  */
 export function sealCursors(app: FastifyInstance, cursors: Cursors): void {
   app.addHook('preValidation', async (request) => {
@@ -92,7 +92,7 @@ function isList({ routeOptions }: FastifyRequest): boolean {
   return 'cursor' in querystring.shape && ('items' in answer.shape || 'people' in answer.shape);
 }
 
-/** What is asked for, but for the page. Filters in another order are the same filters. */
+/** Returns the request without its page. The order of filters makes no difference. */
 function placeOf(request: FastifyRequest): string {
   const { searchParams } = new URL(request.url, 'http://localhost');
   const filters = [...searchParams]

@@ -13,9 +13,11 @@ type Duplicate = { readonly row: DuplicateRow; readonly holder: Delivery | null 
 
 /** Where a page ended. */
 type Place = {
-  /** Cursor of the deliveries; null: they have ended. */
+  /** Cursor of the deliveries. Null at their end. */
   readonly deliveries: string | null;
-  /** Cursor of the duplicates, where there were more of them than a page takes; null: those from `before` come next. */
+  /**
+   * Cursor of the remaining duplicates, if there were more than a page takes. Null if those from `before` come next.
+   */
   readonly duplicates: string | null;
   readonly before: Instant | null;
 };
@@ -23,9 +25,10 @@ type Place = {
 const NONE = { items: [], next: null };
 
 /**
- * Deliveries, newest first, and among them the duplicates of their span of time: these are no documents of their own. `limit` is that of
- * the deliveries, and so many duplicates are among them at most; where there are more, they go on with the next page. Each row comes once.
- * A list of one person, address, rule and the like has the newest duplicates of its own deliveries: those of all others would be gone through for them.
+ * Lists deliveries, newest first, together with the duplicates of the same span of time, which have no documents.
+ * `limit` is the maximum of deliveries and of duplicates per page; further duplicates follow on the next page. Each row
+ * comes once. A list filtered by person, address, rule and the like only has the newest duplicates of its own
+ * deliveries, because finding others would mean reading all duplicates.
  */
 export async function listDeliveries(
   filter: DeliveryFilter,
@@ -62,7 +65,10 @@ export async function listDeliveries(
     return oldest === undefined ? { ...NONE, next: from?.duplicates ?? null } : duplicatesUntil(oldest);
   }
 
-  /** What there is beyond these, each delivery counts. */
+  /**
+   * Returns the newest duplicates of deliveries. A delivery stores the number of its duplicates, so one without any is
+   * not looked up.
+   */
   async function duplicatesOf(holders: readonly Delivery[]): Promise<Page<Duplicate>> {
     const repeated = new Map<string, Delivery>(
       holders.filter((one) => one.duplicates > 0).map((holder) => [holder.id, holder]),
@@ -109,8 +115,8 @@ export async function listDeliveries(
 }
 
 /**
- * The store does not find duplicates by what is asked for. By event it does; and whoever asks for what was suppressed looks for duplicates as such,
- * whose deliveries are of another state.
+ * The store cannot find duplicates by most filters. It can by event. A filter for suppressed deliveries asks for
+ * duplicates, whose holders have other states.
  */
 function isNarrow({
   states,

@@ -43,7 +43,7 @@ export type DeliveryCheckPorts = DropPorts &
   >;
 
 const DAY: Duration = 86_400_000;
-/** So many are looked at for one line; where there are more, the line says so. */
+/** Maximum deliveries read for one check. If there are more, the text says so. */
 const LOOKED_AT = 500;
 const AWAY: ReadonlySet<ErrorCode> = new Set(['log_unavailable', 'store_unavailable', 'stopping']);
 
@@ -221,10 +221,12 @@ async function parkedReceiptChecks(ports: DeliveryCheckPorts): Promise<readonly 
   return [{ step: 'parked receipts', ok: false, detail }];
 }
 
-/** Now and then somebody is slow; in so many minutes of an hour it is worth a look. */
+/** Minutes of an hour with refusals from which on they are reported. Fewer only mean that a client was slow. */
 const REPEATS = 3;
 
-/** What gateways refused for the sake of others, of the last hour; they keep it in the store within some seconds. */
+/**
+ * Reports what gateways refused in the last hour to protect other clients. Gateways store the counts within seconds.
+ */
 async function intakeChecks({ keyUses, clock }: DeliveryCheckPorts): Promise<readonly Check[]> {
   const now = clock.now();
   const lines = await Promise.all(

@@ -7,12 +7,13 @@ import type { Instant, JsonObject } from '@carillon/kernel';
 /** Items of a digest preview if the request gives no number. */
 const SAMPLE_ITEMS = 3;
 
-/** What a template is shown with, and what is to be said about that. */
+/** Sample variables for the preview of a template, with a note about them for the user. */
 export type Sampled = { readonly variables: JsonObject; readonly note: string | null };
 
 /**
- * The values of a digest of so many items, each as this event: `items`, `count` and the others of its own. `asked` undefined: as
- * a digest where the template is one of a digest; 0: as one message. An event that says `items` and `count` itself is taken as it is.
+ * Returns the sample variables of a digest with a number of items, each made from the event, with `items`, `count` and
+ * the other variables of a digest. `asked` is the number of items; undefined makes a digest only for a digest template,
+ * and 0 one message. An event with its own `items` and `count` stays unchanged.
  */
 export function sampledAsDigest(
   variables: JsonObject,

@@ -2,7 +2,10 @@ import type { WhyNotBody } from '@carillon/contracts';
 import { GATE_TITLES, type Gate, type GateName } from '@carillon/insight';
 import { formatInstant } from '@carillon/kernel';
 
-/** Returns the body of a gate. */
+/**
+ * Returns a gate of a why-not explanation as the API shows it. Event contents are only shown with the permission
+ * `bodies`.
+ */
 export const showGate = (one: Gate, maySeeBodies: boolean): WhyNotBody['gates'][number] => ({
   gate: one.gate,
   title: GATE_TITLES[one.gate],

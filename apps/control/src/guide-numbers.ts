@@ -6,7 +6,7 @@ function median(values: readonly number[]): number | null {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? null;
 }
 
-/** How far people came, and where they stopped. Who has come to no step at all counts nowhere. */
+/** Counts how far people came in the guide, and where they stopped. People without any step do not count. */
 export function guideNumbers(people: readonly Pick<Person, 'guide'>[]): OnboardingBody {
   const walked = people.map(({ guide = [] }) => guide).filter((steps) => steps.length > 0);
   const furthest = walked.map((steps) => GUIDE_STEPS.findLast((name) => steps.some(({ step }) => step === name)));

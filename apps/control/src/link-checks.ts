@@ -3,7 +3,7 @@ import { listResources, publicUrlOf, type Configuration } from '@carillon/domain
 import { accountsOf } from '@carillon/domain/deliveries';
 import type { Check } from './ports.ts';
 
-/** So many notifications are named; the rest is a number. */
+/** Maximum notifications that are named. The rest is given as a number. */
 const NAMED = 5;
 
 /**

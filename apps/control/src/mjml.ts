@@ -24,7 +24,7 @@ export type CompilePorts = {
 };
 
 export type CompiledResources = {
-  /** The same with HTML beside all MJML; and templates that stay and hold a layout or partial of these, compiled again. */
+  /** Resources with HTML compiled from MJML, including unchanged templates that use a changed layout or partial. */
   readonly resources: readonly WantedResource[];
   readonly faults: readonly Fault[];
 };
@@ -109,7 +109,7 @@ async function compileOne(
   return { ...resource, body };
 }
 
-/** What is wrong with what came out, and was not with what went in: it may hold more tags. */
+/** Returns mistakes of the compiled part that its source did not have, because compiling may add tags. */
 const afterwards = (
   template: ChannelTemplate,
   part: string,

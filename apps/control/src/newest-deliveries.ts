@@ -6,8 +6,8 @@ const BATCH_SIZE = 500;
 export const MAX_DELIVERIES = 20_000;
 
 /**
- * What `pick` makes of each delivery, newest first, page by page, so that what is picked is found behind many others. No page is kept.
- * Reads at most `limit`, rounded up to whole pages. `complete` is false if there are more deliveries than were read.
+ * Returns the results of `pick` for deliveries, newest first. Reads page by page and keeps no page. Reads at most
+ * `limit` deliveries, rounded up to whole pages. `complete` is false if there are more deliveries than were read.
  */
 export async function pickDeliveries<T>(
   ledger: Pick<DeliveryLedger, 'list'>,

@@ -2,7 +2,7 @@ import type { VisibleScope } from './access/visible-scope.ts';
 
 type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null };
 
-/** So often one page is filled up where what is shown is rare among what is read. */
+/** Maximum reads to fill one page if few of the rows read may be shown. */
 const MAX_READS = 20;
 
 /**

@@ -29,7 +29,7 @@ export async function checkPartner(
     askPartner(as, userIds, values, ports, keyName);
   const other = scheme === 'Bearer' ? 'Basic' : 'Bearer';
   const { base64: _, ...plain } = authorization;
-  // At once, since together they have no more time than a request to this API has.
+  // Concurrent, because all calls together must fit into the time of one API request.
   const [answer, otherAnswer, ...seconds] = await Promise.all([
     call(integration, authorization.key.secret),
     call({ ...integration, authorization: { ...plain, scheme: other } }, authorization.key.secret),
@@ -49,7 +49,9 @@ export async function checkPartner(
   return steps;
 }
 
-/** As `answerWords`, and where the engine would have waited longer, that it would. */
+/**
+ * Returns the text of a partner's first answer. Adds a note if the check gave up earlier than a call for a rule would.
+ */
 function firstWords(answer: PartnerAnswer, integration: LookupIntegration): string {
   const { total } = lookupTimeouts(integration);
   const cut = answer.kind === 'unavailable' && answer.status === null && total > CHECK_PATIENCE;

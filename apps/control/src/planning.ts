@@ -71,7 +71,10 @@ function withoutRemoved(current: Configuration, remove: ReadonlySet<string> | un
 const TOLD = ['SENT', 'DELIVERED', 'COMPLAINED'] as const satisfies readonly DeliveryState[];
 const UNSENT = ['WAITING', 'COLLECTED'] as const satisfies readonly DeliveryState[];
 
-/** People under what goes: who was told, whom a new notification of this name does not know, and who is yet to be. */
+/**
+ * People affected by a removal: those notified so far, whom a new notification of the name would notify again, and
+ * those waiting.
+ */
 type PeopleUnder = { readonly told: number; readonly waiting: number };
 
 /** Null for kinds that notify nobody. */

@@ -27,7 +27,7 @@ export type Shown = {
   readonly channel: ChannelName;
   /** Fields of an event, and variables of a recipient by bare name. */
   readonly variables: JsonObject;
-  /** Whose message it would be: it says over which account it goes, and what its links stop. */
+  /** Notification of the previewed message. It decides the account and the unsubscribe links. */
   readonly notification: Resource<'notification'> | undefined;
   /** The stable id of the notification; of a template that none uses, anything. */
   readonly notificationId: string;
@@ -73,7 +73,7 @@ export async function previewMessage(
   return preview(intent, account, note, ports);
 }
 
-/** Links of what is shown are those of a test: whoever reads along must not stop messages to anybody. */
+/** Links in previews are test links, so that a reader of the preview cannot stop messages to anybody. */
 const PREVIEW = { by: 'preview' };
 
 /** Intent fields that a preview does not use. */
@@ -92,7 +92,7 @@ const NOTHING = {
   test: PREVIEW,
 } as const;
 
-/** By the very function that makes what providers are given, for a delivery that is never written. */
+/** Renders a message with the function that renders real deliveries, for a delivery that is never stored. */
 async function preview(
   intent: Intent,
   account: AccountChoice | undefined,

@@ -90,7 +90,7 @@ export type Refusals = {
   readonly notification: string;
   readonly calls: number;
   readonly refused: number;
-  /** What the provider said at the newest refusal. */
+  /** Text of the provider's newest refusal. */
   readonly detail: string;
   /** More than 20 refusals that are at least 10 % of the calls. */
   readonly isHigh: boolean;

@@ -8,12 +8,12 @@ export type Rate = {
   take(key: string, now: Instant): void;
 };
 
-/** At most so many of each key within any such span. Each process counts for itself, and anew when it starts. */
+/** Creates a limit of `most` uses per key within any time span. Each process counts alone, from zero at its start. */
 export function createRate(of: { readonly what: string; readonly most: number; readonly span: Duration }): Rate {
   const taken = new Map<string, readonly Instant[]>();
   return {
     take(key, now) {
-      // Those of the future were made before the clock was set back: they count no longer.
+      // Requests with a future time were counted before the clock was set back, so they no longer count.
       const recent = (taken.get(key) ?? []).filter((at) => Math.abs(now - at) < of.span);
       const [oldest = now] = recent;
       taken.delete(key);

@@ -17,7 +17,7 @@ import type { ControlPorts } from './ports.ts';
 import { withRedriveLease } from './runs/redrive-lease.ts';
 import { createSentByJobs, type SentByJobs } from './runs/sent-by-jobs.ts';
 
-/** Topics whose records are appended again as they are. */
+/** Topics whose records are appended again unchanged. */
 const REDRIVEN = [
   'carillon.events',
   'carillon.triggers',
@@ -31,7 +31,7 @@ const mayNotify = (topic: string): boolean =>
   isRedriven(topic) && topic !== 'carillon.consents' && topic !== 'carillon.receipts';
 const isRedriven = (topic: string): topic is (typeof REDRIVEN)[number] => REDRIVEN.some((one) => one === topic);
 
-/** What putting a record on its topic once more takes. */
+/** Ports for appending a record again. */
 export type RedrivePorts = Pick<
   ControlPorts,
   | 'log'
@@ -112,8 +112,8 @@ export async function redrivenRecord(letter: DeadLetter, redrive: Redrive, ports
 }
 
 /**
- * A report is applied once and upwards only, and a STOP may be carried out twice. A START is not: since it was written the same person
- * may have said STOP, which it would take away.
+ * Rejects a redrive that could do harm. A report is applied once, and a STOP may be carried out twice. A START may not,
+ * because the person may have sent a STOP since, which it would undo.
  */
 async function mustFitBetter({ id, reason, value }: DeadLetter, { codecs }: RedrivePorts): Promise<void> {
   const receipt = await decodeRecord(codecs.receipt, value);

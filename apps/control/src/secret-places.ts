@@ -31,7 +31,10 @@ export async function missingSecret(workspace: string, name: string, secrets: Se
   return `${name} is neither in the environment nor stored: ${setIt(workspace, name)}`;
 }
 
-/** What of a folder names a variable that its workspace does not read: it worked when every workspace read all of them. */
+/**
+ * Warns about resources of a folder that name a variable which their workspace may not read. They worked when every
+ * workspace could read all variables.
+ */
 export async function hiddenSecretWarnings(
   resources: readonly WantedResource[],
   secrets: SecretPlaces,
@@ -46,7 +49,7 @@ export async function hiddenSecretWarnings(
   return warnings;
 }
 
-/** The same of what is applied already, for the doctor. */
+/** Returns the same warnings for the published configuration, as checks of the doctor. */
 export async function hiddenSecretChecks(
   configuration: Configuration,
   secrets: SecretPlaces,

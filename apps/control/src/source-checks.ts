@@ -142,7 +142,9 @@ function tableStep({ table, identity, problem }: TableCheck): Check {
   return { step, ok: true, detail: identity === 'full' ? 'can be read, with the row before' : 'can be read' };
 }
 
-/** What the doctor says of sources that wait, are stopped or leave, and of tables that are not read. */
+/**
+ * Returns the doctor's checks of sources that wait, are stopped or are being removed, and of tables that are not read.
+ */
 export async function sourceChecks({
   sources,
   clock,

@@ -18,7 +18,7 @@ export type ControlRole = {
 };
 
 const CLOSE_TIMEOUT_MS = 3_000;
-/** What is sealed a moment later could be cut off a moment longer. */
+/** Interval of sealing the audit. Entries can be cut off unnoticed until they are sealed. */
 const KEEPING_EVERY: Duration = 1_000;
 /** A job that was begun waits at most so long for its runner. */
 const JOBS_EVERY: Duration = 500;

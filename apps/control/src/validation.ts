@@ -32,7 +32,7 @@ function describeMissingBody({ shape }: z.ZodObject): string {
 
 type Fault = Pick<z.core.$ZodIssue, 'path' | 'message'>;
 
-/** Each unknown parameter is a fault of its own, which names the known ones. */
+/** Reports each unknown parameter as a separate fault that lists the known parameters. */
 function strayOnes(issue: z.core.$ZodIssue, schema: z.ZodType): readonly Fault[] {
   if (issue.code !== 'unrecognized_keys') return [issue];
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
@@ -46,7 +46,7 @@ function strayOnes(issue: z.core.$ZodIssue, schema: z.ZodType): readonly Fault[]
 const placeOf = (path: readonly PropertyKey[], httpPart: string | undefined): readonly string[] =>
   path.filter((step) => httpPart !== 'querystring' || typeof step !== 'number').map(String);
 
-/** What takes several values takes them as one parameter with commas, or as one parameter each. */
+/** Parameters with several values may be given once with commas, or once per value. */
 function withLists(schema: z.ZodType, data: unknown): unknown {
   if (!(schema instanceof z.ZodObject) || data === null || typeof data !== 'object') return data;
   const lists = Object.entries(schema.shape).filter(
@@ -62,7 +62,7 @@ function withLists(schema: z.ZodType, data: unknown): unknown {
   return read.length === 0 ? data : { ...given, ...Object.fromEntries(read) };
 }
 
-/** An operation that takes no parameters refuses those that it is given: whoever sends one means something by it. */
+/** Refuses parameters of operations that take none, because the caller expects an effect. */
 export function refuseStrayParameters(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     route.schema = { querystring: z.strictObject({}), ...route.schema };

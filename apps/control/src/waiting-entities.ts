@@ -3,7 +3,7 @@ import { gatesOfForms, waitingRule } from '@carillon/domain/rules';
 import { formatInstant } from '@carillon/kernel';
 import type { RuleStateStore, WaitingEntities } from '@carillon/ports';
 
-/** Entities that are counted for one rule. A count reads no more index entries than that, however many wait. */
+/** Maximum entities counted for one rule, and index entries read for it. */
 export const MAX_WAITING = 10_000;
 
 export type WaitingPorts = { readonly ruleStates: Pick<RuleStateStore, 'waiting'> };

@@ -75,7 +75,7 @@ function waitingTrigger({ task, asking }: AskTask): WaitingTrigger {
   const takenAt = trigger && task.deadline !== null ? task.deadline - (trigger.notAfter - trigger.causedAt) : null;
   const answered = evidence.findLastIndex(({ outcome }) => outcome === 'answered');
   const failed = evidence.slice(answered + 1);
-  // Only the newest calls are kept, so the first failure of a long outage is gone.
+  // Only the newest calls are stored, so the first failure of a long outage may be missing.
   const isWhole = answered >= 0 || calls <= evidence.length;
   const first = failed[0]?.at ?? null;
   return {

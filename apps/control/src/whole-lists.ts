@@ -5,7 +5,7 @@ import { pageSize } from './routes/app.ts';
 /** Query of a list that is read whole. That is bearable for what people write or make: there are hundreds of these. */
 export const listPaging = { limit: pageSize.default(500), cursor: z.string().max(500).optional() };
 
-/** What the query of such a list says. */
+/** Query parameters of such a list. */
 export type ListQuery = { readonly limit: number; readonly cursor?: string | undefined };
 
 type Page<Row> = { readonly rows: readonly Row[]; readonly next: string | null };

@@ -5,7 +5,7 @@ import { isReading } from './origin.ts';
 import type { Principal } from './principal.ts';
 
 /**
- * Requests of one person or service token per minute and control process. An open portal needs a few per second, and
+ * Requests per minute of one person or service token, per control process. An open portal needs a few per second, and
  * manual changes far fewer. The owner token is exempt, because its file belongs to the operator.
  */
 export const PRINCIPAL_RATES = { requests: 1_200, changes: 300, span: 60_000 } as const;

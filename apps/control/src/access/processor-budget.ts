@@ -65,7 +65,8 @@ function createAccounts({ msPerSecond, savedMs, of }: Budget, clock: Pick<Clock,
 /** Measures one request. */
 type Meter = {
   /**
-   * Charges the time since the last mark, unless the event loop ran in between, because then the request only waited.
+   * Charges the processor time since the last mark. Charges nothing if the event loop ran in between, because the
+   * request only waited then.
    */
   mark(): void;
   /** Begins to measure now. */

@@ -50,7 +50,7 @@ export const prepareScopes = (app: FastifyInstance): void => void app.decorateRe
 export const rememberScope = (request: FastifyRequest, sight: VisibleScope): void =>
   request.setDecorator<VisibleScope | null>(SIGHT, sight);
 
-/** Returns the scope of a request. Throws on routes without one. */
+/** Returns the workspaces that a request may read. Throws on routes that declare none. */
 export function visibleScopeOf(request: FastifyRequest): VisibleScope {
   const sight = request.getDecorator<VisibleScope | null>(SIGHT);
   if (!sight) throw new Error(`${request.routeOptions.url} declares no workspace to read`);

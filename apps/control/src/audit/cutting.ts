@@ -17,7 +17,7 @@ const BATCH_SIZE = 100;
  * log starts after a seal.
  */
 const RECORD_BATCH_SIZE = 1_000;
-/** Records after the start among which the last deleted record's seal is found. */
+/** Number of records after the start of the log that are searched for the seal of the last deleted record. */
 const NEAR = 500;
 
 const NOT_TAKEN = 'the log did not delete audit records older than their retention';

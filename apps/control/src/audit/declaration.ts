@@ -17,7 +17,7 @@ declare module 'fastify' {
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** From here on a writing route without an audit action prevents the start. */
+/** Prevents the start if a writing route that is added later has no audit action. */
 export function demandAudit(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
     const methods = typeof method === 'string' ? [method] : method;

@@ -70,7 +70,7 @@ async function verifyWithin(
 
   const verdict = (fault: AuditFault | null): AuditVerdict => ({ begins: start, records, seals, sealedThrough, fault });
   for (const seal of kept) {
-    // Its records were deleted; only the last such seal's hash can be compared.
+    // The records of this seal were deleted. Only the hash of the newest such seal can be compared.
     if (anchor && seal.through < anchor.through) continue;
     if (anchor && seal.through === anchor.through) {
       if (seal.hash === anchor.hash) continue;

@@ -5,9 +5,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 
-/** What CSV is sent and answered as. */
+/** Media type of CSV in requests and responses. */
 export const CSV = 'text/csv';
-/** Most bytes of one request; a longer file comes in parts. */
+/** Maximum bytes of one request. A longer file is sent in parts. */
 export const MAX_CSV_BYTES = 1024 * 1024;
 export const MAX_CSV_ROWS = 5000;
 
@@ -29,7 +29,7 @@ export const csvBody = z
   .max(MAX_CSV_BYTES)
   .describe(`At most ${MAX_CSV_ROWS} rows and 1 MiB, in UTF-8. The first row names the columns`);
 
-/** What every import takes besides its own. */
+/** Query parameters of every import. */
 export const importQuery = {
   first_line: z.coerce
     .number()

@@ -18,7 +18,7 @@ export type RowFault = { readonly line: number; readonly message: string };
 export type Table<Name extends string> = {
   readonly rows: readonly TableRow<Name>[];
   readonly faults: readonly RowFault[];
-  /** Columns of the file that nobody reads, as they are called there. */
+  /** Names of ignored columns, as the file writes them. */
   readonly ignored: readonly string[];
 };
 
@@ -41,8 +41,8 @@ const nameOf = (title: string): string => unguardedCell(title).trim().toLowerCas
 const isBlank = ({ cells, fault }: CsvRecord): boolean => fault === null && cells.every((cell) => cell.trim() === '');
 
 /**
- * The rows of a CSV text whose first row names its columns, in any order and case. Rows that cannot be read become faults. Throws
- * `invalid_request` where the columns cannot be told, and for more rows than one request may have.
+ * Reads the rows of a CSV text whose first row names its columns, in any order and case. Unreadable rows become faults.
+ * Throws `invalid_request` if the columns are not recognized, or if there are more rows than one request may have.
  */
 export const readTable = <Name extends string>(text: string, shape: TableShape<Name>): Table<Name> =>
   runToCompletion(readTableCoroutine(text, shape));

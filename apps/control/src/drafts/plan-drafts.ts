@@ -33,7 +33,7 @@ export async function draftsOf(
 
 type DraftedChange = Pick<Draft, 'ref' | 'body'>;
 
-/** Plans the publication of these drafts over a configuration, whatever number they are based on. */
+/** Plans the publication of these drafts over a configuration, ignoring the number they are based on. */
 export const planDraftsOver = async (
   current: Configuration,
   drafts: readonly DraftedChange[],
@@ -52,7 +52,7 @@ function requestOf(current: Configuration, drafts: readonly DraftedChange[]): Re
   const put = drafts.flatMap((draft): GivenResource[] =>
     draft.body === null ? [] : [{ ref: refOf(draft), body: draft.body }],
   );
-  // What is gone already needs no removing.
+  // A resource that is already removed needs no removal.
   const remove = drafts.filter(({ body, ref }) => body === null && resourceOf(current, ref)).map(refOf);
   return { put, remove };
 }

@@ -26,9 +26,12 @@ import { draftsOf, planDraftsOver } from './plan-drafts.ts';
 import { demandRoom, draftBytes, saveDraft, type DraftPorts } from './save-draft.ts';
 import { resourceOf } from './states.ts';
 
-/** What is copied between a workspace and its test environment by default. Other kinds name systems, credentials and people. */
+/**
+ * Kinds that are copied between a workspace and its test environment by default. Other kinds name systems, credentials
+ * and people.
+ */
 const PROMOTED = ['notification', 'template', 'layout', 'partial', 'stream'] as const satisfies readonly WrittenKind[];
-/** What is copied only when the caller names it. */
+/** Kinds that are copied only if the caller names them. */
 const ON_DEMAND = [...PROMOTED, 'integration', 'jwt_provider'] as const satisfies readonly WrittenKind[];
 
 export type Missing = { readonly kind: string; readonly name: string; readonly neededBy: readonly string[] };
@@ -40,7 +43,7 @@ export type Transfer = {
   /** The drafts to write in `to`, each with the number of the resource it is based on. */
   readonly wanted: readonly (Pick<Draft, 'ref' | 'basedOn'> & {
     readonly body: JsonObject;
-    /** Whether the resource in `to` was published after the one in `from`. */
+    /** True if the resource in `to` was published after the one in `from`. */
     readonly isNewerThere: boolean;
   })[];
   readonly unchanged: number;
@@ -243,8 +246,9 @@ function secretsIn(value: unknown): readonly string[] {
 }
 
 /**
- * Writes the drafts. Throws `wrong_state` before the first one if their workspace has no room for all. A draft that somebody began meanwhile is left alone and returned in `inTheWay`. Drafts of an earlier try are kept,
- * so a transfer that broke off is repeated as a whole.
+ * Writes the drafts of a transfer. Throws `wrong_state` before the first draft if the workspace has no room for all.
+ * Drafts that others began meanwhile stay unchanged and are returned in `inTheWay`. Drafts of an earlier try are kept,
+ * so an interrupted transfer can be repeated as a whole.
  */
 export async function writeTransfer(
   { from, wanted }: Pick<Transfer, 'from' | 'wanted'>,

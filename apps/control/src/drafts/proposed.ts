@@ -28,7 +28,7 @@ export type Edit =
   /** Bodies that take the place of others. Their mistakes are returned. */
   | { readonly kind: 'bodies'; readonly put: readonly GivenResource[]; readonly over: Configuration };
 
-/** A changed resource. `revision`: of the draft that it comes from; null if it comes from a folder or a body. */
+/** A changed resource. `revision` is that of its draft; null for a folder or a body. */
 export type ProposedChange = ResourceChange & { readonly revision: string | null };
 
 export type Proposed = {

@@ -13,7 +13,7 @@ import { conflictOf, stateOf } from './states.ts';
 
 export type PublishDraftPorts = WritingPorts & Pick<ControlPorts, 'drafts'>;
 
-/** A draft by what it is of, and perhaps the saving of it that somebody has seen. */
+/** Names a draft by its resource, and optionally the revision that the caller has seen. */
 export type NamedDraft = { readonly ref: ResourceRef; readonly revision?: string | undefined };
 
 /** The drafts of these names. Throws `not_found`, and `precondition_failed` where one is another saving than the named one. */
@@ -38,9 +38,10 @@ const MAX_ROUNDS = 5;
 export type Published = { readonly plan: ResourcesPlan; readonly number: number | null };
 
 /**
- * Publishes drafts as one record, and resolves when every role judges by it; then the drafts are gone. Throws `draft_conflict`
- * with base, theirs and mine of each whose resource changed, and `invalid_configuration` with every mistake; then nothing happened. A
- * publisher that dies on the way leaves the record or nothing; drafts that it leaves say what counts already.
+ * Publishes drafts as one configuration record. Resolves when every role uses the new configuration and the drafts are
+ * deleted. Throws `draft_conflict` with three versions (base, theirs, mine) of each resource that changed meanwhile, or
+ * `invalid_configuration` with all mistakes; nothing is published then. After a crash the record is published whole or
+ * not at all. Drafts left by a crash after publishing have the published content.
  */
 export async function publishDrafts(
   drafts: readonly Draft[],

@@ -50,7 +50,7 @@ export function draftPrecondition(headers: Readonly<Record<string, unknown>>): D
 const titleOf = ({ kind, name, workspace }: ResourceRef): string =>
   `${kind.replace('_', ' ')} ${name === '' ? workspace : name}`;
 
-/** The refusal of whoever was slower: the draft as it is now, who saved it and when. */
+/** Returns the refusal of a lost race for a draft, with the current draft, its author and time. */
 export function draftMoved(ref: ResourceRef, now: Draft | null): CarillonError {
   const detail = now
     ? `the draft of ${titleOf(ref)} was saved by ${now.by.kind} ${now.by.id} at ${formatInstant(now.at)}; read it again, and save with If-Match: ${draftEtag(now)}`
@@ -67,7 +67,10 @@ export type DraftWish = {
   readonly promotedFrom?: string;
 };
 
-/** Saves a draft with mistakes or without. Throws `precondition_failed` where somebody saved, published or discarded it meanwhile. */
+/**
+ * Saves a draft, even with mistakes. Throws `precondition_failed` if the draft was saved, published or discarded
+ * meanwhile.
+ */
 export async function saveDraft(
   wish: DraftWish,
   { revision }: DraftPrecondition,

@@ -39,7 +39,7 @@ export async function showDrafts(
   return shown;
 }
 
-/** A conflict as answers tell it. */
+/** Returns a conflict as the API shows it. */
 export const conflictBody = (fact: DraftConflictFact): DraftConflictBody => structuredClone(fact) as DraftConflictBody;
 
 export const draftEtag = ({ revision }: Pick<Draft, 'revision'>): string => `"d${revision}"`;

@@ -17,14 +17,14 @@ export type DraftState = 'open' | 'conflict' | 'published';
 export const resourceOf = (current: Configuration, ref: ResourceRef): Resource | undefined =>
   current.resources.get(resourceKey(ref));
 
-/** The body as people write it, as plain JSON; null: there is no such resource. */
+/** Returns the body as people write it, as plain JSON. Null if there is no such resource. */
 export const bodyOf = (resource: Resource | null | undefined): JsonObject | null =>
   resource && isWritten(resource) ? (JSON.parse(JSON.stringify(writtenBody(resource))) as JsonObject) : null;
 
 export const numberNow = (current: Configuration, ref: ResourceRef): number | null =>
   resourceOf(current, ref)?.number ?? null;
 
-/** Where a draft stands against what counts. */
+/** Returns the state of a draft compared with the published configuration. */
 export function stateOf(draft: Draft, current: Configuration): DraftState {
   const now = resourceOf(current, draft.ref);
   if (isSettled(draft.ref.kind as WrittenKind, draft.body, bodyOf(now))) return 'published';
@@ -53,7 +53,10 @@ const objectIn = (value: unknown): JsonObject | undefined =>
 const idsOf = (from: JsonObject, keys: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)));
 
-/** What the draft began from, what is there now and what it wants, with every value in which they are not the same. */
+/**
+ * Returns the conflict of a draft: its base, the current version and its own body, with every value in which they
+ * differ.
+ */
 export function conflictOf(draft: Draft, current: Configuration, history: ConfigurationHistory): DraftConflictFact {
   const { ref, revision, basedOn, body: mine } = draft;
   const base = bodyOf(history.statesOf(ref).find(({ publication }) => publication.number === basedOn)?.resource);
@@ -65,7 +68,7 @@ export function conflictOf(draft: Draft, current: Configuration, history: Config
       [theirs, mine],
     ].flatMap(([one, other]) => differencesOf(one ?? {}, other ?? {}).map(({ path }) => path)),
   );
-  // A path under which one of them has a whole group more stands for what is below it too.
+  // If a path has a whole group on only one side, the path covers everything below it.
   const [ofTheirs, ofMine] = [theirs, mine].map((side) => byPath(base, side));
   return {
     ...ref,

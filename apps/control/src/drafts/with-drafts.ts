@@ -19,7 +19,10 @@ export async function configurationWithDrafts(
   return (await proposedConfiguration({ kind: 'drafts', workspace, isOwn }, ports)).configuration;
 }
 
-/** What a check or a preview goes by: what is published, or with `drafts` what publishing the workspace's drafts would make. */
+/**
+ * Returns the configuration for a check or preview: the published one, or with `drafts` the one that publishing the
+ * workspace's drafts would give.
+ */
 export async function configurationTried(
   tried: Pick<ResourceRef, 'kind' | 'name'>,
   drafts: boolean,

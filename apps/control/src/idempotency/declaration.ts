@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Whether a route takes an Idempotency-Key: it changes something, in the name of somebody who is known. */
+/** Returns true if a route accepts an Idempotency-Key: it changes something, for a known caller. */
 export function takesKey({
   method,
   config,

@@ -9,16 +9,18 @@ import { principalIfAny } from '../access/principal.ts';
 import type { ControlPorts } from '../ports.ts';
 import { takesKey } from './declaration.ts';
 
-/** So long a repetition gets the same answer. */
+/** Time for which a repeated request gets the stored response. */
 export const ANSWERS_KEPT: Duration = 24 * 3_600_000;
 /** A request that was begun longer ago than this is not carried out any more: whoever did died, or was not heard. */
 const UNDER_WAY: Duration = 60_000;
 /** A repetition waits for the first one a moment: it may end in the next. */
 const WAITING = { times: 40, each: 100 } as const;
-/** A longer answer is not kept: that it was done is. */
+/**
+ * Maximum size of a response that is stored for an idempotency key. Of a longer response only its completion is stored.
+ */
 const MAX_ANSWER = 1024 * 1024;
 
-/** What a client may need of an answer besides its body. */
+/** Response headers stored besides the body, because clients may need them. */
 const KEPT_HEADERS = ['content-type', 'etag', 'location'] as const;
 /** Says that the answer is that of an earlier request. */
 export const REPLAYED_HEADER = 'idempotent-replayed';
@@ -72,7 +74,9 @@ export function answerRepeats(app: FastifyInstance, ports: Ports): void {
     };
   }
 
-  /** The first request of this name, once it is answered or was waited for; null: it was forgotten. */
+  /**
+   * Returns the first request with this key, once it has ended or the waiting time is over. Null if it was forgotten.
+   */
   async function settledRequest(first: IdempotentRequest): Promise<IdempotentRequest | null> {
     let seen: IdempotentRequest | null = first;
     for (let times = 0; seen && seen.answer === null && times < WAITING.times; times += 1) {

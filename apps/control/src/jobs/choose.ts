@@ -56,7 +56,7 @@ function chosenOf(rows: readonly Seen[], more: boolean): ChosenDeliveries {
   return { ids: rows.map(({ id }) => id), people: people.size, byState, more };
 }
 
-/** Those of the named deliveries of a workspace that a decision fits as they are now. */
+/** Returns those of the named deliveries of a workspace for which a decision is allowed in their current state. */
 export async function chooseOf(
   ids: readonly string[],
   workspace: string,
@@ -77,7 +77,7 @@ export async function chooseOf(
   return chosenOf(rows, false);
 }
 
-/** The deliveries that match a filter and that a decision fits as they are now, the newest first. */
+/** Returns the deliveries that match a filter and for which a decision is allowed now, newest first. */
 export async function chooseDeliveries(
   filter: DeliveryFilter,
   decision: OperatorDecision,
@@ -98,8 +98,9 @@ export const isDismissable = ({ stage }: Pick<DeadLetterRow, 'stage'>): boolean 
   stage === 'receipts' || stage === 'append';
 
 /**
- * The dead letters of a workspace that nobody has redriven or dismissed, the newest first. Parked receipts are counted apart: most would fit
- * no better the next time, and each is looked at by itself. Changes that are on no log are left out: they cannot be redriven.
+ * Returns the dead letters of a workspace that were neither redriven nor dismissed, newest first. Parked receipts are
+ * counted separately, because most would fail again and need a person. Changes of a source that are not on the log are
+ * left out, because they cannot be redriven.
  */
 export async function chooseDeadLetters(
   filter: Pick<Parameters<ControlPorts['readModels']['deadLetters']>[0], 'since' | 'before'> & { workspace: string },

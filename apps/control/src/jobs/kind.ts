@@ -105,12 +105,12 @@ export type JobKind<Body extends z.ZodType = z.ZodType, Parameters extends z.Zod
     /** Action of the audit record that each item gets. */
     readonly audit: AuditAction;
     /**
-     * Takes back what `do` did to items. Runs as a job of the same kind over the items of the ended job. Up to a batch of them were
-     * never worked on, and those stay as they are.
+     * Undoes the effects of `do` on items. Runs as a job of the same kind over the items of the ended job. Up to one
+     * batch of them was never worked on, and stays as it is.
      */
     do(run: JobRun<z.infer<Parameters>>, ports: JobKindPorts): JobWorker;
   };
-  /** Returns the action of the audit record of an item, if items differ in it. Defaults to `audit`. */
+  /** Returns the audit action of one item, for job kinds whose items cause different actions. Defaults to `audit`. */
   auditOf?(item: string, ports: Pick<JobKindPorts, 'readModels'>): Promise<AuditAction>;
   /** Returns the name of an item for audit and failures if the item itself holds personal data. Defaults to the item. */
   nameOf?(item: string, job: Pick<Job, 'workspace'>, ids: Pick<JobKindPorts['ids'], 'keyed'>): string;
@@ -123,7 +123,7 @@ export const jobKind = <Body extends z.ZodType, Parameters extends z.ZodObject>(
   kind: JobKind<Body, Parameters>,
 ): JobKind<Body, Parameters> => kind;
 
-/** Items of one job that are worked on concurrently. */
+/** Concurrent items of one job. */
 const CONCURRENCY = 8;
 
 /**

@@ -27,7 +27,7 @@ const LEASE_RENEWAL: Duration = LEASE / 3;
 const SHORT_LEASE_RENEWAL: Duration = 1_000;
 /** Items between two writes of a job's progress. A crash repeats at most as many. */
 export const BATCH_SIZE = 40;
-/** Jobs of a lane that one process works on at once. */
+/** Concurrent jobs of a lane per process. */
 const CONCURRENCY = 4;
 /** Concurrent jobs per workspace, or of the deployment, so that one workspace's long jobs do not block others. */
 const CONCURRENCY_PER_WORKSPACE = 2;
@@ -45,7 +45,7 @@ type JobUnderWay = {
 };
 
 export type JobRunner = {
-  /** Takes jobs that nobody works on, and removes what ended long ago. Does not wait for the jobs. */
+  /** Takes jobs without a worker, and removes jobs that ended long ago. Does not wait for the jobs. */
   round(): Promise<void>;
   /** Resolves when no job is under way in this process. */
   idle(): Promise<unknown>;
@@ -94,10 +94,10 @@ function waitsForOlder(job: Job, kind: JobKind, unfinished: readonly Job[]): boo
 }
 
 /**
- * Works on jobs. Whoever holds the lease of a job does its items in their order and writes how far it is, each time over the version that
- * it knows: two that both think so for a moment do the same items, and each item once, for what is done names the job. Before each batch
- * whoever began it must still be allowed to: else the job ends there. `isAlone`: no other process works on these jobs, so the holder of
- * any other lease was killed, and its jobs are taken at once.
+ * Works on jobs. The holder of a job's lease does its items in order and stores its progress by compare-and-set. If two
+ * processes hold the lease for a moment, both do the same items, but each item takes effect once, because its effect
+ * names the job. Before each batch the author's permission is checked, and without it the job ends. `isAlone`: no other
+ * process works on jobs, so leases of other holders belong to killed processes, and their jobs are taken at once.
  */
 export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone = false): JobRunner {
   const { jobs, clock, watch } = ports;
@@ -146,7 +146,10 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone =
     if (!hasEnded(newest)) await write(newest, (one) => givenBack(one, clock.now())).catch(() => undefined);
   }
 
-  /** Writes a step over whatever somebody else changed meanwhile; null: the job is not ours any more. Its end is on the audit first. */
+  /**
+   * Applies a step to the newest version of a job, repeating after concurrent writes. Returns null if another process
+   * has taken the job over. The end of a job is audited before it is stored.
+   */
   async function write(job: Job, step: (newest: Job) => Job): Promise<Job | null> {
     for (let known: Job | null = job; known; known = await jobs.get(job.id)) {
       if (hasEnded(known) || known.holder !== holder || nextItem(known) !== nextItem(job)) return null;

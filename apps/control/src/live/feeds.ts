@@ -37,7 +37,7 @@ const MAX_KNOWN = 2_000;
 type Feed = {
   readonly source: LiveSource<unknown>;
   readonly listeners: Set<(change: Change) => void>;
-  /** Digests of what rows said last, the oldest first. */
+  /** Digests of the rows as last sent, oldest first. */
   readonly known: Map<string, string>;
   position: unknown;
   stop: () => Promise<void>;
@@ -45,7 +45,7 @@ type Feed = {
 
 const NOTHING_KNOWN = { isKnown: () => false, keys: [] } as const;
 
-/** The polls of one process, shared by all who follow the same list. They run while anybody does. */
+/** Creates the polls of one process, shared by all clients of a list. A poll runs while its list has clients. */
 export function createFeeds(lists: Readonly<Record<LiveTopic, LiveList>>, failed: (error: unknown) => void): Feeds {
   const feeds = new Map<string, Promise<Feed>>();
 
@@ -110,7 +110,7 @@ async function missedSince(source: LiveSource<unknown>, from: unknown): Promise<
   return { ...look, rows: look.isWhole ? freshOf(look.items, new Map()) : [] };
 }
 
-/** Those that say something else than they did. */
+/** Returns the items that changed since they were last sent. */
 function freshOf(items: readonly LiveItem[], known: Map<string, string>): readonly LiveRow[] {
   const fresh: LiveRow[] = [];
   for (const item of items) {
@@ -128,7 +128,7 @@ function freshOf(items: readonly LiveItem[], known: Map<string, string>): readon
   return fresh;
 }
 
-/** Forgets rows that are gone when a list has to be read again, so that they are not missed again. */
+/** Forgets removed rows when a list has to be read again, so that they are not reported as missing twice. */
 function forgetMissing(known: Map<string, string>, items: readonly LiveItem[]): void {
   const there = new Set(items.map(({ key }) => key));
   for (const key of known.keys()) if (!there.has(key)) known.delete(key);

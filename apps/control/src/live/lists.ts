@@ -63,7 +63,9 @@ export function liveLists(ports: LivePorts): Readonly<Record<LiveTopic, LiveList
   };
 }
 
-/** Drafts are few, in no order of time, and go: all are looked at, and where one is gone the list is read again. */
+/**
+ * Drafts are few, have no order of time, and are deleted, so all are read. If one is gone, clients read the list again.
+ */
 function changedDrafts(workspace: string | null, ports: LivePorts): LiveSource<Instant> {
   async function all(): Promise<readonly Draft[]> {
     const drafts: Draft[] = [];
@@ -91,7 +93,7 @@ function changedDrafts(workspace: string | null, ports: LivePorts): LiveSource<I
       const there = new Set(items.map(({ key }) => key));
       return { items, isWhole: known.every((key) => there.has(key)), position: looks + 1 };
     },
-    // What was there when a client went away is not known: it reads the list again.
+    // The rows of a disconnected client are not stored. After reconnecting, the client reads the list again.
     read: () => null,
   };
 }

@@ -11,12 +11,12 @@ export const MAX_WAITING = 500;
 const ASKED_AGAIN_AFTER: Duration = 2_000;
 
 export type LiveStream = {
-  /** Where a list stands at the beginning, and what was missed since the client was here. */
+  /** Sends the position of a list at the beginning, and the changes since the client's last connection. */
   begin(topic: LiveTopic, position: unknown, missed: Change | null): void;
   change(topic: LiveTopic, change: Change): void;
-  /** Ends the stream; what waits is not told any more. */
+  /** Ends the stream. Waiting rows are dropped. */
   end(): void;
-  /** The text of the stream. It is made as it is read, so that nothing but the rows that wait is kept for a slow reader. */
+  /** Returns the stream as text, built while it is read, so that a slow reader only holds waiting rows in memory. */
   text(): AsyncGenerator<string>;
 };
 

@@ -9,7 +9,7 @@ import type { LiveItem, LiveSource } from './source.ts';
 
 type Ports = Pick<ControlPorts, 'ledger' | 'log' | 'codecs'>;
 const TOPIC = 'carillon.outcomes';
-/** Records of one look; where more came, lists are read again. */
+/** Maximum records per poll. If there are more, clients read their lists again. */
 const MAX_RECORDS = 1_000;
 /** Documents of one look. */
 const MAX_MOVED = 200;

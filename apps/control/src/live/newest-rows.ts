@@ -6,17 +6,17 @@ type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null 
 
 export type NewestRows<Row> = {
   readonly read: (limit: number, cursor?: string) => Promise<Page<Row>>;
-  /** What the list is in the order of. */
+  /** Returns the time by which the list is ordered. */
   readonly at: (row: Row) => Instant;
   /** When it last changed. */
   readonly touched: (row: Row) => Instant;
-  /** What names the row in the list. */
+  /** Returns the key of the row in the list. */
   readonly key: (row: Row) => string;
   /** Called for rows that changed, and for no others. */
   readonly show: (row: Row) => Omit<LiveItem, 'key'> | Promise<Omit<LiveItem, 'key'>>;
 };
 
-/** Times of rows are of several clocks, and rows of several partitions come in any order: so far back a look begins before the one before. */
+/** Overlap of two polls. Times of rows come from several clocks, and rows of several partitions in any order. */
 export const CLOCKS_APART: Duration = 5_000;
 const BATCH_SIZE = 25;
 /** Maximum rows per read. With more, the client reads the list again. */

@@ -4,16 +4,16 @@ import type { Permission } from '../access/permission.ts';
 
 export type LiveTopic = (typeof LIVE_TOPICS)[number];
 
-/** A row of a list, as the list shows it to whoever sees all of it. */
+/** A row of a list, as shown to a caller who may see all of it. */
 export type LiveItem = {
-  /** The same row has the same key, whatever it says meanwhile. */
+  /** Key of the row, which stays equal when its content changes. */
   readonly key: string;
   readonly workspace: string | null;
   readonly body: object;
 };
 
 export type Look<Position> = {
-  /** Rows that are new or say something else; rows that say what they said may be among them. */
+  /** New and changed rows. Unchanged rows may be among them. */
   readonly items: readonly LiveItem[];
   /** False: there may be more than these, so that the list has to be read again. */
   readonly isWhole: boolean;
@@ -25,7 +25,9 @@ export type Look<Position> = {
 export type LiveSource<Position> = {
   /** Where the list ends now. */
   begin(): Promise<Position>;
-  /** `isKnown`: rows that were told before; `known`: how many these are. */
+  /**
+   * Returns the rows since a position. `isKnown`: the row was sent before. `known`: keys of rows that were sent before.
+   */
   since(position: Position, isKnown: (key: string) => boolean, known: readonly string[]): Promise<Look<Position>>;
   /** Parses a position from a client. Null if it is invalid, for example from another version. */
   read(position: unknown): Position | null;

@@ -34,7 +34,7 @@ const NOBODY: Access = {
 
 /** The description of the management API, without log and stores: from the routes alone. */
 export async function apiDocument(version: string): Promise<ApiDocument> {
-  // Routes are declared without any port, and nobody asks them anything.
+  // Routes are declared without ports, because no request is served.
   const { app, description } = await buildControl({ ...NOWHERE, version }, {} as ControlPorts, { access: NOBODY });
   try {
     return description();

@@ -5,7 +5,7 @@ import type { RoutePermission } from '../access/permission.ts';
 import type { OperationExample } from './operation-example.ts';
 import { PROBLEM_SCHEMAS, refusals } from './refusals.ts';
 
-/** An operation as it is described, as far as it matters here. */
+/** The fields of an OpenAPI operation that are used here. */
 export type Operation = {
   readonly operationId?: string;
   readonly summary?: string;
@@ -14,15 +14,18 @@ export type Operation = {
   readonly requestBody?: object;
   readonly responses: Readonly<Record<string, object>>;
   readonly 'x-carillon-permission'?: RoutePermission;
-  /** What the audit calls it; left out: it is not on the audit. */
+  /** Audit action of the operation. Absent if the operation is not audited. */
   readonly 'x-carillon-audit'?: string;
   readonly 'x-carillon-problems'?: readonly ErrorCode[];
-  /** Until the document is complete: then it stands at the bodies. */
+  /** Set until the document is complete. The example is then moved to the bodies. */
   readonly 'x-carillon-example'?: OperationExample;
   readonly 'x-carillon-success'?: Success;
 };
 
-/** What no schema of a route says of its success, and whether its body may be left out; until the document is complete. */
+/**
+ * Facts about a successful response that the schema lacks, and whether its body is optional. Set until the document is
+ * complete.
+ */
 export type Success = {
   readonly says: NonNullable<FastifyContextConfig['answers']>;
   readonly takesKey: boolean;
@@ -86,7 +89,7 @@ function completeOperation(described: Operation, writes: boolean): Operation {
   };
 }
 
-/** What the routes declare are their successes; the framework describes each as `Default Response`. */
+/** The responses that routes declare are successes. The framework describes each of them as `Default Response`. */
 const successes = (
   { responses, summary = '' }: Operation,
   example: unknown,
@@ -150,7 +153,10 @@ function problemsOf(operation: Operation, writes: boolean): readonly ErrorCode[]
   return [...new Set(codes)].toSorted((a, b) => ERRORS[a].status - ERRORS[b].status || (a < b ? -1 : 1));
 }
 
-/** What is answered may have further fields one day; what is taken may not. Schemas of requests end in `Input`. */
+/**
+ * Allows further fields in responses, because later releases may add some. Schemas of requests, which end in `Input`,
+ * stay strict.
+ */
 const withRoom = (schemas: Readonly<Record<string, object>>): Readonly<Record<string, object>> =>
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [name, name.endsWith('Input') ? schema : opened(schema)]),

@@ -181,7 +181,7 @@ const API_KEY = {
 const steps = (step: string, detail: string) => ({ steps: [{ step, ok: true, detail }] });
 const JWT_CHECK = { steps: [withText({ step: 'signature', ok: true, detail: 'is right, by the key k1' })] };
 
-/** By `operationId`. A test fails where one is missing. */
+/** Examples by `operationId`. A test fails if an operation has none. */
 export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   ...AUDIT_EXAMPLES,
   readStatus: {

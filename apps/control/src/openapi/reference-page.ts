@@ -156,7 +156,10 @@ const basesOf = ({ allOf = [] }: Schema): readonly Markup[] =>
     return name === null ? [] : [html`<p>All of <a href="#${name}">${name}</a>, of which:</p>`];
   });
 
-/** The fields of a body; those of its object where it may also be left out, and what it says of those of others. */
+/**
+ * Returns the fields of a body for the reference page. For `anyOf` and `allOf` schemas: the fields of the first variant
+ * that is an object.
+ */
 function fieldsOf(schema: Schema): readonly Row[] {
   const [body = schema] = (schema.anyOf ?? schema.allOf)?.filter(({ properties }) => properties !== undefined) ?? [];
   const { properties = {}, required = [] } = body;
@@ -197,7 +200,7 @@ function rowOf({ name, schema, note }: Row): Markup {
   </tr>`;
 }
 
-/** Its words, with a link where it has a name. */
+/** Returns the type of a schema as text, with a link if the schema has a name. */
 function typeOf(schema: Schema): Markup {
   const named = referenceOf(schema) ?? (schema.items ? referenceOf(schema.items) : null);
   return named === null ? html`${typeWords(schema)}` : html`<a href="#${named}">${typeWords(schema)}</a>`;

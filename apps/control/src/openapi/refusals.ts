@@ -8,7 +8,7 @@ const ofStatus = (status: number): readonly ErrorCode[] => CODES.filter((code) =
 /** `NotFoundProblem` of 404: programs that are made from the description have a type for each. */
 const nameOf = (status: number): string => `${(STATUS_CODES[status] ?? '').replaceAll(/\W/g, '')}Problem`;
 
-/** A problem of one status, with all the codes that the table of errors has for it. */
+/** Returns the schema of problems with a status, with all codes that the table of errors has for it. */
 function schemaOf(status: number): object {
   const codes = ofStatus(status);
   const [code = 'internal'] = codes;

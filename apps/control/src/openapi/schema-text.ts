@@ -1,4 +1,4 @@
-/** A schema of the description, as far as a reader is told of it. */
+/** The fields of a schema that the reference shows. */
 export type Schema = {
   readonly $ref?: string;
   readonly type?: string | readonly string[];

@@ -18,7 +18,7 @@ function written(part: Part): string {
   return 'markup' in part ? part.markup : part.map(written).join('');
 }
 
-/** A template whose values are text, unless they are markup themselves. Attributes have to stand in double quotes. */
+/** Builds markup. Values are escaped unless they are markup themselves. Attributes must be in double quotes. */
 export const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Markup => ({
   markup: texts.map((text, at) => text + (at < parts.length ? written(parts[at] ?? '') : '')).join(''),
 });

@@ -31,7 +31,7 @@ const HTML = 'text/html; charset=utf-8';
 export const sendText = (reply: FastifyReply, text: string): FastifyReply =>
   reply.header('content-type', HTML).header('content-security-policy', POLICY).send(text);
 
-/** Its files hold nothing of a deployment: what the pages show they ask the management API for. */
+/** The files contain no data of a deployment. The pages get their data from the management API. */
 const OPEN = { config: { permission: 'anybody' } } as const;
 
 function sendPortal(index: string | null, reply: FastifyReply): FastifyReply {
@@ -86,9 +86,10 @@ export const MAIL_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /**
- * Removes what no policy blocks and no mail program uses. Browsers open connections for frames, even blocked ones, and
- * for `<link rel=preconnect>`, which would tell the sender that the mail is being read; both become unknown elements.
- * Links open in a new window, because inside the frame they would show an error in place of the mail.
+ * Removes parts of a mail that a content policy cannot block and no mail program uses. Browsers open connections for
+ * frames, even blocked ones, and for `<link rel=preconnect>`, which would tell the sender that the mail is being read;
+ * both become unknown elements. Links open in a new window, because inside the frame they would show an error instead
+ * of the mail.
  */
 export function tame(html: string): string {
   const tamed = html.replaceAll(/<(\/?)(link|iframe|frame)(?=[\s/>])/gi, '<$1x-$2');

@@ -17,7 +17,7 @@ const previewed = z.object({
   items: z.coerce.number().int().min(0).max(500).optional(),
   drafts: z.literal('true').optional(),
   pictures: z.literal('off').optional(),
-  /** Means nothing here: it makes another address of what was saved anew. */
+  /** Ignored by the server. The portal changes the value after each save so that the browser loads the frame again. */
   of: z.string().max(100).optional(),
 });
 

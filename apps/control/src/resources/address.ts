@@ -10,7 +10,7 @@ import type { ShowingPorts } from './shown.ts';
 
 export type ResourcePorts = WritingPorts & ShowingPorts;
 
-/** What the address of a resource says. */
+/** Path parameters of a resource. */
 export type Params = { readonly workspace?: string; readonly name?: string };
 
 /** The resource of an address. */
@@ -20,11 +20,11 @@ export const refOf = ({ kind }: KindOfResource, { workspace = '', name = '' }: P
   name,
 });
 
-/** The parameters of the address of one resource of a kind. */
+/** Returns the schema of the path parameters of a kind's resource. */
 export const paramsOf = ({ kind }: KindOfResource): z.ZodType<Params> =>
   kind === 'deployment' ? z.object({}) : kind === 'workspace' ? inWorkspace : withName;
 
-/** The same for the schema of a route: of the deployment there is nothing to say. */
+/** Returns the path parameters as part of a route's schema. Empty for the deployment, which has none. */
 export const withParams = (kind: KindOfResource) => (kind.kind === 'deployment' ? {} : { params: paramsOf(kind) });
 
 /** Returns the error for a missing resource, whether it was removed or never existed. */

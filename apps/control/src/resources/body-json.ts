@@ -2,7 +2,7 @@ import { readJson, type JsonLimits } from '@carillon/domain/events';
 import { CarillonError, type ErrorCode } from '@carillon/kernel';
 import type { FastifyInstance } from 'fastify';
 
-/** What a body may be refused for before anything of it is read. */
+/** Problems for which a body may be refused before any of it is read. */
 export const STRICT_JSON_PROBLEMS = [
   'duplicate_key',
   'forbidden_key',
@@ -18,9 +18,9 @@ const LIMITS: JsonLimits = { depth: 32, keys: 20_000 };
 const BYTES_PER_KEY = 16;
 
 /**
- * Reads the JSON bodies of all routes in this scope as strictly as events: a field that is there twice, text behind the value,
- * half a character or a name such as `__proto__` is refused with its place, because two readers would understand it differently.
- * `bodyLimit`: bytes of a body on routes that do not set their own. Defaults to the limit of the server.
+ * Reads JSON bodies of this scope as strictly as events: repeated fields, text after the value, lone surrogates and
+ * names such as `__proto__` are refused with their position, because two readers would understand them differently.
+ * `bodyLimit`: maximum bytes on routes that set none. Defaults to the limit of the server.
  */
 export function takeStrictJson(app: FastifyInstance, bodyLimit?: number): void {
   app.removeContentTypeParser('application/json');

@@ -3,16 +3,19 @@ import type { WrittenKind } from '@carillon/configuration';
 /** Where the resources of a kind are in the management API, and how they are called. */
 export type KindOfResource = {
   readonly kind: WrittenKind;
-  /** As people call one: `there is no template x`. */
+  /** Name of the kind in sentences, such as `there is no template x`. */
   readonly title: string;
   /** In names of operations and schemas. */
   readonly one: string;
   readonly many: string;
   readonly tag: string;
-  /** All of them; null: there is one. */
+  /** Path of the list. Null if there is only one resource. */
   readonly listPath: string | null;
   readonly path: string;
-  /** What its versions and the like are below. Those of a workspace are elsewhere, since its own `versions` are all that happened in it. */
+  /**
+   * Path of the versions and similar subresources. Workspaces use another path, because `versions` below a workspace
+   * lists all changes within it.
+   */
   readonly below: string;
   /** The address below it that says what writing a body would do. `check` proves credentials where a kind has any. */
   readonly asking: 'check' | 'plan';

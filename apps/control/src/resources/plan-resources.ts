@@ -26,7 +26,7 @@ import type { PlanningPorts } from '../ports.ts';
 import { hiddenSecretWarnings } from '../secret-places.ts';
 
 export type ResourcesRequest = {
-  /** Bodies as somebody sends them: each replaces the whole resource, or makes it. */
+  /** Bodies from the client. Each replaces or creates a whole resource. */
   readonly put: readonly GivenResource[];
   readonly remove: readonly ResourceRef<WrittenKind>[];
 };
@@ -36,9 +36,9 @@ export type ResourcesPlan = {
   readonly current: Configuration;
   readonly faults: readonly ResourceFault[];
   readonly warnings: readonly ResourceWarning[];
-  /** What was put, but for bodies whose form is wrong. */
+  /** The given resources, without those whose form is wrong. */
   readonly wanted: readonly WantedResource[];
-  /** What changes, templates that are compiled again with it. */
+  /** The planned changes, including templates that are compiled again. */
   readonly changes: readonly PlannedChange[];
   /** The same for people. */
   readonly shown: PlanBody['changes'];
@@ -54,7 +54,7 @@ export async function planResources(request: ResourcesRequest, ports: PlanningPo
   return planResourcesOver(await ports.configuration.refresh(), request, ports);
 }
 
-/** The same over a configuration that was read already. */
+/** Plans the changes over a configuration that was already read. */
 export const planResourcesOver = async (
   current: Configuration,
   request: ResourcesRequest,
@@ -97,7 +97,7 @@ export async function planBodiesOver(
 
 const wholeFault = (ref: ResourceRef, coded: CodedFault): ResourceFault => resourceFault(faultIn(ref, [], coded));
 
-/** Names of what stands in the way, at most this many. */
+/** Maximum names of obstacles in an error. */
 const MAX_NAMED = 5;
 
 function faultsOfRemovals(
@@ -124,8 +124,8 @@ function faultsOfRemovals(
 }
 
 /**
- * Ids that belong to a notification of another name which stays. A folder renames that way; here nobody was asked whether the
- * other one may go, so it has to be removed by name in the same request.
+ * Returns ids that belong to another notification which stays. A folder renames a notification that way. Here the other
+ * notification must be removed by name in the same request, because its removal may not be intended.
  */
 function takenIds(
   current: Configuration,

@@ -32,7 +32,7 @@ export function preconditionOf(headers: Readonly<Record<string, unknown>>): Prec
   throw new CarillonError('invalid_request', `If-Match takes the ETag of the resource, such as "12"; ${HOW}`);
 }
 
-/** Throws `precondition_failed`, with what is there now, where somebody was faster. */
+/** Throws `precondition_failed`, with the current version, if another writer was first. */
 export function demandPrecondition(
   wanted: Precondition,
   ref: ResourceRef,
@@ -43,7 +43,7 @@ export function demandPrecondition(
   if (!met) throw lostRace(ref, now, history);
 }
 
-/** The refusal of whoever was slower: what is there now, who wrote it and when. */
+/** Returns the refusal of a lost race, with the current version, its author and time. */
 export function lostRace(ref: ResourceRef, now: Resource | undefined, history: ConfigurationHistory): CarillonError {
   const newest = history.statesOf(ref).at(-1)?.publication;
   const title = `${ref.kind.replace('_', ' ')} ${ref.name === '' ? ref.workspace : ref.name}`.trim();

@@ -62,8 +62,8 @@ async function endRights(
 }
 
 /**
- * Secrets and drafts. Those that were written since are meant for what is made now: where there is no workspace at all, a secret may be set
- * before the first, and a workspace may begin as a draft.
+ * Deletes secrets and drafts that are older than the removal. Newer ones belong to the workspace being created, because
+ * a secret may be set before the first workspace, and a workspace may begin as a draft.
  */
 async function removeKept(
   { workspace, removedAt }: Former,

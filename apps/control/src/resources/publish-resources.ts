@@ -23,7 +23,7 @@ export const warningBody = ({ ref, ...warning }: ResourceWarning): ResourceFault
 export const filesOfAll = (resources: readonly WantedResource[]): ResourcePlanBody['files'] =>
   resources.flatMap((one) => [...resourceFiles(one)].map(([path, text]) => ({ path, text })));
 
-/** What a plan would change, for people. */
+/** Returns a plan as the API shows it. */
 export const showPlan = ({ current, faults, warnings, shown, wanted }: ResourcesPlan): ResourcePlanBody => ({
   number: current.number,
   faults: faults.map(faultBody),
@@ -43,12 +43,12 @@ export function refusedPlan({ faults }: Pick<ResourcesPlan, 'faults'>): Carillon
   return new CarillonError('invalid_configuration', words.join('\n'), { faults: faults.map(faultBody) });
 }
 
-/** A write of one resource: what it does to it, and what it is based on. */
+/** A write of one resource, and the version that it is based on. */
 export type ResourceWrite = {
   readonly ref: ResourceRef;
   readonly request: (current: Configuration) => ResourcesRequest;
   readonly precondition: Precondition;
-  /** Who wants it: what an environment is may be changed by few. */
+  /** Author of the change. Only few people may change what a test environment is. */
   readonly principal: Principal;
 };
 

@@ -5,8 +5,8 @@ import { pageSize } from '../routes/app.ts';
 import type { KindOfResource } from './kinds.ts';
 
 /**
- * The schemas of a kind. A body is described by the very shape that files are read by, and taken as any JSON: its mistakes are
- * told all at once by `readResourceBodies`, each with its path and what to do.
+ * Creates the schemas of a kind. The body is described by the shape that files are read by, but any JSON is accepted,
+ * because `readResourceBodies` reports all mistakes together, each with its path and fix.
  */
 function makeSchemas({ kind, one }: KindOfResource) {
   const body = z.unknown().meta({ id: `${one}Body`, ...bodyJsonSchema(kind), ...OPEN });

@@ -12,7 +12,7 @@ export type ShowingPorts = Pick<ControlPorts, 'configuration'> & {
   readonly people?: Pick<PeopleStore, 'find'>;
 };
 
-/** Shows actors of one answer, each looked up once. */
+/** Returns a function that shows authors. Each author is looked up once. */
 export function showingActors({ people }: Pick<ShowingPorts, 'people'>): (actor: Actor) => Promise<ActorBody> {
   const names = new Map<string, Promise<string | null>>();
   const nameOf = async (id: string): Promise<string | null> => (await people?.find('person', id))?.body.name ?? null;
@@ -50,5 +50,5 @@ export async function showResource(
   };
 }
 
-/** What a resource is as wanted, for the files that it would be. */
+/** Returns a resource in the form of its file, or null if it is not written by people. */
 export const asWanted = (resource: Resource): WantedResource | null => (isWritten(resource) ? resource : null);

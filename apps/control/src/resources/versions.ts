@@ -49,7 +49,7 @@ export async function listVersions(
   return { items, next: all.length > limit ? String(items.at(-1)?.number) : null };
 }
 
-/** What was published in a workspace, newest first. Null: in no workspace. */
+/** Lists the publications in a workspace, newest first. Null lists those in no workspace. */
 export async function listPublications(
   history: ConfigurationHistory,
   workspace: string,
@@ -125,7 +125,7 @@ export function goneReferences({ to, at }: RollbackWish, current: Configuration)
   return [...gone.values()];
 }
 
-/** What has to be written so that the body of a version counts again, with the ids and paths of today. */
+/** Returns the changes that restore the body of a version, with the current ids and paths. */
 export function rollbackRequest(wish: RollbackWish, withReferences: boolean, current: Configuration): ResourcesRequest {
   const { ref, to } = wish;
   const also = withReferences ? goneReferences(wish, current) : [];

@@ -20,7 +20,7 @@ export const inWorkspace = z.object({ workspace });
 export const withId = z.object({ workspace, id: z.string().max(200) });
 export const withName = z.object({ workspace, name: z.string().max(200) });
 
-/** The same of routes that look through all workspaces: `across`. */
+/** Parameters of routes that cover all workspaces (`across`). */
 const anyWorkspace = workspace.describe(`A workspace, or \`${EVERY_WORKSPACE}\`: all that you may see`);
 export const acrossWorkspaces = z.object({ workspace: anyWorkspace });
 export const withIdAcross = z.object({ workspace: anyWorkspace, id: z.string().max(200) });
@@ -77,7 +77,7 @@ export function readRange({ from, to, last }: TimeTexts, now: Instant): TimeRang
   return range;
 }
 
-/** Paging that every collection takes. What a cursor may be is said by whoever made it. */
+/** Paging parameters of every list. The creator of a cursor validates it. */
 export const paging = {
   limit: pageSize.default(50),
   cursor: z.string().max(4000).optional().describe('The `next` of the page before, of the same list and filters'),

@@ -17,7 +17,7 @@ export type PartnerSays =
 
 type PartnerPorts = Pick<RoutePorts, 'partners' | 'secrets' | 'ids'>;
 
-/** As deep as the call itself would read. */
+/** Limits of a partner's real answer. */
 const ANSWER_LIMITS = { depth: 32, keys: MAX_ANSWER_VALUES };
 
 /** User ids in one test call. The bound keeps a test from reading all people of a partner. */

@@ -18,7 +18,7 @@ export type Firing = {
   readonly taken: Set<string>;
 };
 
-/** One recipient's messages, rendered by the code that renders what is sent. */
+/** Renders the messages of one recipient with the code that renders real messages. */
 export async function previewRecipient(
   { placed, event, triggerId, when, taken }: Firing,
   recipient: Recipient,
@@ -64,6 +64,6 @@ async function holderOf(
   const holder = await ledger.get(deliveryIdOf(intent, ids));
   if (!holder) return null;
   const digest = holder.digestedIn === undefined ? null : ((await ledger.get(holder.digestedIn)) ?? null);
-  // The intent itself holds it: the same event is never sent again.
+  // If the slot's holder has the same intent id, this event made it. The same event never sends again.
   return holder.intent.id !== intent.id && givesSlotAway(holder, digest) ? null : holder.id;
 }

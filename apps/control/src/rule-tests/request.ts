@@ -3,7 +3,7 @@ import { CHANGE_LIMITS } from '@carillon/domain/events';
 import { MOMENT_WORDS } from '@carillon/insight';
 import { z } from 'zod';
 
-/** Events of one test. A file of more is several tests. */
+/** Maximum events of one test. A larger file is split into several tests. */
 export const MAX_TESTED_EVENTS = 200;
 
 const text = z.string().max(CHANGE_LIMITS.bytes).optional();

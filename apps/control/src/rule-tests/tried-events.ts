@@ -37,7 +37,10 @@ export type TriedEvents = {
   readonly memories: readonly EntityMemory[];
 };
 
-/** How long a rule that waits is given after the last event. No deadline is further ahead. */
+/**
+ * Virtual time added after the last event of a rule test, so that every waiting rule reaches its deadline. No deadline
+ * is longer.
+ */
 const LONGEST_WAIT = 367 * 86_400_000;
 
 /** Reads the events of a test. Throws `invalid_request` with the field and what to write. */

@@ -6,7 +6,7 @@ import { readEventAt } from './row-details.ts';
 import { nameOfSendItem, readSendItem } from './send-items.ts';
 import { CUSTODY, waitForReaders } from './wait-for-readers.ts';
 
-/** What became of a delivery of a sending job that was stopped. `why` is null if the delivery is cancelled. */
+/** Result of cancelling a delivery of a stopped sending job. `why` is null if the delivery is cancelled. */
 type Stopped = { readonly why: string | null };
 const CANCELLED: Stopped = { why: null };
 

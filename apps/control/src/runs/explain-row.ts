@@ -15,8 +15,8 @@ export type ExplainRowPorts = RowDetailPorts & Pick<RoutePorts, 'templates' | 'l
 type SideBody = NonNullable<RunRowContentBody['before']>;
 
 /**
- * Returns the content of a row: for each side the message, rendered by the templates of the side, and why the side wants the message or
- * does not. Both sides are null if the event is gone.
+ * Returns the content of a row: for each side the message, rendered by the templates of the side, and why the side
+ * wants the message or does not. Both sides are null if the event is no longer stored.
  */
 export async function explainRow(run: CompareRun, row: Row, ports: ExplainRowPorts): Promise<RunRowContentBody> {
   const read = await createRowReader(run, ports);

@@ -9,7 +9,7 @@ import { createSendingChecks, ruleNamed, type SendingCheckPorts } from './sendin
 
 export type LookCheckPorts = EventOutputPorts & SendingCheckPorts & { readonly book: RuleBook };
 
-/** Finds what a job would refuse because somebody has or may get another message. */
+/** Finds messages that a job would refuse because the person has or may get another message. */
 export type LookChecks = {
   /** Returns those of some messages that a job sends, in their order. */
   sendable(messages: readonly MissingMessage[]): Promise<readonly MissingMessage[]>;

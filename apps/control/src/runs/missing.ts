@@ -3,7 +3,7 @@ import { MAX_JOB_ITEMS } from '@carillon/domain/jobs';
 import type { MissingLookup, MissingMessage } from '@carillon/domain/runs';
 import { CarillonError, formatDuration, type Duration, type EventId, type Instant } from '@carillon/kernel';
 
-/** What a look at a run finds. */
+/** Missing messages that a search of a run found. */
 export type FoundMissing = {
   /** In any order. */
   readonly messages: readonly MissingMessage[];
@@ -76,7 +76,7 @@ function checksumOf({ messages, lookups }: Pick<FoundMissing, 'messages' | 'look
   return hash('sha256', lines.toSorted().join('\n'), 'hex');
 }
 
-/** What a person saw before they confirmed it. */
+/** The missing messages that a person saw before confirming. */
 export type Confirmed = Pick<Missing, 'count' | 'checksum'>;
 
 /** Throws CarillonError `conflict` if the missing messages are not those that a person confirmed. */

@@ -12,7 +12,7 @@ export type Question = {
   readonly askedBy: JobId | null;
 };
 
-/** One trigger of a question, and whether it is answered. */
+/** One trigger of a question to a partner, with the state of its answer. */
 export type AskedPart = {
   readonly part: number;
   /** `open`: the partner may still answer. `given_up`: the engine asks again only if a person redrives the dead letter. */

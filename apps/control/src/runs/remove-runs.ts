@@ -3,7 +3,7 @@ import type { RunId, Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../ports.ts';
 
 const BATCH_SIZE = 100;
-/** Rows that one call removes. Other jobs begin between two calls. */
+/** Maximum rows removed per call. Other jobs may run between two calls. */
 const MAX_REMOVED_ROWS = 500;
 
 /**

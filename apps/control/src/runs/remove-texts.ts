@@ -8,7 +8,7 @@ const PAGE_SIZE = 100;
 
 type TextPorts = Pick<ControlPorts, 'clock' | 'jobs' | 'runs'>;
 
-/** Removes the sealed texts of runs that have ended, whatever ended them. Their keyed hash stays in the run. */
+/** Removes the encrypted texts of ended runs. Their keyed hash stays in the run. */
 export async function removeTexts(ports: TextPorts): Promise<void> {
   let cursor: string | undefined;
   do {

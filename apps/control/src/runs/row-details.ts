@@ -32,7 +32,7 @@ export type RowDetailPorts = Pick<
 
 export type RunConfigurationPorts = Pick<RowDetailPorts, 'configuration' | 'runs'>;
 
-/** Who a row is about. Both addresses and the person are null if the event is gone. */
+/** The recipient of a row. Person and addresses are null if the event is no longer stored. */
 export type RowDetails = { readonly person: string | null } & { readonly [Name in Side]: string | null };
 
 const NOBODY: RowDetails = { person: null, before: null, after: null };
@@ -41,7 +41,7 @@ type BySlot = ReadonlyMap<DeliveryId, Wanted>;
 /** The event of a row, and the message that each side wants in the row's slot. */
 export type RowMessages = {
   readonly event: SourceEvent;
-  /** What the event was evaluated with. */
+  /** Inputs of the event's evaluation. */
   readonly context: CompareContext;
 } & { readonly [Name in Side]: Wanted | undefined };
 
@@ -162,7 +162,7 @@ export async function configurationsOf(
   return { before: await configuration.at(before), after };
 }
 
-/** Reads the event at a position. Null: it is gone, or the record is no event. */
+/** Reads the event at a position. Returns null if retention removed it, or if the record is no event. */
 export async function readEventAt(position: string, { log }: Pick<RowDetailPorts, 'log'>): Promise<SourceEvent | null> {
   const place = readPosition(position);
   if (!place) return null;
@@ -196,7 +196,7 @@ export async function readAnswers(
   return (ruleId, _event, part) => answers.get(`${ruleId} ${part}`);
 }
 
-/** Reads a recorded answer. Null: it is gone, or this release cannot read it. */
+/** Reads a recorded answer. Returns null if retention removed it, or if this release cannot read it. */
 async function readAnswerAt(
   position: string,
   { codecs, log }: Pick<RowDetailPorts, 'codecs' | 'log'>,

@@ -14,7 +14,7 @@ import type {
 } from '@carillon/domain/runs';
 import type { ComparedSlot, PeopleCounts } from '@carillon/stages';
 
-/** What the child process of a run gets, reports and resolves to, by kind of run. */
+/** Types of the messages between the child process of a run and its parent, by kind of run. */
 export type RunWork = {
   readonly compare: {
     readonly order: { readonly edit: readonly ResourceChange[] };

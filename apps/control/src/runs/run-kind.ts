@@ -21,7 +21,7 @@ export type AskedRun = {
   readonly range: { readonly from: Instant; readonly to: Instant };
 };
 
-/** What a run fixes when it starts. */
+/** Values that a run fixes when it starts. */
 export type PreparedRun<Name extends RunKindName> = {
   readonly range: Range;
   readonly published: number;
@@ -44,7 +44,7 @@ export type RunKind<Name extends RunKindName = RunKindName> = {
   readonly kind: Name;
   /** Action of its job. */
   readonly action: string;
-  /** As in: somebody cancelled the *comparison*. */
+  /** Noun for sentences: somebody cancelled the *comparison*. */
   readonly noun: string;
   /** Length of the time range if the caller names none. Null: the whole log. */
   readonly defaultRange: Duration | null;

@@ -25,7 +25,7 @@ type SendingContext = {
   readonly caughtUp: () => Promise<void>;
 };
 
-/** Deliveries of one event to one person that are looked at. */
+/** Maximum deliveries read for one event and person. */
 const MAX_OF_PERSON = 500;
 
 /** Sends the items of one job. */

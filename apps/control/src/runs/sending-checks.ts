@@ -27,7 +27,10 @@ export type CheckedMessage = {
 /** A question to a partner that a job asks or a look counts. `rule` is `notification.rule`. */
 export type CheckedQuestion = { readonly eventId: EventId; readonly rule: string };
 
-/** Finds what would notify somebody twice. A look and its job use the same checks, so that a look counts what its job sends. */
+/**
+ * Finds messages that would notify a person twice. A search for missing messages and its job use the same checks, so
+ * that the search counts what the job sends.
+ */
 export type SendingChecks = {
   /** Sending jobs of the workspace that may have asked a partner, without the job itself. */
   readonly askedBy: readonly JobId[];

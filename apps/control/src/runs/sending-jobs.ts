@@ -5,7 +5,7 @@ import type { ControlPorts } from '../ports.ts';
 /** Action of the jobs that send missing messages. */
 export const SEND_MISSING = 'send_missing';
 
-/** Jobs that one page of the search for sending jobs reads. */
+/** Jobs read per page of the search for sending jobs. */
 const PAGE_SIZE = 100;
 
 /** Returns the jobs of a workspace that have sent or are sending missing messages, newest first. */

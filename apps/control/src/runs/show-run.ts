@@ -8,7 +8,10 @@ import type { Missing } from './missing.ts';
 import type { RowDetails } from './row-details.ts';
 import { kindOfRun } from './run-kinds.ts';
 
-/** The start of a run stores its job within this time, or never: the process ended between the two writes. */
+/**
+ * Milliseconds after the creation of a run within which its job is stored. If there is no job by then, the process
+ * ended between the two writes.
+ */
 const START_TIMEOUT: Duration = 60_000;
 
 /** Why a run failed or was cancelled. */
@@ -36,7 +39,7 @@ function statusOf(run: Run, job: Job | null, now: Instant): RunStatus {
   return { state: 'failed', endedAt, reason: { code: 'internal', detail } };
 }
 
-/** Returns true if the job of a run without one may still be stored. */
+/** Returns true if a run without a job is so new that its start may still store the job. */
 export const isStarting = ({ createdAt }: Pick<Run, 'createdAt'>, now: Instant): boolean =>
   now < createdAt + START_TIMEOUT;
 

@@ -59,7 +59,10 @@ export async function startRun(
   return run;
 }
 
-/** Runs are executed one after the other, so the runs of one workspace may not hold up the others for hours. */
+/**
+ * Refuses further runs of a workspace above the maximum, because runs are executed one at a time and must not delay
+ * other workspaces for hours.
+ */
 async function refuseTooMany(workspace: string, { jobs }: Pick<PrepareRunPorts, 'jobs'>): Promise<void> {
   const actions = RUN_KINDS.map(({ action }) => action);
   const { items } = await jobs.list({ workspace, states: ['waiting', 'running'], actions }, MAX_UNFINISHED);

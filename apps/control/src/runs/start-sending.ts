@@ -57,7 +57,7 @@ function refuseExpires(text: string): void {
   throw new CarillonError('invalid_request', `expires: ${detail}`, { pointer: '/expires' });
 }
 
-/** Throws if the last messages would be handed to delivery when they are of no use any more. */
+/** Throws if the last messages would be sent after they expire. */
 function refuseTooSlow({ count }: Missing, { expires, rate }: SendRequest): void {
   const sending = Math.ceil(count / rate) * 1_000;
   const span = parseDuration(expires);

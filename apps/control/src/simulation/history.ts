@@ -16,7 +16,9 @@ export type History = {
   readonly isSample: boolean;
 };
 
-/** What was left out for reasons of its own would be left out again. */
+/**
+ * Reasons of suppressed messages that the simulation decides again. Messages suppressed for other reasons are left out.
+ */
 const KEPT_REASONS: ReadonlySet<string> = new Set(['quiet_hours', 'capped']);
 function wouldGo({ state, reason, intent }: Delivery): boolean {
   if (intent.test !== undefined || intent.digest !== undefined || intent.to === null) return false;

@@ -17,17 +17,23 @@ export type HistoryAsked = {
   /** Left out: all of the workspace. */
   readonly notification: string | undefined;
   readonly span: Duration;
-  /** What counts, and what is tried beside it. */
+  /** The published configuration, then the configurations to compare with it. */
   readonly configurations: readonly [Configuration, ...Configuration[]];
-  /** Whether messages that were read some minutes ago will do: for who turns at a cadence, and is to see it at once. */
+  /**
+   * True if messages read some minutes ago are recent enough, so that a person who edits a cadence sees the effect at
+   * once.
+   */
   readonly mayBeOld: boolean;
 };
 
-/** So long do they count as new, in milliseconds. */
+/** Milliseconds for which a history counts as new and is used without reading it again. */
 const NEW_FOR: Duration = 30_000;
-/** So long may a change be drawn over them, while they are read anew for the next one. Reading them takes most of an answer. */
+/**
+ * Milliseconds for which an older history may still be used to draw a change at once, while a newer one is read.
+ * Reading takes most of the response time.
+ */
 const KEPT_FOR: Duration = 600_000;
-/** A history is 10,000 messages at the most. */
+/** Maximum histories in memory. Each has at most 10,000 messages. */
 const MAX_KEPT = 4;
 /** Cached results per history: a few charts for a few viewers. */
 const MAX_MADE = 8;

@@ -67,7 +67,10 @@ function messageBody({ message, fate }: Told): Summary['most_touched'][number]['
   };
 }
 
-/** What goes out when, a digest once; bars of an hour, or longer where there would be too many. */
+/**
+ * Returns the number of messages per bar of an hour, or of longer bars if there would be too many. A digest counts
+ * once.
+ */
 function bucketsOf(told: readonly Told[], from: Instant, to: Instant): Summary['buckets'] {
   const hours = Math.max(1, Math.ceil((to - from) / 3_600_000 / MAX_BUCKETS));
   const length = hours * 3_600_000;

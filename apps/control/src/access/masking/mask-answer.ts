@@ -23,7 +23,7 @@ const textMask: NonNullable<Mask> = (value, { isHidden, known }) =>
 
 const addressMask: NonNullable<Mask> = (value, { isHidden }) => (isHidden ? everyText(value, maskAddress) : value);
 
-/** A value without description may hold anything. */
+/** Masks a value whose schema has no description: every text inside it may be personal data. */
 const anythingMask: NonNullable<Mask> = (value, { isHidden, known }) =>
   isHidden ? everyText(value, (text) => maskText(text, known)) : value;
 

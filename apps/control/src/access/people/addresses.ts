@@ -49,7 +49,7 @@ The link works once, until ${endsAt}. If this was not you, ignore this mail.
   notifyPerson(access.mail, person, 'address_requested', request);
 }
 
-/** Makes the address count, and notifies the old one. Throws `conflict` if somebody else has it. */
+/** Confirms a new address, and notifies the old one. Throws `conflict` if another person has the address. */
 export async function changeAddress(
   personId: string,
   email: string,

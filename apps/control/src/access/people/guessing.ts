@@ -12,7 +12,7 @@ const FREE_OF_ACCOUNT = 100;
 const FREE_OF_SOURCE = 50;
 const FIRST_WAIT: Duration = 500;
 const LONGEST_WAIT: Duration = 8_000;
-/** Waiting tries per account and source. Further ones are told to retry later. */
+/** Maximum waiting tries per account and source. Further tries are refused with a time to retry. */
 const MAX_WAITING = 8;
 const MAX_LANES = 10_000;
 

@@ -21,7 +21,8 @@ export function createMailedLinks({ people, clock }: Ports, mail: PersonMail) {
 
   const lasts = ({ key, endsAt, body }: LinkRecord): boolean => {
     const now = clock.now();
-    // A clock that was set back makes no link last longer.
+    // The distance between now and the creation is compared, so that setting the clock back does not make a link valid
+    // for longer.
     return key !== null && endsAt !== null && now < endsAt && Math.abs(now - body.createdAt) < MAILED_LINK_LASTS;
   };
 

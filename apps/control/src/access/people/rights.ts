@@ -15,8 +15,8 @@ const NOTHING: May = () => false;
 const EVERYTHING: May = () => true;
 
 /**
- * Returns the current permissions of an earlier author: none if they were removed or disabled. Invitations and tokens
- * they made allow no more than that.
+ * Returns the current permissions of an earlier author. None if the author was removed or disabled. Invitations and
+ * tokens of the author allow no more than these.
  */
 export async function rightsOf(actor: Actor, ports: Ports, row = 0): Promise<May> {
   switch (actor.kind) {

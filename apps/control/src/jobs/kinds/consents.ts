@@ -21,7 +21,7 @@ type OptOut = Pick<ConsentEntry, 'target' | 'channel' | 'at'> & {
   /** Time of the entry that allows it again. Later than the opt-out; undo recognizes the entry by it. */
   readonly allowedAt: Instant;
 };
-/** What a job does for one person. As JSON it is the item. */
+/** Work of a job for one person. The item is this value as JSON. */
 export type AllowedPerson = { readonly person: string; readonly optOuts: readonly OptOut[] };
 
 const namesOf = (texts: readonly string[], { ids }: Pick<JobKindPorts, 'ids'>): readonly string[] => [

@@ -32,7 +32,10 @@ export const promotion = jobKind({
     const items = drafts.map(({ ref: { kind, name } }) => `${kind}/${name}`);
     return { workspace: live, items, parameters: { from } };
   },
-  /** Promotes the items over one plan. If that plan is refused, each item gets its own, so that one item fails alone. */
+  /**
+   * Promotes the items with one plan. If that plan is refused, each item gets a separate plan, so that one item fails
+   * alone.
+   */
   do:
     ({ job, parameters: { from } }, ports) =>
     async (items) => {

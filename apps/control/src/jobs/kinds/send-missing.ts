@@ -14,7 +14,7 @@ const parameters = z.object({
   run: z.string(),
   /** Number of the configuration that events are evaluated by. */
   configuration: z.string(),
-  /** Of the look that a person confirmed. */
+  /** Checksum of the messages that a person confirmed. */
   checksum: z.string(),
   /** Slot states of the messages that were confirmed, such as `none` or `none,stopped`. */
   slot: z.string(),

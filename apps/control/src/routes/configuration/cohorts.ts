@@ -24,7 +24,7 @@ import { paging, withNameAcross, type ApiServer } from '../app.ts';
 /** How long a check waits for all its answers: less than a request to this API may take. */
 export const CHECK_PATIENCE: Duration = 8_000;
 
-/** Who is in the cohorts of a platform: how many, and how far its newest sync has come. */
+/** Routes for the cohorts of a platform: their sizes, and the progress of the newest sync. */
 export function cohortRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configuration' | 'cohorts' | 'clock'>): void {
   app.get(
     '/v1/workspaces/:workspace/integrations/:name/cohorts',
@@ -84,7 +84,10 @@ function showCohort(cohort: Cohort, members: number, now: Instant): CohortBodySh
 /** What checking a platform takes. */
 export type PlatformCheckPorts = Pick<ControlPorts, 'secrets' | 'cohorts' | 'cohortPages'>;
 
-/** What can be known of a platform without its help: where it has to send, whether its secret is set, what it sent. */
+/**
+ * Checks a cohort platform without calling it: the address it has to send to, whether its secret is set, and what it
+ * has sent.
+ */
 export async function checkPlatform(
   body: CohortIntegration,
   {

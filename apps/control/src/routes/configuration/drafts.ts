@@ -213,7 +213,8 @@ function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
         response: { 200: draftsPlanBody },
       },
     },
-    // An answer may hold 8 MiB and is written in one go, so two of them never follow each other at once.
+    // A response may have 8 MiB and is written synchronously. Requests of a workspace run one after the other, so that
+    // other requests get a chance in between.
     ({ params: { workspace }, body }) => inTurn(workspace, () => planNamed(workspace, body.drafts, ports)),
   );
 

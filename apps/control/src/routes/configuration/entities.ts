@@ -15,7 +15,7 @@ import { withNameAcross, type ApiServer } from '../app.ts';
 import { streamsOfRules } from '../../names.ts';
 import { streamPath } from './streams.ts';
 
-/** As many bytes as the value at the key of a stream may have. */
+/** Maximum bytes of the value at the key of a stream. */
 const MAX_KEY = 1024;
 const withEntity = withNameAcross.extend({ key: z.string().min(1).max(MAX_KEY) });
 

@@ -8,7 +8,7 @@ import type { ControlPorts } from '../../ports.ts';
 import { inWorkspace, type ApiServer } from '../app.ts';
 import { streamPath } from './streams.ts';
 
-/** An expression while somebody types it: its faults, the same as a form, and fields that no event has. */
+/** Routes for an expression while a person types it: its faults, its form, and fields that no event has. */
 export function expressionRoutes(
   app: ApiServer,
   ports: Pick<ControlPorts, 'configuration' | 'readModels' | 'expressions'>,

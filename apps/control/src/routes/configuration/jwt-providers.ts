@@ -20,7 +20,7 @@ import { schemasOf } from '../../resources/schemas.ts';
 import { notFound, withNameAcross, type ApiServer } from '../app.ts';
 import { withText } from './jwt-check-text.ts';
 
-/** Far longer than what a request may carry, so that a token that is too long is told so step by step. */
+/** Far above the limit of a request, so that an overlong token gets the step-by-step explanation. */
 const LONGEST_TOKEN = 100_000;
 
 type ProviderPorts = Parameters<typeof planResources>[1] & Pick<ControlPorts, 'configuration' | 'tokens'>;
@@ -81,7 +81,9 @@ function oneWorkspace({ workspace }: VisibleScope): string {
 
 type Wanted = { readonly workspace: string; readonly name: string; readonly settings: unknown };
 
-/** Settings that nobody has published: what a plan finds wrong with them ends it before anything is fetched. */
+/**
+ * Plans the unpublished settings of a JWT provider. If the plan finds a mistake, nothing is fetched from the provider.
+ */
 async function checkSettings(
   { workspace, name, settings }: Wanted,
   token: string | null,

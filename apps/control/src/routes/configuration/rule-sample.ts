@@ -95,7 +95,10 @@ function templatesOf({ notification, workspace }: PlacedRule, ports: SamplePorts
   });
 }
 
-/** Events of the past are read only where the condition alone does not say what fires, for whoever may see what they hold. */
+/**
+ * Past events are only read if the condition alone does not determine what fires, and only for callers who may see
+ * their content.
+ */
 async function takeSample(
   rule: CompiledRule,
   minimum: Minimum,

@@ -101,7 +101,7 @@ async function configurationWithFolder(
   return (await proposedConfiguration(edit, ports)).configuration;
 }
 
-/** What counts once the drafts of the workspace are published, for a rule that may only stand in one. */
+/** Returns the configuration with the workspace's drafts published, for a rule that may exist only in a draft. */
 export async function draftsFor(
   { workspace, name }: { readonly workspace: string; readonly name: string },
   sight: VisibleScope,
@@ -114,7 +114,9 @@ export async function draftsFor(
   return configurationWithDrafts(workspace, { kind: 'notification', name: rule.notification }, ports);
 }
 
-/** A folder renders any template over any field: for whoever may publish one, or see all of it anyway. */
+/**
+ * Rendering a folder's template may show any field, so it needs permission to publish templates or to see all contents.
+ */
 const DRAFTS = ['configure', 'bodies'] as const satisfies readonly Permission[];
 
 /** A folder says where a partner is, and the workspace's own secret would go there: for whoever could publish that. */

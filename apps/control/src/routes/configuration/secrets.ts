@@ -192,7 +192,7 @@ const keyOf = (workspace: string, name: string): string => JSON.stringify([works
 /** Kinds whose bodies name secrets. */
 const NAMING = ['account', 'integration', 'deployment'] as const satisfies readonly ResourceKind[];
 
-/** By workspace and name: which resources name the secret. */
+/** Returns the resources that name a secret, by workspace and secret name. */
 function usersOf(configuration: Configuration): ReadonlyMap<string, readonly { kind: string; name: string }[]> {
   const users = new Map<string, { kind: string; name: string }[]>();
   for (const kind of NAMING) {

@@ -43,7 +43,7 @@ const querystring = z.strictObject({
 });
 type Query = z.infer<typeof querystring>;
 
-/** What is listed differs by the kind of source. */
+/** Listing of tables or topics, which differs by the kind of source. */
 type Listing<Body extends SourceIntegration, Target, Row> = {
   /** Noun for messages. */
   readonly thing: string;

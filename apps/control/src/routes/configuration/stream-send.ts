@@ -18,8 +18,8 @@ const sendRequest = z.strictObject({
 type SendPorts = Pick<RoutePorts, 'configuration' | 'ids' | 'clock' | 'log'>;
 
 /**
- * `Send this event now`: an event that its author wrote by hand, on the log like any other. What judges it cannot tell it from those
- * of programs; the log keeps who sent it. Claims bind only tokens: whoever may configure the stream may send any event to it.
+ * `Send this event now`: appends an event that a person wrote. The engine evaluates it like events of programs, and the
+ * log records its author. Claims only bind tokens, so anyone who may configure the stream may send any event to it.
  */
 export function streamSendRoute(app: ApiServer, ports: SendPorts): void {
   const rate = createRate({ what: 'events by hand', most: 60, span: 60_000 });

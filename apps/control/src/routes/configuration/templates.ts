@@ -176,8 +176,9 @@ function templateWith(
 }
 
 /**
- * A template with an event, on each of its channels. Throws `not_found`, `invalid_request`, `invalid_configuration` of a draft with mistakes,
- * and `forbidden_role` where an event of the log is named by somebody who may not see what it holds.
+ * Renders a template with an event, on each of its channels. Throws `not_found`, `invalid_request`,
+ * `invalid_configuration` for a draft with mistakes, and `forbidden_role` if the caller may not see the content of a
+ * named event.
  */
 export async function previewTemplate(
   { workspace, name }: z.infer<typeof withName>,
@@ -206,7 +207,7 @@ export async function previewTemplate(
   return { template: name, version: template.version, messages };
 }
 
-/** Variables of the event that was sent along, or of the one on the log that was named. */
+/** Returns the variables of the event in the request, or of the named event on the log. */
 async function variablesToTry(
   { event, event_id: id, ...asked }: PreviewRequest,
   request: FastifyRequest,
@@ -221,8 +222,8 @@ async function variablesToTry(
 }
 
 /**
- * The first notification that sends this template, one that is switched on before one that is not: it says who an email is from,
- * and what its links stop.
+ * Returns the first notification that sends this template, preferably an enabled one. It decides the sender of an
+ * email, and the messages that its links stop.
  */
 function userOf(
   configuration: Configuration,

@@ -27,8 +27,8 @@ const testSendRequest = z.strictObject({
 type TestSendPorts = Pick<RoutePorts, 'configuration' | 'book' | 'ids' | 'clock' | 'log' | 'codecs' | 'ledger'>;
 
 /**
- * `template test-send`: one marked message (docs/internals/evidence.md). The request only puts its intent on the log, where all
- * intents stand; from there on nothing is special about it but what it is exempt from.
+ * `template test-send`: sends one marked message (docs/internals/evidence.md). The request only appends an intent to
+ * the log. The message is then delivered like any other, apart from the exemptions of test messages.
  */
 export function testSendRoute(app: ApiServer, ports: TestSendPorts): void {
   const rate = createRate({ what: 'test messages', most: 20, span: 60_000 });
@@ -123,7 +123,7 @@ function intentOf(
     to,
     variables: variablesOf(body),
     by,
-    // A key is of whoever sent it: what others chose is never theirs.
+    // A key belongs to its caller, so that equal keys of two callers never collide.
     key: key.value === null ? ids.token() : `${by}\n${key.value}`,
     traceparent: readTraceparent(headerOf(request, 'traceparent')),
   };
@@ -133,7 +133,10 @@ function intentOf(
   throw new CarillonError('invalid_request', `channel: notification ${name} sends by ${has.join(', ')} alone`);
 }
 
-/** The same request as before: where to and with what. The configuration, and what the template names, may have changed since. */
+/**
+ * Returns true if the request repeats an earlier one with equal address and content. The configuration and the template
+ * may have changed since.
+ */
 const isSame = ({ intent }: Delivery, { test }: Intent): boolean => intent.test?.request === test?.request;
 
 /** Node joins what comes twice by a comma, which no key and no trace context holds. */

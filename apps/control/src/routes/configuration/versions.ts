@@ -30,7 +30,7 @@ import { inWorkspace, notFound, type ApiServer } from '../app.ts';
 
 type Params = { readonly workspace?: string; readonly name?: string; readonly number?: number };
 
-/** What a resource was, who made it so, and how it becomes that again. */
+/** Routes to list the versions of a resource with their authors, and to restore one. */
 export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.ZodType, ports: ResourcePorts): void {
   listVersionsRoute(app, kind, ports);
   readVersionRoute(app, kind, shown, ports);

@@ -6,7 +6,7 @@ import type { WritingPorts } from '../../resources/publish-resources.ts';
 import type { ControlPorts } from '../../ports.ts';
 import { inWorkspace, type ApiServer } from '../app.ts';
 
-/** A workspace goes with all that it holds, once somebody has read what that is. */
+/** Routes that show the content of a workspace, and remove the workspace after confirmation. */
 export function workspaceRemovalRoutes(
   app: ApiServer,
   ports: WritingPorts & Pick<ControlPorts, 'vault' | 'people' | 'drafts'>,

@@ -132,7 +132,7 @@ function showMessageContent(content: MessageContent, part: string | null, from: 
   };
 }
 
-/** As much of a text as one answer holds. No pair of surrogates is cut in two. */
+/** Cuts a text to the maximum of one response, without splitting a pair of surrogates. */
 function piece(text: string, from: number): { text: string; characters: number; next: string | null } {
   let until = Math.min(text.length, from + MAX_TEXT_CHARACTERS);
   if (until < text.length && /[\ud800-\udbff]/.test(text.charAt(until - 1))) until -= 1;

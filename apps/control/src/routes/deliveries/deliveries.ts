@@ -41,7 +41,7 @@ import {
 const [REASON = 'new', ...MORE_REASONS] = DELIVERY_REASONS;
 const REASONS = [REASON, ...MORE_REASONS] as const;
 
-/** What deliveries are looked for by, in lists, counts and jobs alike. */
+/** Filters of deliveries in lists, counts and jobs. */
 export const deliveryFilters = {
   ...timeRange,
   state: someOfWords('state', DELIVERY_STATES).optional().describe('One state, or several with commas'),
@@ -69,7 +69,6 @@ const filters = z.strictObject({ ...paging, ...deliveryFilters });
 type Filters = z.infer<typeof filters>;
 export type DeliveryFilters = Omit<Filters, 'limit' | 'cursor'>;
 
-/** Ports to explain deliveries and events. */
 export type StoryPorts = TracePorts & Pick<RoutePorts, 'book'>;
 
 const dismissal = z.strictObject({ as: z.enum(['failed', 'sent']), reason: z.string().min(1).max(500) });
@@ -288,7 +287,10 @@ export async function refuseUnknown(
   }
 }
 
-/** The delivery that somebody decided about, of whatever workspace it is. */
+/**
+ * Records the delivery's workspace in the audit and returns the delivery as the API shows it. For decisions of an
+ * operator, who may act in every workspace.
+ */
 function told(request: FastifyRequest, delivery: Delivery): ReturnType<typeof showDelivery> {
   audited(request, { workspace: delivery.slot.workspace });
   return showDelivery(delivery);

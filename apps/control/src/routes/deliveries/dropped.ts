@@ -9,7 +9,7 @@ import { acrossWorkspaces, paging, readRange, timeRange, type ApiServer } from '
 
 const DAY: Duration = 86_400_000;
 
-/** Whom the rules of a workspace were to tell and did not. */
+/** Lists the recipients that the rules of a workspace dropped. */
 export function droppedRoute(app: ApiServer, ports: DropPorts & Pick<ControlPorts, 'clock'>): void {
   app.get(
     '/v1/workspaces/:workspace/dropped',

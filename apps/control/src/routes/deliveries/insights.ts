@@ -38,7 +38,7 @@ const TOLD: readonly DeliveryState[] = ['SENT', 'DELIVERED', 'COMPLAINED'];
 const ACCOUNT_TROUBLE: readonly DeliveryReason[] = ['refused_account', 'account_unavailable'];
 const LOOKED_AT = 500;
 
-/** Whose records people wait for: events are judged, messages sent, and lists brought forward. */
+/** Consumers whose lag users notice: evaluation, sending, and lists. */
 const WAITED_FOR: readonly (readonly [group: string, topic: TopicName])[] = [
   ['engine', 'carillon.events'],
   ['delivery', 'carillon.intents'],
@@ -61,8 +61,8 @@ const query = z.strictObject({
 });
 
 /**
- * How many deliveries of a span are in which state now, as the ledger counts them at each request. Tests are among them, as they are in the
- * list of deliveries.
+ * Route for the number of deliveries of a time span per current state, counted from the ledger. Includes test messages,
+ * as the list of deliveries does.
  */
 export function insightsRoute(app: ApiServer, ports: InsightPorts): void {
   app.get(
@@ -165,7 +165,10 @@ function bucketsOf(
   return buckets;
 }
 
-/** By the account that was called last; what was never called ends for want of any. */
+/**
+ * Groups failed deliveries by the account of their last attempt. Deliveries without an attempt ended because no account
+ * was available.
+ */
 function failingAccounts(deliveries: readonly Delivery[]): InsightsBody['failing_accounts'] {
   const named = deliveries.map(({ attempts, reason }) => ({ account: attempts.at(-1)?.account, reason }));
   const groups = Map.groupBy(named, ({ account, reason }) => JSON.stringify([account, reason]));

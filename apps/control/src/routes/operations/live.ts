@@ -20,13 +20,13 @@ import { acrossWorkspaces, someOfWords, type ApiServer } from '../app.ts';
 const EVENT_STREAM = 'text/event-stream';
 /** How often a stream asks again who it is for: a session that ended and a role that changed end it within twice of this. */
 const ASKED_AGAIN_EVERY: Duration = 800;
-/** The answer is shared by all streams of one credential for so long. */
+/** Time for which all streams of one credential share the result of its check. */
 const ASKED_FOR: Duration = 400;
 /** A reader that does not take the end of its stream is cut off after this. */
 const ENDS_WITHIN: Duration = 300;
-/** Streams of one person, token or machine: a browser has one for each tab that is looked at. */
+/** Maximum streams of one person, token or machine. A browser has one per visible tab. */
 export const MAX_STREAMS_OF_ONE = 20;
-/** Where streams stand, whose sealed words are kept: they move on together. */
+/** Maximum positions of a stream. Positions are encrypted together and advance together. */
 const MAX_PLACES = 100;
 /** Streams of one process. */
 export const MAX_STREAMS = 1_000;
@@ -129,7 +129,7 @@ export function liveRoute(
       if (isClosed) for (const timer of timers) clearTimeout(timer);
       return send(reply, stream.text());
 
-      /** Whether whoever asks is still the same and may do the same: what they see depends on it. */
+      /** Returns true if the caller and its permissions are unchanged, because they decide what the stream shows. */
       async function stillMay(): Promise<boolean> {
         const now = await principals(request);
         return now !== null && rightsOf(now, known) === rightsOf(principal, known);
@@ -216,7 +216,7 @@ function spanOf(text: string): Duration {
   });
 }
 
-/** Where the client was in each list; null: it begins. What is no cursor of ours is as good as a very old one. */
+/** Returns the client's position in each list. Null for a new client. An invalid cursor counts as a very old one. */
 function positionsOf(
   { headers }: FastifyRequest,
   openCursor: (text: string) => string,
@@ -235,7 +235,7 @@ const rightsOf = (principal: Principal, workspaces: readonly string[]): string =
     [null, ...workspaces].map((one) => PERMISSIONS.filter((permission) => principal.may(permission, one))),
   );
 
-/** Seals the same place once for all streams that stand there. */
+/** Encrypts each position once for all streams at it. */
 function sealedOnce(cursors: Cursors): (text: string, place: string) => string {
   const sealed = new Map<string, string>();
   return (text, place) => {

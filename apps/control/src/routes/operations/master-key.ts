@@ -10,7 +10,10 @@ import { noBody, type ApiServer } from '../app.ts';
 const OWNERS = { permission: 'people' } as const;
 const KEY_BYTES = 32;
 
-/** A token is found more easily than a person is fooled, and whoever sets the master key can shut everybody else out of it. */
+/**
+ * Refuses tokens, because a token is stolen more easily than a person is deceived, and whoever sets the master key can
+ * lock everybody else out.
+ */
 const refuseTokens = (request: FastifyRequest): void =>
   refuseToken(principalOf(request), 'the master key is exchanged by a person, or with the owner token');
 

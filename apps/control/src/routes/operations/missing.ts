@@ -14,7 +14,7 @@ const SEES_ROWS = ['configure', 'operate'] as const satisfies readonly Permissio
 /** Rows that a look shows, from the newest event on. */
 const SHOWN_ROWS = 10;
 
-/** The look at missing messages before somebody sends them. */
+/** Route that shows missing messages before a person sends them. */
 export function missingRoute(app: ApiServer, ports: FindMissingPorts): void {
   app.get(
     '/v1/workspaces/:workspace/runs/:id/missing',

@@ -72,7 +72,7 @@ export function operationRoutes(
         config_number: configuration.number,
         workspaces: [...sight.names],
         events_url: config.eventsUrl,
-        // They are counted over all workspaces.
+        // The counts cover all workspaces.
         deliveries: sight.sees(null) ? { ...(await ports.ledger.countByState()) } : {},
       };
     },
@@ -155,7 +155,7 @@ async function configurationChecks(ports: ConfigurationCheckPorts): Promise<Chec
     if (number < 0) throw new CarillonError('not_found', 'nothing was applied yet');
     return `number ${number}, read to its end`;
   });
-  // The newest one that was read is looked through even where the log is away.
+  // If the log is unavailable, the newest configuration that was read is checked.
   const configuration = ports.configuration.current();
   const steps: Check[] = [read];
   for (const kind of ['notification', 'stream'] as const) {
@@ -172,7 +172,7 @@ async function configurationChecks(ports: ConfigurationCheckPorts): Promise<Chec
   return [...steps, ...(await hidden), ...(await Promise.all(providers.map((one) => keySetCheck(one, ports))))];
 }
 
-/** Why nobody can send with a key that is named; null where somebody can. */
+/** Returns why no client can send with a named key. Null if one can. */
 function keyTrouble(
   key: Resource<'api_key'> | undefined,
   name: string,
@@ -197,7 +197,7 @@ function keySetCheck(
   });
 }
 
-/** The key of a deployment's account as people call it: `default` where the sandbox stands in for one. */
+/** Returns the key of a deployment's account for display: `default` if the sandbox is used instead. */
 const calledDefault = ({ key }: AccountChoice): string => key.replace(/^sandbox/, 'default');
 const WHERE_WRITTEN = `accounts that begin with default are in carillon.yaml: accounts.${CHANNEL_NAMES.join(', accounts.')}`;
 

@@ -12,7 +12,7 @@ const MAX_COUNTED = 500;
 
 type OverviewPorts = Pick<ControlPorts, 'ledger' | 'readModels' | 'sources' | 'tasks' | 'clock' | 'slice'>;
 
-/** What waits for a person in each workspace in sight. */
+/** Route that lists what needs a person, for each visible workspace. */
 export function overviewRoute(app: ApiServer, ports: OverviewPorts): void {
   app.get(
     '/v1/overview',

@@ -15,7 +15,10 @@ import { acrossWorkspaces, withNameAcross, type ApiServer } from '../app.ts';
 
 type SourcePorts = Pick<ControlPorts, 'configuration' | 'sources' | 'clock'>;
 
-/** The engine writes the status of a source every few seconds, so that one of these attempts meets no other write. */
+/**
+ * Attempts to write a reset. The engine updates the status of a source every few seconds, so one of five attempts meets
+ * no concurrent write.
+ */
 const MAX_ATTEMPTS = 5;
 
 /** Databases and Kafka clusters that are read: how they are, and how a stopped one begins again. */

@@ -5,10 +5,10 @@ import { personText, TARGETS } from '../../consent-filters.ts';
 import type { TargetNames } from '../../consent-words.ts';
 
 export const COLUMNS = ['workspace', 'person', 'target', 'name', 'channel', 'opted_out', 'way', 'by', 'at'] as const;
-/** What an import reads besides what an export writes. */
+/** Columns that an import reads in addition to those of an export. */
 export const READ = [...COLUMNS, 'address'] as const;
 
-/** The same with the names of people in place of the ids of who said it. */
+/** Returns the rows of a document with the names of authors instead of their ids. */
 export const withNamedAuthors = async (
   document: Consents,
   nameOf: (by: string) => Promise<string>,
@@ -38,7 +38,7 @@ export function exportedLines({ workspace, person, words }: Consents, names: Tar
 const whatCountsFirst = (a: ConsentEntry, b: ConsentEntry): number =>
   Number(b.optedOut) - Number(a.optedOut) || b.at - a.at;
 
-/** To allow a category takes back what was said under its old names too, which holds messages back as well. */
+/** Allowing a category also allows it under its former names, because opt-outs under these hold messages back too. */
 export const underEveryName = (said: Decision, names: TargetNames): readonly Decision[] =>
   said.optedOut ? [said] : names.everyName(said.target).map((target) => ({ ...said, target }));
 
@@ -61,7 +61,7 @@ type Given = {
   readonly names: TargetNames;
 };
 
-/** What a row says of whom, or what is wrong with it. */
+/** Returns the person and choice of a row, or what is wrong with the row. */
 export function readRow(
   cell: (name: Column) => string,
   { workspace, names, now, by, ...otherwise }: Given,

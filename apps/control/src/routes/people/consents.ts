@@ -293,7 +293,7 @@ const readPage = (
     (one) => sight.sees(one.workspace) && isWanted(one),
   );
 
-/** The documents of one person, in every workspace in sight. */
+/** Returns the documents of one person in every visible workspace. */
 async function ofPerson(sight: VisibleScope, person: string, context: ConsentContext): Promise<readonly Consents[]> {
   const { consents, nameOf } = context;
   const names = [nameOf(person)];
@@ -320,14 +320,15 @@ async function* rowsOf(sight: VisibleScope, context: ConsentContext): AsyncGener
 }
 
 /**
- * To allow something on all channels takes back what was said about single ones too: who says so means that it comes again.
+ * Allowing something on all channels also clears opt-outs for single channels, because the person wants the messages
+ * again.
  */
 const withEachChannel = (said: Decision): readonly Decision[] =>
   said.optedOut || said.channel !== null ? [said] : [said, ...CHANNEL_NAMES.map((channel) => ({ ...said, channel }))];
 
 /**
- * Returns true if the choice is the one, by time, that a decision undoes. It may be stored under an earlier name of the
- * category.
+ * Returns true if the stored choice is the one that a decision undoes, compared by time. It may be stored under a
+ * former name of the category.
  */
 const isUndone = (word: ConsentEntry, said: Decision, at: string | undefined, names: TargetNames): boolean =>
   word.channel === said.channel &&

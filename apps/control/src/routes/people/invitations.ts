@@ -61,7 +61,7 @@ type InvitationContext = InvitationPorts & {
   readonly mails: Rate;
 };
 
-/** How people get in whom somebody asks to come. */
+/** Routes for invitations. */
 export function invitationRoutes(app: ApiServer, access: Access, ports: InvitationPorts): void {
   const context: InvitationContext = {
     ...ports,
@@ -259,7 +259,7 @@ function acceptInvitationRoute(app: ApiServer, context: InvitationContext): void
 const workspaceNames = async (context: InvitationContext): Promise<readonly string[]> =>
   listResources(await context.configuration.refresh(), 'workspace').map(({ ref }) => ref.workspace);
 
-/** Throws for what whoever asks may not give, and for what is not there. */
+/** Throws if the invitation grants more than the caller may, or names something that does not exist. */
 async function refuseMore(
   principal: Principal,
   { owner, memberships }: { readonly owner: boolean; readonly memberships: readonly Membership[] },
@@ -282,7 +282,7 @@ async function refuseMore(
   if (strange) throw unknownFilter('memberships', 'workspace', strange.workspace, known);
 }
 
-/** What the mail says of who invites. */
+/** Returns the name of the inviter for the mail. */
 async function inviterName({ actor }: Principal, context: InvitationContext): Promise<string> {
   const { people } = context;
   const found = actor.kind === 'person' ? await people.find('person', actor.id) : null;
@@ -306,6 +306,9 @@ const isSameMembership = (one: Membership, other: Membership): boolean =>
 /** The token is in the fragment, which browsers send to no server, so no log has it. */
 const pathOf = (word: string): string => `/invitation#${word}`;
 
-/** Where whoever asks has reached the portal: good for them, and never for a mail, since a client says it. */
+/**
+ * Returns the portal's origin as the caller reached it. Only for the response to the caller: a mail must not use it,
+ * because a client can forge the header.
+ */
 const originOf = (request: FastifyRequest): string =>
   `${isOverTls(request) ? 'https' : 'http'}://${request.headers.host ?? request.hostname}`;

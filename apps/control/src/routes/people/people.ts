@@ -335,7 +335,10 @@ const notMember = () => notFound('member of this id in the workspace', 'invite t
 const rolesDigest = (memberships: readonly Membership[]): string =>
   factsDigest(memberships.map(({ workspace, role }) => `${workspace} ${role}`).toSorted());
 
-/** Whether this is an owner of the deployment, over whom no token decides: whoever finds one could shut all of them out. */
+/**
+ * Returns true if the person is an owner of the deployment. Refuses tokens then, because a stolen token could lock out
+ * all owners.
+ */
 async function refuseOwnersByToken(request: FastifyRequest, id: string, context: PeopleContext): Promise<boolean> {
   const { directory } = context;
   const isOwner = (await directory.roster()).owners.includes(id);

@@ -227,7 +227,9 @@ async function findOwner(email: string, context: SessionContext): Promise<string
   throw notFound('owner of the deployment with this address', 'npx carillon people list shows them');
 }
 
-/** Sessions of whom the request is about: of whoever asks, or of somebody else for owners of the deployment. */
+/**
+ * Returns the person whose sessions the request is about: the caller, or another person for owners of the deployment.
+ */
 function personOfSessions(request: FastifyRequest, wanted: string | undefined): string {
   const principal = principalOf(request);
   const own = principal.session?.body.personId;

@@ -10,7 +10,7 @@ import { html, type Markup } from '../../pages/markup.ts';
 import { sendText } from '../../pages/pages.ts';
 import type { ApiServer } from '../app.ts';
 
-/** What the sign-in page needs before anybody is known. */
+/** Route with the data of the sign-in page, for anonymous callers. */
 export function signInRoute(app: ApiServer, { configuration }: Pick<ProviderPorts, 'configuration'>): void {
   app.get(
     '/v1/sign-in',
@@ -51,7 +51,7 @@ export function providerPages(app: FastifyInstance, access: Access, ports: Provi
 
   const config = { permission: 'anybody', audit: 'session.open' } as const;
   app.get<OfProvider>('/sign-in/:provider/callback', { config }, async (request, reply) => {
-    // Used once, whatever comes of it.
+    // The cookie is used once, whatever the result.
     void reply.header('set-cookie', signIn.forget(request));
     try {
       const [, query = ''] = /\?(.*)$/s.exec(request.url) ?? [];
@@ -78,7 +78,7 @@ const rolesOf = (memberships: readonly { readonly workspace: string; readonly ro
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
-/** A refusal as a page: whoever reads it sits at a browser. */
+/** Sends a refusal as a page, because the reader uses a browser. */
 function refuse(error: unknown, reply: FastifyReply, request: FastifyRequest): FastifyReply {
   if (!isCarillonError(error)) throw error;
   const { status, title } = ERRORS[error.code];

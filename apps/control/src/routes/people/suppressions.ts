@@ -264,7 +264,7 @@ function auditTarget({ params, body }: FastifyRequest, ports: SuppressionPorts):
   return auditTargetOf(ids, { workspace, channel, address: canonicalAddress(channel, address) ?? address });
 }
 
-/** What sources said of an address before, and say now. */
+/** Audits a change of an address's suppressions, with the sources before and after. */
 function auditChange(
   request: FastifyRequest,
   before: readonly Suppression[],
@@ -301,7 +301,7 @@ export const auditTargetOf = (
   { workspace, channel, address }: Pick<Suppression, 'workspace' | 'channel' | 'address'>,
 ): string => keyedTarget(ids, workspace, channel, address);
 
-/** What the audit holds a digest of. */
+/** Returns the content of a suppression whose digest is audited. */
 const toldOf = (one: Suppression): Json => ({ ...one, by: one.by ?? null });
 
 const exportedLine = ({ workspace, channel, address, source, detail, by, deliveryId, at }: Suppression): string =>
@@ -317,7 +317,7 @@ export const suppressionFilter = (
   ...(source !== undefined && { source }),
 });
 
-/** Never with the address itself: it would stand in logs. */
+/** Returns the mistake without the address, which must not get into logs. */
 const noAddress = (channel: ChannelName): string => `address: it is no ${CHANNELS[channel].address.words}`;
 
 function stillHeld(left: readonly Suppression[]): string {
