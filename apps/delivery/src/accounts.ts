@@ -63,7 +63,7 @@ export function createAccounts(ports: Ports) {
     const notification = findNotification(newest, delivery.slot);
     return notification ? accountsOf(newest, notification, delivery.slot.channel) : [];
   };
-  /** Those that may send to the address of the delivery. */
+  /** Returns the accounts that may send to the address of the delivery. */
   const fitting = (delivery: Delivery): readonly AccountChoice[] =>
     choices(delivery).filter(({ body }) => reaches(body, delivery.intent.to));
   const breakerOf = (key: string): Breaker => breakers.get(key) ?? CLOSED;
@@ -90,7 +90,7 @@ export function createAccounts(ports: Ports) {
     if (!factory) throw new Error(`no adapter for accounts of kind ${choice.body.kind}`);
     const sender = factory.create(choice.body, secrets, choice.workspace);
     open.set(choice.key, { settings, sender });
-    // The old one waits for its calls; nobody waits for it.
+    // The replaced sender finishes its calls in the background.
     if (known) void known.sender.close().catch((error: unknown) => ports.trouble('close a provider account', error));
     return sender;
   }
@@ -146,8 +146,8 @@ export function createAccounts(ports: Ports) {
       };
     },
     /**
-     * What the provider of the last attempt has like its message; null: it cannot be found out now. Undefined: it cannot be asked,
-     * its account is no more, or the message cannot be written again.
+     * Asks the provider of the last attempt for messages that resemble the delivery's. Null if the provider cannot say
+     * now. Undefined if it never can, if the account no longer exists, or if the message cannot be rendered again.
      */
     async find(
       delivery: Delivery,

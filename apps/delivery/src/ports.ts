@@ -32,7 +32,7 @@ export type AttemptSummary = {
   readonly wrongLocality: readonly LocalityVariable[];
 };
 
-/** What happened around provider calls; bound to metrics and traces by the composition root. */
+/** Events of provider calls, which the composition root connects to metrics and traces. */
 export type DeliveryWatch = ConsumerWatch & {
   /** Called right before the provider is; the answer is called with what came of it. */
   attempt(delivery: Delivery): (ended: AttemptSummary) => void;
@@ -41,7 +41,7 @@ export type DeliveryWatch = ConsumerWatch & {
   alert(account: string, code: string, detail: string): void;
   /** A provider account refuses us, keeps failing, or takes messages again; told once for each change. */
   accountState(account: string, state: 'good' | 'suspended' | 'failing', why: string): void;
-  /** What `/readyz` shows of the sending: whether it has begun, or what it waits for. */
+  /** Sets the readiness check of sending: whether sending has begun, or what it waits for. */
   sends(check: () => ReadinessCheck): void;
   readonly trouble: (where: string, error: unknown) => void;
 };

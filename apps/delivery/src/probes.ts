@@ -8,22 +8,22 @@ export type ProbePorts = {
   readonly trouble: (where: string, error: unknown) => void;
 };
 
-/** How long a probe may be under way before another process may try the account: the pause after one that was refused. */
+/** Maximum time of a probe before another process may probe the account: the pause after a refused probe. */
 const UNDER_WAY: Duration = 60_000;
 
 const nameOf = (account: string): string => `probe of ${account}`;
 
 /**
- * Sees to it that of all processes one tries an account that rests: whoever holds the account's lease. The lease lasts through the
- * probe and the pause after it, and is given back where the account takes messages again, so that the others find it free.
- * Where the leases cannot be written, each process tries by itself: an account that nobody tries would rest for ever.
+ * Lets one process at a time probe an account that rejects calls: the holder of the account's lease. The lease lasts
+ * for the probe and the pause after it, and is released once the account accepts messages again. If leases cannot be
+ * written, each process probes by itself, because otherwise the account would never be tried.
  */
 export function createProbes({ leases, ids, clock, trouble }: ProbePorts) {
   const holder = ids.random('request');
   const told = (error: unknown): void => trouble('share the probe of a provider account', error);
 
   return {
-    /** Whether this process is the one that tries the account now. */
+    /** Resolves to true if this process probes the account now. */
     async take(account: string): Promise<boolean> {
       const now = clock.now();
       try {

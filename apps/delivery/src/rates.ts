@@ -4,15 +4,15 @@ import type { Clock } from '@carillon/ports';
 
 export type RateDeps = {
   readonly clock: Clock;
-  /** What of all work is this process's own, from 0 to 1: it may use so much of each rate. */
+  /** Returns this process's share of all work, from 0 to 1. The process may use that fraction of each rate. */
   readonly share: () => number;
   /** Resolves after this long, or when the signal ends. */
   readonly pause: (span: Duration, signal: AbortSignal) => Promise<void>;
 };
 
-/** So long an account that was idle makes up for what it did not send. */
+/** Time for which an idle account may catch up on unused rate. */
 const BURST: Duration = 100;
-/** Who waits looks again after this, for the rate or the share may have changed. */
+/** Interval after which a waiting call checks again, because rate or share may have changed. */
 const LOOK_AGAIN: Duration = 1000;
 
 /**
@@ -20,7 +20,7 @@ const LOOK_AGAIN: Duration = 1000;
  * together keep the rate without asking one another. Who waits does so in the account's own lane.
  */
 export function createRates({ clock, share, pause }: RateDeps) {
-  /** When the next message of an account may go, were its rate used without a break. */
+  /** Earliest time of the next message, per account, that keeps the account's rate. */
   const next = new Map<string, Instant>();
 
   return {

@@ -3,12 +3,12 @@ import type { ReadinessCheck } from '@carillon/runtime';
 import { createCatchUp, READ_BEFORE_SENDING, type CatchUpPorts } from '@carillon/stages';
 import type { DeliveryPorts } from './ports.ts';
 
-/** So often it is looked whether sending may begin. */
+/** Interval of the check whether sending may begin. */
 export const LOOK_AGAIN: Duration = 100;
 /** Interval of the check once nothing was read for a while. */
 const LOOK_SELDOM: Duration = 1_000;
 const QUIET_AFTER: Duration = 10_000;
-/** So long without a record read, and a person has to look. */
+/** Time without a read record after which a person has to look. */
 const STANDS_AFTER: Duration = 60_000;
 const IDLE: Duration = 3_600_000;
 
@@ -20,9 +20,9 @@ export type StartGate = {
 };
 
 /**
- * Whether a delivery role that started may send: when what people and providers had said by then has been read. One record that
- * keeps failing holds back all of it, so that is told once after a minute, and from then on the role is not ready: an upgrade then
- * stops before it has replaced the processes that send.
+ * Holds back sending after the start of a delivery role until it has read all consents, suppressions and reports up to
+ * then. A record that keeps failing holds back everything. This is reported after a minute, and the role is not ready
+ * from then on, so that an upgrade stops before it replaces the processes that send.
  */
 export async function createStartGate({
   clock,

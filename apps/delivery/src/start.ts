@@ -29,7 +29,7 @@ import { createRates } from './rates.ts';
 import { startWindows } from './windows.ts';
 import { createWorkShare, type WorkShare } from './work-share.ts';
 
-/** What a restore called off (`carillon restore --cancel-unsent`). */
+/** Cancellations by a restore (`carillon restore --cancel-unsent`). */
 type CalledOffConfig = Pick<CustodyPorts, 'calledOffBelow' | 'calledOffJobs'>;
 
 export type DeliveryConfig = CalledOffConfig & {
@@ -50,7 +50,7 @@ const CHANGES_INTERVAL_MS = 1_000;
 /** Age below which choices are left to their own publisher. */
 const CONSENT_GRACE_MS = 5_000;
 const CONSENT_BATCH_SIZE = 200;
-/** Interval of doubt rounds. Queries of one doubt are minutes apart. */
+/** Interval of rounds over deliveries in doubt. Queries about one delivery are minutes apart. */
 const DOUBTS_INTERVAL_MS = 15_000;
 const CALLS_TIMEOUT_MS = 10_000;
 /** Time after which the remaining work ends with the process. All of it tolerates a kill. */

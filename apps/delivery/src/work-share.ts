@@ -13,7 +13,10 @@ export type WorkShare = {
   readonly hasDigestHead: (head: DigestHead) => boolean;
   /** The share as a number between 0 and 1. */
   readonly fraction: () => number;
-  /** Whether attempts may begin. A role that just started first reads what people and providers said. */
+  /**
+   * Returns true if attempts may begin. A role that just started must first read all consents, suppressions and
+   * reports.
+   */
   readonly mayBegin: () => boolean;
 };
 
@@ -27,7 +30,7 @@ export function createWorkShare(
   return {
     hasDelivery: (delivery) => held.has(partitionOf(intentKeyOf(delivery), partitions)),
     hasDigestHead: ({ id }) => held.has(partitionOf(id, partitions)),
-    // A process without partitions sends abandoned deliveries, at the rate of one partition.
+    // A process without partitions only sends abandoned deliveries, at the rate of one partition.
     fraction: () => Math.max(1, held.size) / partitions,
     mayBegin,
   };
