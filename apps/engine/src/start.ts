@@ -82,7 +82,7 @@ export type EnginePorts = {
   readonly avroSchemas: () => Promise<AvroSchemaSource>;
   /** No other process has this store open. */
   readonly aloneOnStore?: boolean;
-  /** What a restore called off (`carillon restore --cancel-unsent`). */
+  /** Cancellations by a restore (`carillon restore --cancel-unsent`). */
   readonly calledOffCohortsBelow?: CalledOff;
   readonly watch: EngineWatch;
 };

@@ -23,7 +23,7 @@ export type Poll = {
   readonly mayGoOn: () => Promise<boolean>;
 };
 
-/** `given_up`: neither done nor wrong; whoever does it next begins anew. */
+/** `given_up`: the poll ended without result or error. The next process to poll starts from the beginning. */
 export type Polled =
   | { readonly kind: 'done' }
   | { readonly kind: 'given_up' }
@@ -31,8 +31,8 @@ export type Polled =
   | { readonly kind: 'unavailable'; readonly detail: string; readonly retryAfter: Duration | null };
 
 /**
- * Reads a cohort page by page onto the log, as one replacement whose last page says how many there were. One page is in
- * memory at a time. A poll that ends early leaves a session that never ends, and that changes nobody to left.
+ * Reads a cohort page by page and appends it to the log as one replacement, which its last page completes. Only one
+ * page is in memory. A poll that ends early leaves an incomplete session, which removes no member.
  */
 export async function pollCohort({ ref, integration, keys, signal, mayGoOn }: Poll, ports: PollPorts): Promise<Polled> {
   const { ids, log } = ports;

@@ -25,7 +25,10 @@ export type Poller = { stop(): Promise<void> };
 const ROUND: Duration = 2_000;
 /** Longer than one page may take; taken again before each. */
 const LEASE: Duration = 90_000;
-/** One after the other for one integration; so many integrations at once, so that a slow one delays few others. */
+/**
+ * Integrations polled concurrently, so that a slow one delays few others. Cohorts of one integration are polled in
+ * sequence.
+ */
 const CONCURRENCY = 8;
 const FIRST_PAUSE: Duration = 30_000;
 
@@ -98,7 +101,10 @@ export function startPoller(ports: PollerPorts): Poller {
     }
   }
 
-  /** What went wrong is tried again later and later, and a whole answer waits until it has been applied. */
+  /**
+   * Schedules the next poll: after failures with a growing pause, and after a complete answer not before it was
+   * applied.
+   */
   function note(ref: CohortRef, body: PolledIntegration, polled: Polled): void {
     const { failures = 0 } = setbacks.get(keyOf(ref)) ?? {};
     const every = pollEvery(body);

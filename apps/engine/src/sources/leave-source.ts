@@ -6,9 +6,9 @@ import type { SourcePorts } from './source-ports.ts';
 import { resolveTarget } from './database-source.ts';
 
 /**
- * Drops slot and publication of a source whose integration was removed or has another kind, then forgets the source. Resolves to
- * null if it is gone, or to the source that still leaves. `lastTarget`: where this process read it, if it did. The audit keeps
- * where a stopped source was.
+ * Drops slot and publication of a source whose integration was removed or has another kind, then forgets the source.
+ * Resolves to null if it is forgotten, or to the source that is still being removed. `lastTarget`: target that this
+ * process read. The audit keeps where a stopped source was.
  */
 export async function leaveSource(
   stored: StoredSource,
@@ -16,7 +16,7 @@ export async function leaveSource(
   ports: SourcePorts,
 ): Promise<StoredSource | null> {
   const position = postgresPosition(stored.position);
-  // Carillon has made nothing in a Kafka cluster.
+  // A source in a Kafka cluster needs no clean-up, because Carillon creates nothing in the customer's cluster.
   if (position === null || stored.secrets === null || stored.reset?.gone === true) {
     return forget(stored, ports);
   }

@@ -9,7 +9,7 @@ import {
 import { err, ok, type Result } from '@carillon/kernel';
 import type { AvroSchemaSource, RegistryTarget, TopicRecord } from '@carillon/ports';
 
-/** Schemas of one source that stay in memory, so that a topic of ever new schemas cannot fill it. */
+/** Maximum schemas of one source in memory, so that a topic with ever new schemas cannot fill it. */
 const MAX_SCHEMAS = 100;
 
 export type NeededSchemas = {

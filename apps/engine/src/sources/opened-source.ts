@@ -3,7 +3,7 @@ import type { Coroutine, Result } from '@carillon/kernel';
 import type { ResetRequest, SourceReader, SourceTarget, TableReading, TopicEnd } from '@carillon/ports';
 import type { PreparedRecord } from '@carillon/stages';
 
-/** What was read, and the position after it. */
+/** A batch that was read, with the position after it. */
 export type SourceBatch = {
   readonly position: SourcePosition;
   /** Number of changes or records, with those that are skipped. */

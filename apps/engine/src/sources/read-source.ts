@@ -12,7 +12,7 @@ import { nameOf, type SourcePorts, type SourceTiming } from './source-ports.ts';
 export type Reading = {
   readonly configured: ConfiguredSource;
   readonly saved: SavedSource;
-  /** Returns true as long as the source is to be read as it is configured here. */
+  /** Returns true as long as the configuration of the source is unchanged. */
   readonly isCurrent: () => boolean;
   /** Resolves to true while this process may read. Called every few seconds. */
   readonly mayContinue: () => Promise<boolean>;

@@ -2,7 +2,7 @@ import type { SourcePosition } from '@carillon/domain/changes';
 import type { Instant } from '@carillon/kernel';
 import type { TableReading } from '@carillon/ports';
 
-/** Tables as they are stored, when that was reported, and the time now. */
+/** Tables as stored, the time of their report, and the current time. */
 type Known = {
   readonly tables: readonly TableReading[];
   readonly reportedAt: Instant;
@@ -54,7 +54,7 @@ function continueTable(
   return { ...reading, since, ...gap };
 }
 
-/** Returns tables as they are read after a reset: without a gap since the new position at the earliest. */
+/** Returns the tables after a reset. Each is without a gap since the new position at the earliest. */
 export const readAfterReset = (
   tables: readonly TableReading[],
   from: SourcePosition,

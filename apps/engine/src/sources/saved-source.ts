@@ -21,7 +21,7 @@ export type SavedSource = {
   save(fields: Written, records?: readonly NewRecord[]): Promise<void>;
 };
 
-/** A source that is not stored yet. By the time of its first position the database has said what it waits for. */
+/** Returns a source that is not stored yet. The database reports what it waits for before its first position. */
 export function newSource(source: ConfiguredSource, now: Instant): StoredSource {
   const { workspace, name, body } = source;
   return {

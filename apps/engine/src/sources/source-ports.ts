@@ -22,7 +22,7 @@ export type SourceFacts = {
   /** Everything up to then was read. Null if no position is known. */
   readonly readUntil: Instant | null;
   readonly lagBytes: number | null;
-  /** Of Kafka. Null for a database. */
+  /** Records behind the end of the topics. Null for a database. */
   readonly lagRecords: number | null;
 };
 
@@ -45,7 +45,7 @@ export type SourceTiming = {
   readonly longestPauseMs: Duration;
   /** How often state and lag are stored if nothing else is. */
   readonly reportMs: Duration;
-  /** After this time another engine takes over the source of one that is gone. */
+  /** Time after which another engine takes over the source of a dead engine. */
   readonly leaseMs: Duration;
 };
 

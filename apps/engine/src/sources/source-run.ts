@@ -24,7 +24,7 @@ export type SourceRunOptions = {
   readonly ref: SourceRef;
   /** Names this process in leases. */
   readonly holder: string;
-  /** Returns the source as it is configured now. Null: its integration was removed. */
+  /** Returns the current configuration of the source. Null if its integration was removed. */
   readonly configured: () => ConfiguredSource | null;
   readonly signal: AbortSignal;
   readonly timing: SourceTiming;
@@ -35,15 +35,18 @@ type HeldState = Extract<SourceState, { readonly kind: 'stopped' | 'waiting' }>;
 
 type Missing = { readonly detail: string; readonly fix: string | null };
 
-/** What follows: the next step at once, after a pause that grows, or after a round. `ended`: the source is gone. */
+/**
+ * Next action of a source's loop: `again` at once, `retry` after a growing pause, `idle` after a round, `ended` if the
+ * source was removed.
+ */
 type Step = 'again' | 'retry' | 'idle' | 'ended';
 
 const isOfOtherKind = (stored: StoredSource | null, source: ConfiguredSource | null): boolean =>
   stored !== null && source !== null && stored.kind !== source.body.kind;
 
 /**
- * Reads one source until `signal` ends or the source is gone: takes its lease, reads, waits, stays stopped until a person asks
- * for a reset, and drops the slot once the integration was removed or has another kind. Never rejects.
+ * Reads one source until `signal` aborts or the source is removed. Takes its lease, reads, waits, stays stopped until a
+ * person requests a reset, and drops the slot once the integration was removed or has another kind. Never rejects.
  */
 export const runSource = (options: SourceRunOptions, ports: SourcePorts): Promise<void> =>
   new SourceRun(options, ports).run();
@@ -53,7 +56,7 @@ class SourceRun {
   readonly #ports: SourcePorts;
   readonly #name: string;
   readonly #lease: SourceLease;
-  /** What metrics and log say. Null while another process reads the source. */
+  /** Source as shown in metrics and log. Null while another process reads it. */
   #shown: StoredSource | null = null;
   #lastTarget: SourceTarget | null = null;
   #retryMs: Duration;
@@ -214,7 +217,7 @@ class SourceRun {
     return 'retry';
   }
 
-  /** A source whose reset fails stays as it is, and says what the reset waits for. */
+  /** A source whose reset fails keeps its state, and reports what the reset waits for. */
   async #reset(source: ConfiguredSource, saved: SavedSource, state: HeldState): Promise<Step> {
     const { position: from, reset: request, tables } = saved.current();
     const waits = ({ detail, fix }: Missing): Promise<void> =>

@@ -24,7 +24,7 @@ const PAGE_SIZE = 500;
  */
 export function createFormerStateRemover(ports: FormerStatesPorts): () => Promise<void> {
   const { ruleStates, configuration, clock, progress } = ports;
-  /** By partition, the number of the newest removal whose states are removed. */
+  /** Number of the newest workspace removal whose states are removed, by partition. */
   const cleared = new Map<number, number>();
   const removals = createNewestRemoval(configuration);
   return async () => {
