@@ -272,7 +272,7 @@ type PermitParts = {
   readonly takeBytes: (asking: Credential, bytes: number, wanted: Arriving | null) => void;
 };
 
-/** Opens a permit for a credential. */
+/** Creates the permit of an admitted request and counts it against the credential until its release. */
 function openPermit(mine: Credential, { holders, bodies, takeBytes }: PermitParts): Permit {
   holders.add(mine, 'places', 1);
   let body: Arriving | null = null;

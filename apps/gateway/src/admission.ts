@@ -6,12 +6,12 @@ import type { GatewayPorts } from './ports.ts';
 import { unauthorizedBy } from './unauthorized.ts';
 import { findToken, isToken } from './tokens.ts';
 
-/** Who may append to what: the outcome of the checks on credential, path and stream. */
+/** Result of the checks on credential, path and stream: the request may append to the stream. */
 export type Admission = {
   readonly stream: EventStream;
   /** Kind and name of the credential, for the record's header. */
   readonly principal: string;
-  /** What the token says of its holder; null for an API key. */
+  /** Claims of the token. Null for an API key. */
   readonly claims: JsonObject | null;
   /** Public id of the API key. Null for a token and a signature. */
   readonly keyId: string | null;
@@ -19,7 +19,7 @@ export type Admission = {
   readonly isSigned: boolean;
 };
 
-/** What was asked for, and with what. */
+/** Path and credentials of a request. */
 export type Asked = {
   readonly path: string;
   readonly authorization: string | undefined;

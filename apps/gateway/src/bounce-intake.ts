@@ -31,7 +31,7 @@ export async function startBounceIntake(
 
   async function take(reading: MailReading): Promise<void> {
     if (reading.kind === 'report') {
-      // No account proves it: whoever has the address got the message, or carried it.
+      // No account proves the report. The sender only proves to have received or relayed the message.
       const record = receiptRecord(reading.report, null, clock.now(), ports);
       await appendInTime(log, [record], appendDeadline, () => undefined, UNKNOWN);
     }

@@ -68,13 +68,13 @@ export function serveCohortIntake(
     held: { place: Permit },
     traceparent: string | null,
   ): Promise<CohortAnswer> {
-    // What headers say is checked first, so that it is answered alike whether there is such an integration or not.
+    // Headers are checked first, so that the response does not depend on whether the integration exists.
     checkMediaType(request.headers);
     checkDeclaredSize(request.headers, settings.maxCohortBytes);
     const integration = integrationOf(request);
     if (!integration) throw unauthorized();
     const { kind } = integration;
-    // Only a signature needs the body; until it has been checked, whoever sends may be a stranger.
+    // Only a signature needs the body. Until it is verified, the sender may be a stranger.
     const signs = cohortReaders.signsBody(kind, shownBy(request));
     if (!signs) await prove(request, integration, held, new Uint8Array());
     const reading = readBody(request.raw, settings.maxCohortBytes, held.place, reply.raw);
@@ -130,7 +130,10 @@ export function serveCohortIntake(
     return changes.value;
   }
 
-  /** Gives a problem the form that the platform reads. Strangers get one answer, whatever is at the address. */
+  /**
+   * Gives a problem the form that the platform reads. Strangers always get the same response, whether the integration
+   * exists or not.
+   */
   async function inItsForm(request: CohortRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
     const proven = provenOf(request);
     const refusal = proven && refusalOf(reply);
@@ -199,7 +202,10 @@ function reportSkipped(
 
 const PROVEN = 'proven';
 
-/** What is known of a request whose sender has shown the secret. `echo`: what an answer repeats of the body, where that could be read. */
+/**
+ * A request whose sender has proven the secret. `echo`: part of the body that the response repeats, if the body could
+ * be read.
+ */
 type Proven = { readonly echo: Json };
 const provenOf = (request: FastifyRequest): Proven | null => request.getDecorator<Proven | null>(PROVEN);
 const remember = (request: FastifyRequest, proven: Proven): void => request.setDecorator<Proven | null>(PROVEN, proven);

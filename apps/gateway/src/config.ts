@@ -4,13 +4,13 @@ import type { Duration } from '@carillon/kernel';
 import type { BounceSettings } from '@carillon/ports';
 import type { HttpLimits } from '@carillon/runtime';
 
-/** What an operator may set; everything but the address has a default that is meant to be kept. */
+/** Settings that an operator may change. Everything except the address has a default that fits most deployments. */
 export type GatewayConfig = {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
   readonly maxBodyBytes?: number;
-  /** Most bytes of one request about cohorts: platforms send a thousand members and what they know of each. */
+  /** Maximum bytes of one cohort request: platforms send a thousand members with their properties. */
   readonly maxCohortBytes?: number;
   /** Bytes of bodies held at once, from their arrival until the log answered; beyond it requests get 503. */
   readonly maxInFlightBytes?: number;
@@ -25,10 +25,10 @@ export type GatewayConfig = {
   readonly batchDeadline?: Duration;
   /** How long ago the configuration may have been read to its end: what a revoked key lives on at most. */
   readonly freshFor?: Duration;
-  /** How long a stale configuration is tried to be read while a request waits. */
+  /** Maximum time that a request waits while the gateway reads a stale configuration again. */
   readonly refreshDeadline?: Duration;
   readonly closeDeadline?: Duration;
-  /** How often it is told when API keys were used. */
+  /** Interval of reporting the uses of API keys. */
   readonly tellUsesEvery?: Duration;
   readonly http?: Partial<HttpLimits>;
   /** Where mail that comes back is taken; null: nowhere. */

@@ -72,7 +72,7 @@ export function serveConsentLinks(app: FastifyInstance, ports: GatewayPorts, { u
     return decide(link, decisionsOf(offers, new Set(form.getAll('shown')), new Set(form.getAll('want'))));
   }
 
-  /** Opens the link and responds. Every error becomes a page. */
+  /** Validates the link of the request, calls `answer` and sends the resulting page. Errors are sent as pages too. */
   async function serve(
     request: LinkRequest,
     reply: FastifyReply,

@@ -1,7 +1,7 @@
 import type { EventStream } from '@carillon/domain/configuration';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** What a page may send beyond what every page may, and what it may read of an answer. */
+/** Headers that a page of an allowed origin may send, and response headers that it may read. */
 const CLOUD_EVENTS_HEADERS = ['specversion', 'id', 'source', 'type', 'subject', 'time', 'dataschema'];
 const REQUEST_HEADERS = [
   'authorization, content-type, idempotency-key, traceparent',

@@ -3,8 +3,8 @@ import type { Clock } from '@carillon/ports';
 import type { KeyUses } from './key-uses.ts';
 
 /**
- * Notes in which minutes this gateway refused or cut off somebody, for the `doctor` of another process. A flood of
- * refusals costs a comparison each, and one entry a minute.
+ * Notes in which minutes this gateway refused or cut off a request, for the `doctor` of another process. Under a flood
+ * each refusal costs a comparison, and each minute one entry.
  */
 export function createCutOffNotes(clock: Clock, uses: Pick<KeyUses, 'note'>): (why: IntakeCutOff) => void {
   const noted = new Map<IntakeCutOff, number>();

@@ -4,7 +4,7 @@ import type { Clock, Secrets } from '@carillon/ports';
 /** Secrets are read again after this, so that a new one counts soon and a burst of requests reads it once. */
 const FRESH_FOR: Duration = 2_000;
 
-/** What names of a workspace stand for, read again after two seconds. */
+/** Resolves secret names of a workspace. A value is read again after two seconds. */
 export type FreshSecrets = (workspace: string, name: string) => Promise<string | null>;
 
 export function createFreshSecrets(secrets: Pick<Secrets, 'resolve'>, clock: Clock): FreshSecrets {
@@ -17,7 +17,7 @@ export function createFreshSecrets(secrets: Pick<Secrets, 'resolve'>, clock: Clo
     if (found && now < found.until) return found.value;
     const value = secrets.resolve(workspace, name);
     known.set(key, { value, until: now + FRESH_FOR });
-    // What failed is asked again by the next request.
+    // A failure is not cached, so the next request tries again.
     value.catch(() => known.delete(key));
     return value;
   };

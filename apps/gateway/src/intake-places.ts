@@ -18,7 +18,7 @@ export type IntakePlaces = {
   readonly unproved: AdmissionControl;
 };
 
-/** Fractions of the budget for unverified requests. */
+/** Shares of the gateway's budgets that requests may hold before their signature is verified. */
 const UNPROVED_REQUESTS = 1 / 4;
 const UNPROVED_BYTES = 1 / 8;
 

@@ -9,7 +9,7 @@ const MAX_KEYS = 10_000;
 const CLOSE_TIMEOUT_MS = 1000;
 
 export type KeyUses = {
-  /** Costs a look into a map; what there is to tell goes to the store later, beside the requests. */
+  /** Records a use in a map. It is written to the store later, outside of requests. */
   note(keyId: string, at: Instant): void;
   /** Tells the rest, if the store takes it soon. */
   close(): Promise<void>;

@@ -6,9 +6,9 @@ const PER_SECOND = 1;
 const BURST = 30;
 
 /**
- * How often somebody may use links: whoever holds a good one by the person in it, and whoever tries others by the address that
- * he comes from. So a mail provider that posts for many people is never refused, nobody finds a link by trying, and
- * nobody fills the log by changing his mind. Each gateway process counts for itself.
+ * Limits the use of links: for a valid link by its person, and for invalid ones by the client address. A mail provider
+ * that posts for many people is therefore never refused, links cannot be guessed, and nobody can fill the log by
+ * repeated changes. Each gateway process counts alone.
  */
 export function createLinkRates() {
   const left = new Map<string, { readonly tokens: number; readonly at: Instant }>();

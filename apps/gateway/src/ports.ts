@@ -38,7 +38,7 @@ export const CUT_OFF_REASONS: readonly CutOffReason[] = [
   'unproved',
 ];
 
-/** What became of a mail that was brought to the bounce listener. */
+/** Result of a mail at the bounce listener. */
 export const RETURNED_MAIL = ['report', 'none', 'unreadable', 'recipient', 'too_large', 'unavailable'] as const;
 export type ReturnedMail = (typeof RETURNED_MAIL)[number];
 
@@ -75,7 +75,7 @@ export type GatewayTelemetry = {
   partnerAlert(partner: string, detail: string): void;
   /** Members of a cohort came without a usable user id; `integration` with its workspace. */
   membersSkipped(integration: string, count: number): void;
-  /** Calls of a platform that are about no audience; `integration` with its workspace. */
+  /** Counts webhook calls of a cohort platform that concern no audience. `integration` includes its workspace. */
   callsPassedOver(integration: string, count: number): void;
 };
 
@@ -85,9 +85,9 @@ export type GatewayPorts = Pick<HealthSources, 'checks'> & {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly apiKeys: PresentedKeys;
-  /** What integrations sign their requests with. */
+  /** Secrets with which integrations sign their requests. */
   readonly secrets: Secrets;
-  /** What people want no more, and the links in which they say so. */
+  /** Opt-outs of people, and the links with which people change them. */
   readonly consents: ConsentStore;
   readonly links: Pick<LinkTokens, 'open'>;
   readonly codecs: Pick<RecordCodecs, 'cohort' | 'receipt' | 'consent' | 'deadLetter'>;

@@ -5,7 +5,7 @@ import type { Admission } from './admission.ts';
 import type { GatewayPorts } from './ports.ts';
 import { checkClaims } from './tokens.ts';
 
-/** One event as it was sent. */
+/** One event as the client sent it. */
 export type ReceivedEvent = {
   readonly bytes: Uint8Array;
   /** Asked for after the event was read and the claims of its sender were checked. */

@@ -3,7 +3,7 @@ import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { bodyTooLarge } from '@carillon/runtime';
 import type { Permit } from './admission-control.ts';
 
-/** The body is JSON as UTF-8, not compressed: what is said in headers is checked before the first byte is read. */
+/** Throws unless the headers say uncompressed JSON in UTF-8. Checked before the first byte of the body is read. */
 export function checkMediaType(headers: IncomingHttpHeaders): void {
   const type = headers['content-type'] ?? '';
   if (!JSON_TYPE.test(type)) {
@@ -12,7 +12,7 @@ export function checkMediaType(headers: IncomingHttpHeaders): void {
   checkEncoding(headers);
 }
 
-/** What the body of a request to a stream holds. */
+/** Content of a request body to a stream. */
 export type EventForm = 'event' | 'lines' | 'cloudevent' | 'cloudevents';
 
 /** Returns what the body holds, by its media type. The body is UTF-8, not compressed. */

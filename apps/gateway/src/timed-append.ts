@@ -6,9 +6,9 @@ const UNKNOWN =
   'Without such a key a repeat is a new event.';
 
 /**
- * Appends and waits until the records are durable, at most for the deadline. Rejects with `log_unavailable` or
- * `overloaded`; they may still be or come onto the log, and `unknown` tells the client what to do. `settled` is called
- * when the log has let go of them, which may be after the deadline or never.
+ * Appends records and waits until they are durable, at most until the deadline. Rejects with `log_unavailable` or
+ * `overloaded`; the records may still be stored, and `unknown` tells the client what to do. `settled` is called when
+ * the log no longer holds the records, which may be after the deadline or never.
  */
 export function appendInTime(
   log: Pick<EventLog, 'append'>,
@@ -32,7 +32,7 @@ export function appendInTime(
   });
 }
 
-/** As a promise also where the log throws at once. */
+/** Turns a synchronous throw of the log into a rejection. */
 async function append(log: Pick<EventLog, 'append'>, records: readonly NewRecord[]): Promise<void> {
   await log.append(records);
 }

@@ -13,7 +13,7 @@ export type AppendGroups = {
   add(event: WaitingAppend): void;
   /** Appends what waits, unless an append is under way: its end starts the next one. */
   flush(): void;
-  /** Returns true while no more may be added before the log has taken what waits. */
+  /** Returns true while nothing more may be added, because the log has not yet taken the waiting records. */
   isFull(): boolean;
   /** Resolves when there is room for more. */
   room(): Promise<void>;

@@ -74,7 +74,10 @@ const faultOf = (error: unknown): CarillonError =>
     ? error
     : new CarillonError('internal', 'The server log has details under this request id.', {}, { cause: error });
 
-/** Returns the refusal of a batch of which nothing was appended, if it may be sent again as it is or has no items at all. */
+/**
+ * Returns the refusal of a whole batch, if nothing was appended and it may be sent again unchanged, or if it has no
+ * items.
+ */
 const refusalOf = (failures: readonly CarillonError[], fault: CarillonError | null): CarillonError | null =>
   failures.find(isTransient) ?? (failures.length <= 1 ? fault : null);
 
@@ -212,7 +215,10 @@ function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { set
       await takeItems(form.splitter.end());
       ended = true;
     },
-    /** Waits for what is under way. Returns the results, in order. If reading ended early, the last one says why. */
+    /**
+     * Waits for the appends under way, then returns the results in order. If reading ended early, the last result says
+     * why.
+     */
     async close(fault: CarillonError | null): Promise<readonly Result[]> {
       closed = true;
       await groups.drain();

@@ -20,7 +20,7 @@ export function createLineSplitter(maxBytes: number): ItemSplitter {
   function finishLine(last: Uint8Array): BatchItem | null {
     line += 1;
     const whole = pieces.length === 0 ? last : Buffer.concat([...pieces, last]);
-    // A line may be a byte longer, because that byte may belong to its end.
+    // One byte more is allowed here: the last byte may be the carriage return of the line end, which does not count.
     const bytes = isTooLong || whole.length > maxBytes + 1 ? null : withoutReturn(whole);
     pieces = [];
     held = 0;

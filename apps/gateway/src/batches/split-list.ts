@@ -9,7 +9,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What the splitter waits for, or is within. */
+/** State of the parser: what the next byte may be. */
 type State = 'list' | 'first' | 'item' | 'text' | 'escape' | 'next' | 'end';
 
 /**
