@@ -8,7 +8,9 @@ export type PlainBounce = {
 
 /** A mail system whose bounces are sentences and not fields. */
 type PlainFormat = {
-  /** Its first sentence. It has to stand near the top, and is never looked for in a quoted message. */
+  /**
+   * Pattern of the first sentence of a bounce. It must match near the top, and is never searched in a quoted message.
+   */
   readonly opening: RegExp;
   /** What the reason follows. */
   readonly before: RegExp;

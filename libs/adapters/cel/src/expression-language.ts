@@ -238,7 +238,7 @@ function evaluateRun(run: Run, steps: number, frame: Frame, meter: Meter, budget
   try {
     if (meter.spend(steps)) {
       const made = run(frame, meter);
-      // What conditions come to, most of the time.
+      // Shortcut for booleans, the usual result of conditions.
       if ((made === true || made === false) && meter.left >= 0) {
         budget.left = meter.left;
         return made ? TRUE : FALSE;

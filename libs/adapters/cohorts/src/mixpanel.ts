@@ -45,7 +45,10 @@ export function readMixpanel(json: Json, userId = 'mixpanel_distinct_id'): Cohor
   ]);
 }
 
-/** What Mixpanel wants to read: the action that it sent, and how it went. It pauses a sync after 400, 401, 403 and 404. */
+/**
+ * Returns the response that Mixpanel expects: the action that it sent, and its result. Mixpanel pauses a sync after
+ * 400, 401, 403 and 404.
+ */
 export const mixpanelEcho = (json: Json): Json => ({ action: actionOf(json) });
 export const mixpanelSuccess = (json: Json): Json => ({ action: actionOf(json), status: 'success' });
 export const mixpanelFailure = (json: Json | undefined, error: CarillonError, status: number): Json => ({

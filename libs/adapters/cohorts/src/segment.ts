@@ -12,7 +12,7 @@ import {
 import { z } from 'zod';
 import { readShape, tooMany, userIdAt, type CohortReading } from './reading.ts';
 
-/** One call of Segment’s, or a batch of them. */
+/** One call of Segment, or a batch of calls. */
 const body = z.union([z.array(z.record(z.string(), z.custom<Json>())), z.record(z.string(), z.custom<Json>())], {
   error: 'a track or identify call, or a list of these',
 });
@@ -78,7 +78,7 @@ function segmentTimeFault(json: Json, now: Instant): CarillonError | null {
 const NO_BATCHES =
   'Segment signs the first call of a list alone. Switch batching off in the destination, or set batches: true in the integration.';
 
-/** What Segment's signature leaves open: whether there are other calls behind the signed one, and whether it is an old one. */
+/** Checks what Segment's signature does not cover: further calls after the signed call, and the age of the call. */
 export function segmentCallFault(json: Json, batches: boolean, now: Instant): CarillonError | null {
   if (Array.isArray(json) && !batches) return new CarillonError('invalid_request', NO_BATCHES);
   return segmentTimeFault(json, now);

@@ -80,7 +80,7 @@ export type EmbeddedStats = WriterStats & {
   readonly fileBytes: number;
   /** The write-ahead log beside it: grows while a reader holds on to an old state. */
   readonly walBytes: number;
-  /** What of it the data file lacks. */
+  /** Bytes of the log that are not yet copied into the data file. */
   readonly walLeft: number;
   /** How often it was copied into the data file beside the writer. */
   readonly copyings: number;
@@ -111,9 +111,9 @@ export type Embedded = BackendStores & {
   readonly defaultRetention: TopicRetention;
   /** Removes what is past its time. Defaults to the retention of the folder. */
   applyRetention(now: Instant, policy?: RetentionPolicy): Promise<Removed>;
-  /** By partition of `carillon.events`: what events below these offsets cause, a restore called off (restore.ts). */
+  /** Offsets by partition of `carillon.events`. A restore cancels messages of events below them (restore.ts). */
   readonly calledOffBelow: ReadonlyMap<number, number>;
-  /** The same by partition of `carillon.cohorts`: what messages below these offsets change. */
+  /** Offsets by partition of `carillon.cohorts`. A restore cancels the effects of messages below them. */
   readonly calledOffCohortsBelow: ReadonlyMap<number, number>;
   /** Sending jobs that the backup of a restore held: what they send is called off. */
   readonly calledOffJobs: ReadonlySet<JobId>;
@@ -284,7 +284,7 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
   let probing: Promise<void> | null = null;
   async function probe(): Promise<void> {
     const now = options.clock.now();
-    // A lease that is over when it begins: a row is written, and nobody is kept from anything.
+    // A lease that has expired at its start: a row is written as a test, and blocks nobody.
     await leases.acquire(PROBE, PROBE, now, now).catch(() => undefined);
   }
   function fullForIntake(): CarillonError | null {

@@ -17,7 +17,10 @@ import { CarillonError, formatInstant, type Instant } from '@carillon/kernel';
 import { dataFiles, makePrivateFile } from './data-folder.ts';
 import { resultCode } from './writing/commit.ts';
 
-/** Who holds a data folder: written beside the lock for people to read, and gone once the holder has let go in order. */
+/**
+ * Process that holds a data folder. Written next to the lock for people to read, and removed when the holder closes in
+ * order.
+ */
 export type Holder = {
   readonly pid: number;
   readonly host: string;
@@ -28,7 +31,7 @@ export type Holder = {
   readonly itself: FileIdentity;
 };
 
-/** What a file keeps while it is written and renamed, and a copy does not have. */
+/** Identity of a file that survives writing and renaming, but not copying. */
 type FileIdentity = { readonly inode: string; readonly bornNs: string };
 
 export type FolderLock = {
@@ -101,7 +104,7 @@ function changeNothing(file: string): void {
   try {
     chmodSync(file, statSync(file).mode);
   } catch {
-    // It belongs to another user: where it was copied in no time, its number alone is left.
+    // The process belongs to another user, so its start time cannot be read. Only its number is compared.
   }
 }
 

@@ -43,7 +43,10 @@ export function openHistory(dataDir: string, logId: LogId): EventHistory {
   }
 }
 
-/** Each page is one short read. Offsets have gaps only below the start of the log, and behind its end if the log was set back. */
+/**
+ * Each page is one short read. Offsets have gaps only before the start of the log, and after its end if the log was set
+ * back.
+ */
 async function* readPages(
   log: Pick<LogReading, 'read'>,
   { topic, partition, from, end }: OffsetRange,

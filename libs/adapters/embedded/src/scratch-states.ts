@@ -16,7 +16,7 @@ export type Unanswered = { readonly position: string; readonly ruleId: string };
 
 /** States of rules in one commit of a scratch file. */
 export type ScratchStatePage = {
-  /** States of one side, or of all rules of a verification. */
+  /** States of one side of a comparison, or of all rules of a verification. */
   readonly states?: { readonly run: string; readonly states: readonly RuleState[] };
   readonly met?: readonly MetEntity[];
   readonly unanswered?: readonly Unanswered[];

@@ -16,7 +16,7 @@ export const REFUSED: OutboundFailure = {
 };
 
 /**
- * The same for an unknown name and for one with only forbidden addresses, because the difference would reveal names of
+ * Equal for an unknown name and for a name with only forbidden addresses, because the difference would reveal names of
  * the deployment's own network.
  */
 const NO_ADDRESS: OutboundFailure = {

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 type Address = ReturnType<typeof ipaddr.parse>;
 export type AddressRange = readonly [Address, number];
 
-/** An address as it is meant: one of IPv4 in the clothes of IPv6 is one of IPv4. Null: it is none. */
+/** Parses an address. An IPv4 address written as IPv6 becomes IPv4. Null if the text is no address. */
 export function readAddress(text: string): Address | null {
   return ipaddr.isValid(text) ? ipaddr.process(text) : null;
 }

@@ -15,8 +15,8 @@ const OUTSIDE: State = { in: 'text', attribute: '', quote: '', value: false };
 const IN_TAG: State = { ...OUTSIDE, in: 'tag' };
 
 /**
- * What may be meant in the attributes of a checked HTML part, and is dangerous with data of strangers: a link whose
- * beginning is data and that does not go through `url`, and a value without quotes. One pass over the text.
+ * Returns warnings about attributes of a checked HTML part that are dangerous with untrusted data: a link that begins
+ * with data and does not use `url`, and a value without quotes. Reads the text once.
  */
 export function attributeWarnings(part: string, program: Program): readonly TemplateFault[] {
   const warnings: TemplateFault[] = [];

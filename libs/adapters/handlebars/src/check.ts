@@ -49,7 +49,7 @@ const NO_CONTENT = (content: readonly string[]) => ({
   fix: `Give it ${content.join(', ')}${content.length > 1 ? ' or several of them' : ''}.`,
 });
 
-/** What may be meant in a template without faults, and is dangerous with data of strangers. */
+/** Returns warnings about a template without faults that may be intended, but are dangerous with untrusted data. */
 export function warningsOf(sheet: TemplateSource): readonly TemplateFault[] {
   const { programs, faults } = inspect(sheet);
   if (faults.length > 0) return [];
@@ -64,7 +64,7 @@ export function inspectPiece(source: string): readonly Omit<TemplateFault, 'part
   const faults: TemplateFault[] = [];
   const piece = { ...PIECE, source };
   const program = parsed(piece, newBudget(), faults);
-  // As text: what only html refuses is refused where it is put into html.
+  // The template is checked as text here. Faults that only apply to HTML are reported where the text is used in HTML.
   if (program) new Rules(piece.kind, reportTo(piece.name, faults)).statements(program);
   return faults.map(({ part: _part, ...fault }) => fault);
 }
@@ -117,7 +117,7 @@ class Rules {
     this.#report = report;
   }
 
-  /** What may stand where, and which helpers are called how. */
+  /** Checks which statements are allowed where, and how helpers are called. */
   statements(program: Program): void {
     program.body.forEach((statement, i) => {
       switch (statement.type) {

@@ -54,8 +54,8 @@ export type Engine = {
    */
   render(compiled: Compiled, context: unknown, locality: Locality, onPart?: (part: string) => void): Rendered;
   /**
-   * The same in any thread, within `SMALL`, which is meant to be some milliseconds. Undefined where that does not suffice to
-   * tell what comes out.
+   * Renders in the calling thread, within the limits `SMALL` of some milliseconds. Returns undefined if these limits do
+   * not suffice.
    */
   renderSmall(compiled: Compiled, context: unknown, locality: Locality): Rendered | undefined;
 };

@@ -29,7 +29,7 @@ function formatter<T>(kind: string, settings: unknown, make: () => T): T {
   return fresh;
 }
 
-/** What is asked for if it exists, else the reader's: data must not be able to fail a message by that. */
+/** Returns the requested locale if it exists, else the reader's, because data must not be able to fail a message. */
 const localeOf = ({ locale }: Options, locality: Locality): string =>
   typeof locale === 'string' && isLocale(locale) ? locale : locality.locale;
 const zoneOf = ({ zone }: Options, locality: Locality): string =>

@@ -29,7 +29,7 @@ export const LIMITS = {
   rounds: 10_000,
   /** Distinct names that are listed as missing. */
   missing: 100,
-  /** Objects and lists inside each other in the context. */
+  /** Maximum nesting of objects and lists in the context. */
   contextDepth: 64,
   /** Values in the context. */
   contextValues: 200_000,
@@ -50,11 +50,11 @@ export const SMALL = {
   contextValues: 2000,
   /** Characters of all texts and names in the context. */
   contextCharacters: 32 * 1024,
-  /** What steps are is said where they are counted (run.ts). A mail with a list of fifty items takes some hundred. */
+  /** Maximum steps, which run.ts counts. A mail with a list of fifty items takes some hundred. */
   steps: 4000,
   /** Milliseconds after which the next step is the last: for whatever these bounds do not count. */
   ms: 8,
-  /** Characters of one part that come out, before they are cleaned. */
+  /** Maximum characters of a rendered part, before it is sanitized. */
   output: 128 * 1024,
   /** The same of a part that has to be cleaned, which takes longer by far. */
   unclean: 8 * 1024,

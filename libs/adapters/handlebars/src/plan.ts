@@ -26,7 +26,7 @@ export type SourceCall = {
   readonly label: string;
 };
 
-/** What comes out, piece by piece. */
+/** A part of the output. */
 export type Piece =
   | { readonly is: 'text'; readonly text: string }
   | { readonly is: 'shown'; readonly source: Source }

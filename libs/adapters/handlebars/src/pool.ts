@@ -14,7 +14,7 @@ export type PoolOptions = {
   readonly onStopped: (message: string) => void;
 };
 
-/** What came of an order, and the plan of its template if it was asked for and could be read. */
+/** Result of an order, with the plan of its template if one was requested and the template could be read. */
 export type Outcome = Omit<Answer, 'job'>;
 type Job = {
   readonly order: Order;
@@ -35,7 +35,7 @@ type Seat = {
 const AHEAD = 4;
 /** How often the main thread looks at what the workers are doing, in milliseconds. */
 const CHECK_INTERVAL_MS = 25;
-/** So long beyond its limit a thread is waited for that does not say how long it had the processor, in milliseconds. */
+/** Milliseconds beyond its limit after which a thread is stopped that does not report its processor time. */
 const SILENT_MS = 10_000;
 /** A worker that has not come up by then never will, in milliseconds. */
 const START_MS = 60_000;
@@ -166,7 +166,10 @@ export class Pool {
     }
   }
 
-  /** By the clock it is over its time. Whether it had the processor for that time, only it can say. */
+  /**
+   * Stops a worker whose job takes too long by the wall clock, but only if the job also used the processor that long.
+   * On a busy machine a job may only have waited.
+   */
   async #judge(seat: Seat, seen: Progress): Promise<void> {
     const limit = limitOf(seen);
     const used = await cpuMs(seat.worker);

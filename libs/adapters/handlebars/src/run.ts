@@ -3,17 +3,19 @@ import type { Locality } from '@carillon/kernel';
 import { RenderFailure } from './context.ts';
 import { LIMITS, SMALL } from './limits.ts';
 
-/** What steps are: each value that is shown or asked about and each round of a loop is one, and these are more. */
+/**
+ * Steps of one operation. Each value shown or tested and each round of a loop is one step; these operations cost more.
+ */
 export const STEPS = {
   /** A call that formats. */
   format: 10,
   /** Making a formatter, once for each locale and its like: up to half a millisecond, the dearest thing to ask for. */
   newFormatter: 500,
-  /** So many characters of a value are one step. */
+  /** Characters of a value per step. */
   characters: 16,
   /** The name of a host costs the square of its length by this: 4,000 characters of other scripts took 64 ms. */
   hostSquared: 256,
-  /** So many characters of html that text is derived from are one step. */
+  /** Characters of HTML per step when text is derived from it. */
   htmlCharacters: 4,
 } as const;
 
@@ -99,7 +101,7 @@ export class Run {
     if (typeof value === 'string') this.spend(value.length / STEPS.characters);
   }
 
-  /** So many characters come out. Where that becomes much, it is for a thread that can be stopped. */
+  /** Counts characters of the output. A large output needs a thread that can be stopped. */
   write(characters: number): void {
     this.written += characters;
     if (this.isSmall && this.written > SMALL.output) throw new Exhausted();

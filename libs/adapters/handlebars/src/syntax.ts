@@ -87,8 +87,8 @@ export function calledName(node: Call): string | undefined {
 export const isScoped = (path: PathExpression): boolean => /^\.|^this\b/.test(path.original);
 
 /**
- * Parses one source that passed `scan`, which is what bounds the time: the parser itself takes minutes for 64 KB of nested
- * parentheses. Only text is taken: Handlebars would accept a tree from the caller as it is, and compile it.
+ * Parses a source that passed `scan`, which limits its time: the parser alone takes minutes for 64 KB of nested
+ * parentheses. Accepts text only, because Handlebars would compile a syntax tree from the caller without checks.
  */
 export function parse(source: string): { readonly program: Program } | { readonly fault: SyntaxFault } {
   if (typeof source !== 'string') return { fault: { line: 1, column: 1, message: 'A template is text' } };

@@ -1,6 +1,9 @@
 import { CHANNELS, type ChannelTemplate, type TemplatePart } from '@carillon/domain/channels';
 
-/** A part of one template: what the channel says of it, and its source; undefined where the author left it out. */
+/**
+ * A part of a template: its definition by the channel, and its source. The source is undefined if the author left the
+ * part out.
+ */
 export type SourcePart = TemplatePart & {
   readonly source: string | undefined;
   /** Nobody wrote it by hand: it was compiled, and may be larger. */

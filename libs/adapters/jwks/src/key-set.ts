@@ -3,7 +3,10 @@ import { err, ok, type Result } from '@carillon/kernel';
 
 /** More keys than any issuer rotates through. */
 export const MAX_KEYS = 50;
-/** For any member: an RSA modulus of 8,192 bits has 1,366 characters, and larger ones cost too much to verify with. */
+/**
+ * Maximum characters of a key's member: an RSA modulus of 8,192 bits has 1,366, and larger ones cost too much to
+ * verify.
+ */
 const LONGEST_MEMBER = 1400;
 
 /** RSA with a smaller exponent is open to attacks on small messages and careless padding. */

@@ -5,9 +5,9 @@ import type { KeySet } from './key-set.ts';
 export type KeySetBounds = {
   /** A key set of this age is fetched again before it is used; from half of it on, beside the requests. */
   readonly fresh: Duration;
-  /** As long as fetching fails, the old one serves on up to this age. */
+  /** Maximum age of a key set that is used while fetching fails. */
   readonly stale: Duration;
-  /** From one fetch of a provider to the next, whether it worked or not. */
+  /** Minimum time between two fetches from one provider, successful or not. */
   readonly coolDown: Duration;
   /** Fetches under way at once, of all providers. */
   readonly mostFetches: number;
@@ -109,7 +109,7 @@ export function createKeySets(
     const read = await fetch(kept.url);
     kept.failing = !read.ok;
     if (read.ok) {
-      // The same keys stay the same object, so that what was verified with them stays verified.
+      // Unchanged keys stay the same object, so that tokens verified with them stay verified.
       kept.keys = kept.keys?.fingerprint === read.value.fingerprint ? kept.keys : read.value;
       kept.fetchedAt = clock.now();
     }

@@ -9,7 +9,7 @@ import type { KeySet } from './key-set.ts';
 export const LONGEST_TOKEN = 16 * 1024;
 const SHAPE = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const LIMITS = { depth: 8, keys: 500 };
-/** What a token calls itself when it is one for access or identity, not one for something else by the same issuer. */
+/** Types of tokens for access or identity. Other types were issued for other purposes. */
 const USUAL_TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt']);
 
 /** Contents of a token, unverified. */

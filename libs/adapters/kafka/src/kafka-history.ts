@@ -29,8 +29,8 @@ export async function openKafkaHistory(
 }
 
 /**
- * Fetches while the caller works on the pages before. The last page is handed over when the log was found to be the opened one, so a
- * range never mixes two logs.
+ * Reads pages ahead while the caller works on earlier pages. Yields the last page only after checking that the log
+ * still has the identity with which it was opened, so a range never mixes records of two logs.
  */
 async function* readPages(
   { reader, guard, inRange, checkIdentity }: OpenReader,

@@ -11,7 +11,7 @@ export type MjmlCompilerOptions = {
   readonly onStopped?: (message: string) => void;
   /** Milliseconds without an order after which the thread ends. Default 30 s: compiling is for when templates are saved. */
   readonly restMs?: number;
-  /** Milliseconds of one compilation: of work, and by the clock. Default: those of the limits. */
+  /** Maximum milliseconds of one compilation, of processor time and by the clock. Defaults to the limits. */
   readonly workMs?: number;
   readonly clockMs?: number;
   /** How often the main thread looks at what the thread is doing, in milliseconds. */

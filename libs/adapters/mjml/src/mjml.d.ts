@@ -1,4 +1,4 @@
-/** What this adapter uses of mjml, which brings no types. Its options are those of https://documentation.mjml.io/#inside-node-js. */
+/** Types for mjml, which has none. Options: https://documentation.mjml.io/#inside-node-js. */
 declare module 'mjml' {
   export type MjmlOptions = {
     readonly fonts?: Readonly<Record<string, string>>;

@@ -23,7 +23,7 @@ const newOptions = (): MjmlOptions => ({
   fonts: {},
   ignoreIncludes: true,
   useMjmlConfigOptions: false,
-  // Without a path the parser does not look at the file system.
+  // An empty path keeps mjml's parser from reading the file system.
   filePath: '',
   // The scan before the compiler checks the elements. Unknown attributes are ignored, as the command of mjml does.
   validationLevel: 'skip',

@@ -1,4 +1,4 @@
-/** So many items go in one request: of more, several requests are under way side by side, which a database does sooner. */
+/** Maximum items per request. More items are sent as concurrent requests, which a database handles faster. */
 const LARGEST = 64;
 
 type Waiting<Item, Answer> = {

@@ -23,7 +23,7 @@ export type VersionedWrite = {
   readonly id: string;
   readonly version: number;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** What else has to stand in the document of the version before: without it the write is stale. */
+  /** Further conditions on the stored document. If they do not match, the write is stale. */
   readonly where?: Readonly<Record<string, string>>;
 };
 
@@ -70,7 +70,10 @@ function updateOf<Kind extends Versioned>({ id, version, fields, where }: Versio
   };
 }
 
-/** What became of our write to a document that did not match when we came: the token that it holds now decides. */
+/**
+ * Returns the outcome of a write whose document did not match. The token in the stored document decides whether our
+ * write succeeded before.
+ */
 function whose(
   found: Versioned | null | undefined,
   written: string,

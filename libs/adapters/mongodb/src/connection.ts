@@ -15,7 +15,7 @@ import { endCommandsWithTheirConnection } from './ended-connections.ts';
 export type MongoTls = {
   /** Authorities that may have signed the server; left out: those of the machine. */
   readonly ca?: string;
-  /** What this client shows of itself, where the server asks for it. */
+  /** Certificate and key that the client presents if the server asks for them. */
   readonly cert?: string;
   readonly key?: string;
 };

@@ -119,7 +119,7 @@ function withoutWords(error: MongoError): Error {
   return Object.assign(new Error(codeName ?? 'the server gave an error'), { name, code });
 }
 
-/** What the driver wraps a socket's error in, within a bulk, has its code and call too, and carries whole documents. */
+/** Unwraps a socket error within a bulk error, which copies its code and call and contains whole documents. */
 const unwrapped = (error: unknown): unknown =>
   error instanceof MongoBulkWriteError && isSocketFault(error.errorResponse) ? error.errorResponse : error;
 

@@ -1,4 +1,4 @@
-// What of the pinned driver's inside is used (docs/decisions/0022), as far as it is used.
+// Types for the internals of the pinned MongoDB driver that this adapter uses (docs/decisions/0022).
 declare module 'mongodb/lib/cmap/connection.js' {
   import type { EventEmitter } from 'node:events';
   import type { Socket } from 'node:net';

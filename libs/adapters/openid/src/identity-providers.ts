@@ -43,7 +43,7 @@ export function createIdentityProviders(parts: {
       ...(isClear(issuer) && { execute: [openid.allowInsecureRequests] }),
     });
     const metadata = found.serverMetadata();
-    // What the configuration does not name any more goes with time: there are ten providers at most.
+    // Descriptions of removed providers expire. There are at most ten providers.
     for (const [one, { readAt }] of descriptions) {
       if (Math.abs(parts.clock.now() - readAt) >= DESCRIPTION_LASTS) descriptions.delete(one);
     }
@@ -112,7 +112,7 @@ export function createIdentityProviders(parts: {
         const silent = wanted.some((name) => claims[name] === undefined);
         const asks = silent && configuration.serverMetadata().userinfo_endpoint !== undefined;
         const more = asks ? await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
-        // What is signed goes before what is not.
+        // Signed claims override unsigned ones.
         return { issuer: claims.iss, subject: claims.sub, claims: { ...more, ...claims } as Record<string, Json> };
       }),
   };

@@ -8,7 +8,10 @@ import { readItemsApart } from './items.ts';
 /** As deep as an event may be. */
 const LIMITS = { depth: 32, keys: MAX_ANSWER_VALUES };
 
-/** What a whole answer comes to, by its status first. `room` is asked for what it will take once it is read. */
+/**
+ * Classifies a whole response of a partner, by its status first. `room` is called with the memory that parsing will
+ * take.
+ */
 export function readAnswer(
   { status, headers, body }: OutboundAnswer,
   now: Instant,

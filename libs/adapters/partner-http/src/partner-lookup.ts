@@ -43,7 +43,7 @@ function headersOf({ integration, key, secrets, requestId }: PartnerCall): Recor
   };
 }
 
-/** `Basic` takes the key word for word as the reference shows it, or base64-encoded where the integration says so. */
+/** Returns the Authorization header. `Basic` uses the key unchanged, or base64-encoded if the integration says so. */
 function authorizationOf({ authorization }: LookupIntegration, key: string): string {
   const { scheme = 'Bearer', base64 = false } = authorization;
   return `${scheme} ${scheme === 'Basic' && base64 ? Buffer.from(key, 'utf8').toString('base64') : key}`;

@@ -58,7 +58,9 @@ export function createSchemaRegistry(connection: RegistryConnection): KafkaSchem
   const texts = new Map<number, string>();
   const queues = new Map<string, Promise<unknown>>();
 
-  /** What the subject is held to, or null where nothing was said for it. `NONE` is what a registration cut short leaves. */
+  /**
+   * Returns the compatibility level of a subject, or null if none was set. An interrupted registration leaves `NONE`.
+   */
   async function heldTo(subject: string): Promise<COMPATIBILITY | null> {
     const level = await unlessMissing(api.Subject.config({ subject }));
     const found = level?.data().compatibilityLevel.toUpperCase() ?? null;
@@ -96,7 +98,7 @@ export function createSchemaRegistry(connection: RegistryConnection): KafkaSchem
     return id;
   }
 
-  /** One after another per subject: the first registration sets what the next one asks about. */
+  /** Runs work per subject in sequence, because the first registration sets the level that the next one reads. */
   function inTurn<T>(subject: string, work: () => Promise<T>): Promise<T> {
     const turn = (queues.get(subject) ?? Promise.resolve()).then(work, work);
     queues.set(subject, turn);
@@ -170,7 +172,10 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** What the library says where it got no answer at all. A registry says 422 to what it does not understand. */
+/**
+ * Statuses that the library reports if it got no response. A registry itself answers 422 to a request it does not
+ * understand.
+ */
 const NOBODY_ANSWERED: ReadonlySet<number> = new Set([400, 408]);
 const LIBRARY_WORDS = /^carillon - (?:Error, status 40[08]: )?/;
 

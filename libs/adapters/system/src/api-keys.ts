@@ -28,8 +28,9 @@ export function createApiKeys(pepper: Uint8Array): ApiKeys {
   // Made once, as for ids.
   const key = createSecretKey(pepper);
   const digestOf = (secret: string): Buffer => createHmac('sha256', key).update(secret).digest();
-  // By the hash of the key, which itself is kept nowhere. Whether a key is still good is not remembered: the digest is
-  // compared with what the caller has now. Wrong keys are not remembered, so they take the same time every time.
+  // Digests by the hash of the key. The key itself is stored nowhere. The caller compares the digest with the current
+  // one, so a revoked key is not accepted from memory. Wrong keys are not remembered, so they take equal time each
+  // time.
   const remembered = new Map<string, Buffer>();
   const remember = (name: string, digest: Buffer): void => {
     for (const [oldest] of remembered) {

@@ -12,7 +12,10 @@ export type DataKeys = {
   open(key: DataKey): KeyObject | null;
   /** The open key of this id; null where there is none, or none that opens. */
   byId(id: string): Promise<KeyObject | null>;
-  /** What seals in the workspace now; made where there is none. Rejects with `wrong_key` where it does not open. */
+  /**
+   * Returns the newest data key of a workspace. Creates one if there is none. Rejects with `wrong_key` if the key
+   * cannot be decrypted.
+   */
   newest(workspace: string): Promise<OpenKey>;
   /** Makes the generation after this one, unless somebody else did. */
   makeAfter(workspace: string, generation: number): Promise<void>;

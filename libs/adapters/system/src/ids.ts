@@ -9,14 +9,14 @@ const LENGTH_BYTES = 4;
 /** The most bytes that UTF-8 takes for one unit of UTF-16; UTF-16 itself takes two. */
 const MAX_BYTES_A_UNIT = 3;
 
-/** What is hashed is written here first where it fits: one call into the hash instead of two for each part. */
+/** Buffer in which the hash input is assembled if it fits: one call of the hash instead of two per part. */
 const scratch = Buffer.allocUnsafe(4096);
 const NO_HEAD = new Uint8Array();
 
 /**
- * Each part with its length before it, so that (`a`,`bc`) and (`ab`,`c`) differ. Text with lone surrogates goes in as
- * UTF-16 under a mark of its own: UTF-8 would make all of them the same character, and two slots one. `head` comes before
- * them. Valid until the next call.
+ * Joins parts with their lengths, so that (`a`,`bc`) and (`ab`,`c`) differ. Text with lone surrogates is written as
+ * UTF-16 with a separate mark, because UTF-8 would make all of them the same character, and two slots equal. `head`
+ * comes first. Valid until the next call.
  */
 function framed(parts: readonly string[], head: Uint8Array = NO_HEAD): Uint8Array {
   const most = parts.reduce((sum, part) => sum + LENGTH_BYTES + part.length * MAX_BYTES_A_UNIT, head.length);

@@ -34,8 +34,8 @@ export function readKeyFile(file: string): Uint8Array | null {
 }
 
 /**
- * Writes a key under a name of its own and links it to its place: nobody ever sees half a key, and of two makers one wins.
- * Null: the other one did.
+ * Writes a key to a temporary file and links it to its name, so that nobody ever sees half a key, and one of two
+ * concurrent writers wins. Returns null if the other writer won.
  */
 function make(file: string, key: Uint8Array): Uint8Array | null {
   const fresh = `${file}.${randomBytes(6).toString('hex')}.new`;

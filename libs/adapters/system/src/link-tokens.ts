@@ -25,7 +25,7 @@ export function createLinkTokens(ledgerKey: Uint8Array): LinkTokens {
     open(token) {
       if (!TOKEN.test(token)) return null;
       const bytes = Buffer.from(token, 'base64url');
-      // Two texts of the last letter may mean the same bytes: only the one that we write is ours.
+      // Two texts may decode to equal bytes, so only the text that we write is accepted.
       if (bytes.length <= IV_BYTES || bytes.toString('base64url') !== token) return null;
       const proof = bytes.subarray(0, IV_BYTES);
       const cipher = createDecipheriv(CIPHER, hiding, proof);

@@ -17,11 +17,15 @@ export type MasterKeys = {
   starting(): MasterKey;
   held(): readonly MasterKey[];
   /**
-   * Holds a second one. Where the key is a file, so that a restart holds it too: it is on the disk when this returns. `null`: the
-   * one that is held already, else a new one where the key is a file. Throws `conflict` where another second one is held.
+   * Holds a second master key. If keys are files, the key is on disk when this returns, so that a restart holds it too.
+   * `null` takes the second key that is already held, else a new one if keys are files. Throws `conflict` if another
+   * second key is held.
    */
   take(bytes: Uint8Array | null): MasterKey;
-  /** From now on a start takes this one; throws `conflict` where only the operator can see to that. The others stay held. */
+  /**
+   * Makes a master key the one that later starts use. The others stay held. Throws `conflict` if only the operator can
+   * change that.
+   */
   settle(id: string): void;
   /** Holds this one alone. */
   keepOnly(id: string): void;

@@ -10,7 +10,7 @@ export function drawBytes(count: number): Uint8Array {
     used = 0;
   }
   const drawn = Uint8Array.prototype.slice.call(pool, used, used + count);
-  // What was handed out may be a secret: it does not stay here as well.
+  // Bytes that were handed out may be a secret, so they are erased here.
   pool.fill(0, used, used + count);
   used += count;
   return drawn;

@@ -39,7 +39,7 @@ export function createKeyRotation(parts: RotationParts): KeyRotation {
     throw conflict('two master keys count, and this process holds the old one: give the one that was begun with');
   }
 
-  /** A master key that is to count from now on. */
+  /** Takes a new master key and returns its id. Throws `conflict` if the key is in use already. */
   function begun(order: readonly string[], given: Uint8Array | null): string {
     if (given !== null && order.includes(masterKeyOf(given).id)) {
       throw conflict('this is the master key that counts already: give a new one (openssl rand -hex 32)');
@@ -92,7 +92,7 @@ export function createKeyRotation(parts: RotationParts): KeyRotation {
         renewed,
         state: {
           ...now,
-          // One that was set again meanwhile is behind no more.
+          // A value that was set again meanwhile already uses the new key.
           valuesBehind: Math.max(0, now.valuesBehind - damaged.length),
           unreadable: [...now.unreadable, ...damaged],
         },
@@ -191,7 +191,7 @@ async function readState(order: readonly string[], { store, masterKeys }: Rotati
   };
 }
 
-/** What seals nothing any more, and is not about to: a writer that took it long ago has been answered. */
+/** Removes data keys that encrypt nothing any more. Young keys stay, because a writer may be about to use one. */
 async function removeSpent({ store, clock }: RotationParts): Promise<void> {
   const keys = await store.dataKeys();
   const used = new Set((await store.secrets()).map(({ dataKey }) => dataKey));
@@ -231,7 +231,7 @@ async function renewAll(parts: RotationParts) {
   const damaged: { readonly workspace: string; readonly name: string }[] = [];
   for (const secret of await store.secrets()) {
     if (secret.dataKey === '') continue;
-    // One that does not open keeps no other from being encrypted anew.
+    // A value that cannot be decrypted does not stop the others from being encrypted again.
     if (!(await opens(secret, parts))) damaged.push({ workspace: secret.workspace, name: secret.name });
     else if (await values.renew(secret)) renewed += 1;
   }

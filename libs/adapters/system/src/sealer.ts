@@ -36,7 +36,7 @@ function decrypt(key: KeyObject, version: string, boundTo: readonly unknown[], s
   }
 }
 
-/** What a seal is bound to, unambiguous whatever the names hold. */
+/** Returns the data that an encrypted value is bound to, unambiguous whatever the names contain. */
 const bindingOf = (version: string, parts: readonly unknown[]): Buffer =>
   Buffer.from(JSON.stringify([`carillon ${version}`, ...parts]));
 
@@ -52,7 +52,7 @@ export const masterKeyOf = (bytes: Uint8Array): MasterKey => ({
   key: createSecretKey(bytes),
 });
 
-/** Whose data key it is: wrapped for one, it opens for no other. */
+/** Identity of a data key. It can only be decrypted for its own workspace. */
 type KeyName = { readonly id: string; readonly workspace: string };
 
 export const freshDataKey = (): KeyObject => createSecretKey(randomBytes(KEY_BYTES));

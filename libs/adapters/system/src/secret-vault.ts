@@ -7,7 +7,7 @@ import { openValue, sealValue } from './sealer.ts';
 const MAX_TRIES = 50;
 
 export type SealedValues = {
-  /** Rejects with `wrong_key` where it does not open. */
+  /** Decrypts a secret. Rejects with `wrong_key` if the key does not fit. */
   open(secret: SealedSecret): Promise<string>;
   /** Seals the value under the newest data key of the workspace; false where somebody else wrote it first, or it is so already. */
   renew(secret: SealedSecret): Promise<boolean>;
@@ -38,7 +38,7 @@ function wordsFor({ workspace, name, dataKey }: SealedSecret): string {
     : `${which} does not open: start with the master key that counts, or set the secret again`;
 }
 
-/** What goes in; it comes out by `createSecrets` alone. */
+/** Stores secrets. Only `createSecrets` can read them. */
 export function createSecretVault(
   { store, clock }: Pick<DataKeyParts, 'store' | 'clock'>,
   dataKeys: DataKeys,

@@ -12,7 +12,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
 
 /** Hashes under a key by HMAC (RFC 2104): two hashes, where `createHmac` makes an object and prepares the key each time, and takes 2.5 times as long. */
 export type KeyedHash = {
-  /** What has to stand before the message. */
+  /** Bytes that must precede the message. */
   readonly head: Uint8Array;
   /** The hash of the head and the message behind it. Valid until the next call of any hash. */
   of(headed: Uint8Array): Uint8Array;

@@ -9,7 +9,7 @@ export type Readable = {
 };
 
 const TOKEN = /\/\/[^\n]*|[rRbB]{0,2}("""|'''|"|')|[A-Za-z_]\w*|\.\d+(?:[eE][+-]?\d+)?(?![\w.])|\d[\w.]*|\s+|[^]/g;
-/** What ends a value, so that a bracket or a dot behind it takes a part of it. `in` is an operator. */
+/** End of a value, after which a bracket or a dot accesses a part of the value. `in` is an operator. */
 const ENDS_VALUE = /^(?!in$)[\w)\]}"']/;
 
 /** Two forms of CEL that the library's parser does not know: a double without a digit before its point, and optional elements. */

@@ -35,7 +35,7 @@ const ON_TEXT: ReadonlySet<string> = new Set([
   'duration',
 ]);
 
-/** What the parts of a plan have to be for it to have a value, in the order of `partsOf`. */
+/** Returns the types that the parts of a plan need for it to have a value, in the order of `partsOf`. */
 export function expectedTypes(plan: Plan): readonly Expected[] {
   switch (plan.op) {
     case 'and':

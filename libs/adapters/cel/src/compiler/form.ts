@@ -14,7 +14,7 @@ import {
 import { PlacedText, type Link } from './chain.ts';
 import type { ChangedPlan, LoopPlan, Plan } from './plan.ts';
 
-/** What an expression says as a form: the members of its outermost chain, and one level of chains in it. */
+/** Returns an expression as a form: the members of its outermost chain, and one level of chains within it. */
 export function formOf(source: string, plan: Plan): ExpressionForm {
   const text = new PlacedText(source);
   return groupOf(text, plan, (link) => {

@@ -243,7 +243,7 @@ class Generator {
       sought.op === 'literal' && typeof sought.value === 'string'
         ? ['', quoted(sought.value)]
         : [` && typeof ${part} === "string"`, part];
-    // Both are evaluated before either is judged, as in a call.
+    // Both operands are evaluated before either is checked, as in a call.
     const both =
       isPart === '' ? isText : `(${isText}, ${part} = ${this.part(sought)}, typeof ${text} === "string")${isPart}`;
     const ask = name === 'contains' ? `contains(m, ${text}, ${of})` : `${text}.${name}(${of})`;
@@ -326,7 +326,7 @@ class Generator {
     return `${this.#constant(LOOPS[kind])}(m, ${this.part(over)}, ${cost}, ${bodies.join(', ')})`;
   }
 
-  /** The same steps as in `LOOPS`, with the body in the place of a call. */
+  /** Generates the same steps as in `LOOPS`, with the body inlined instead of a call. */
   #quantifier(
     kind: 'all' | 'exists',
     { over, slot, test, cost }: Pick<LoopPlan, 'over' | 'slot' | 'test' | 'cost'>,

@@ -10,8 +10,8 @@ export type BinaryName = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-
 type Placed = { readonly start: number; readonly end: number };
 
 /**
- * A checked expression: the allow-list of what can be run. Names are resolved, patterns compiled, macros are loops;
- * both ways to run it (generated code, closures) and all that is told about it read this tree.
+ * A checked expression: the allow-list of operations that can run. Names are resolved, patterns are compiled, and
+ * macros are loops. Generated code, closures and all analyses read this tree.
  */
 export type Plan = Placed &
   (
@@ -56,7 +56,7 @@ export type LoopPlan = {
   readonly over: Plan;
   readonly slot: number;
   readonly test: Plan;
-  /** The third argument of `map(x, test, make)`. */
+  /** Expression that makes each element of the result: the third argument of the CEL macro `map(x, test, make)`. */
   readonly make: Plan | null;
   /** Steps per iteration. */
   readonly cost: number;

@@ -82,7 +82,7 @@ function visitIndexes(plan: Plan, locals: Locals, report: Report): void {
   if ('at' in plan) visit(plan.at, null, locals, report);
 }
 
-/** What a value is in terms of fields, where that can be said. */
+/** Returns the field that a plan refers to, or undefined if it refers to none. */
 export function referenceOf(plan: Plan, locals: Locals): FieldReference | undefined {
   switch (plan.op) {
     case 'root':

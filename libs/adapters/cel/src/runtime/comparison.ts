@@ -67,7 +67,7 @@ type AnyMap = CelMap | JsonObject;
 
 function equalMaps(meter: Meter, left: AnyMap, right: AnyMap, depth: number): boolean {
   const keys = keysOf(left);
-  // Both are listed; each entry is paid for again when it is compared.
+  // Both key lists are paid for here. Each entry is paid for again when it is compared.
   if (!meter.spend(2 * keys.length * OBJECT_KEY) || keys.length !== mapSize(right)) return false;
   return keys.every((key) => {
     const other = lookup(right, key);

@@ -106,9 +106,9 @@ export function trim(meter: Meter, text: string): Value {
 }
 
 /**
- * What a text is cut into, paid for; undefined where it is refused. A text of more pieces than a list may hold, or than the
- * budget pays for, is cut no further than that, and what was cut is paid for all the same: a refusal for its size leaves the rule its budget, and the
- * rule asks again for the next recipient.
+ * Splits a text, and charges the budget. Undefined if it is refused. A text of more pieces than a list may hold, or
+ * than the budget covers, is cut no further than that and charged for the pieces made. A refusal for its size therefore
+ * leaves the rule budget for the next recipient.
  */
 function cut(meter: Meter, text: string, separator: string): readonly string[] | undefined {
   if (!admitsSearch(meter, text, separator)) return undefined;

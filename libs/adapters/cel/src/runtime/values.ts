@@ -119,7 +119,7 @@ const described = (value: Value): string => (value === null ? 'null' : shownType
 
 const NUMBERS: ReadonlySet<string> = new Set(['int', 'uint', 'double']);
 
-/** What most people who see it wanted: text and a number in one text. */
+/** Returns a hint for adding text and a number, the most common cause of this error. */
 function joining(operation: string, types: readonly string[]): string {
   const isJoined = operation === '+' && types.includes('string') && types.some((type) => NUMBERS.has(type));
   return isJoined ? '; text and a number are joined as texts: write string(…) around the number' : '';

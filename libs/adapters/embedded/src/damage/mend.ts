@@ -17,16 +17,17 @@ export type Mended = {
   readonly dropped: string | null;
   /** Where the log is kept as it was before it was cut. */
   readonly kept: string | null;
-  /** Where the data file is kept as it was before; null: nothing was done. */
+  /** Path of the copy of the data file before the change. Null if nothing was changed. */
   readonly fileKept: string | null;
 };
 
 const NOTHING_DONE = { logCanBeCut: false, nothingLost: false, dropped: null, kept: null, fileKept: null } as const;
 
 /**
- * Looks at a data folder that no process works on: its write-ahead log, and all pages of its file. With `drop` a damaged log is
- * cut where the damage begins, for good, or put aside where the data file has all of it; both files are kept as they were. A log that
- * cannot be cut without mixing two times is left, and told as damage. Pages are never mended. Throws `data_locked` where a process has it.
+ * Inspects a data folder that no process uses: its write-ahead log, and all pages of its file. With `drop` a damaged
+ * log is cut for good where the damage begins, or set aside if the data file contains all of it. Both files are copied
+ * first. A log that cannot be cut without mixing two points in time is left, and reported as damage. Pages are never
+ * repaired. Throws `data_locked` if a process uses the folder.
  */
 export function mendFolder(dataDir: string, drop: boolean, now: Instant): Mended {
   const { database, keys } = dataFiles(dataDir);

@@ -48,7 +48,7 @@ export type WalVerdict =
       readonly committed: number;
       /** In bytes from the beginning of the file. */
       readonly at: number;
-      /** Commits behind the damage that can still be read; null where the end is gone, and nobody can count them. */
+      /** Commits after the damage that can still be read. Null if the end is lost, so that they cannot be counted. */
       readonly commitsBehind: number | null;
       readonly remedy: WalRemedy;
     };
@@ -88,7 +88,9 @@ export function readIndex(bytes: Uint8Array): WalIndex | null {
   return { salts: header.slice(32, 40), frames: fields.getUint32(16, true), copied, attempted };
 }
 
-/** The size of a page as the log's header has it, or null where that is no size of a page. */
+/**
+ * Returns the page size in bytes from the header of the write-ahead log, or null if the value is no valid page size.
+ */
 export function pageBytesOf(header: Uint8Array): number | null {
   const size = view(header).getUint32(8);
   return size >= 512 && size <= 65_536 && (size & (size - 1)) === 0 ? size : null;
@@ -101,11 +103,10 @@ export const inspectEmptyWal = (index: WalIndex | null): WalVerdict =>
     : { kind: 'whole', committed: 0 };
 
 /**
- * Judges a log. `frames` are those that stand in the file, whole, in their order; half a one at the end counts for none.
- *
- * What a writer that was interrupted leaves is no damage: a frame cut short, frames of a transaction without its commit, frames of
- * an earlier round of the log (other salts), or what a transaction left that was taken back. None of these was ever
- * followed by a frame that goes on from a commit of theirs.
+ * Checks a write-ahead log for damage. `frames` are the complete frames of the file in order; a partial frame at the
+ * end is ignored. Remains of an interrupted writer are no damage: a frame cut short, frames of a transaction without
+ * its commit, frames of an earlier round of the log (other salts), or frames of a transaction that was rolled back. No
+ * later frame ever builds on these.
  */
 export function inspectWal(
   header: Uint8Array,

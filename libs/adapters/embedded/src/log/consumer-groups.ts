@@ -2,7 +2,7 @@ import type { ConsumeOptions, Consumption, TopicName, EventLoopSlice } from '@ca
 import { createArrivals } from './arrivals.ts';
 import { runPartition, type RecordSource } from './partition-runner.ts';
 
-/** One consumer in a group. `runs` are its assignments, those that are ending among them. */
+/** One consumer in a group, with its assignments, including those that are ending. */
 type Member = { readonly options: ConsumeOptions; readonly runs: Set<Run> };
 type Run = { readonly member: Member; stop(): Promise<void> };
 

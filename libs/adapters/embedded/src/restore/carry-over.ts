@@ -12,7 +12,7 @@ import { carryDocuments } from './carry-documents.ts';
 import { addDelivery, readDeliveries, readDelivery, rewriteDelivery } from './documents.ts';
 import type { Span } from './outstanding.ts';
 
-/** What a restore learned from the folder that it replaces. */
+/** Facts that a restore took from the folder that it replaces. */
 export type CarriedOver = {
   /** Deliveries whose newer end, or doubt, the restored ledger knows now. */
   readonly deliveries: number;

@@ -5,7 +5,7 @@ import type { Statements } from '../statements.ts';
 /** Records of a partition: those from `from` up to and without `to`. */
 export type Span = { readonly topic: string; readonly partition: number; readonly from: number; readonly to: number };
 
-/** What data does, or does again, when a product starts over it. */
+/** Work that the data causes, or repeats, when the product starts on it. */
 export type Outstanding = {
   /** Append time of the newest record; null: there is none. */
   readonly newestAt: Instant | null;

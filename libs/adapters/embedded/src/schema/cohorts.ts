@@ -1,4 +1,4 @@
-/** Who is in which cohort. The index of members holds those who are inside; the other one those who may be forgotten. */
+/** Tables of cohorts and members. One index of members has those inside; the other has those that may be forgotten. */
 export const COHORTS_SCHEMA = `
   CREATE TABLE cohorts (
     workspace TEXT NOT NULL,

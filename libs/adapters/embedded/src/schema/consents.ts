@@ -1,4 +1,4 @@
-/** What people want no more: the document of each person whole, and beside it the columns that are searched by. */
+/** Table of consents: the document of each person, with the columns that are searched. */
 export const CONSENTS_SCHEMA = `
   CREATE TABLE consents (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -69,8 +69,8 @@ export const DELIVERIES_BY_WORKSPACE_AND_STATE = `
 `;
 
 /**
- * What a list is filtered by besides, and an index for each filter that is in the order of the list. That by state holds what is counted over
- * time, so that counting reads no document.
+ * Further filter columns of delivery lists, with an index per filter in the order of the list. The index by state has
+ * the counted columns, so that counting reads no document.
  */
 export const DELIVERIES_BY_ANY_FILTER = `
   ALTER TABLE deliveries ADD COLUMN reason TEXT;
@@ -108,8 +108,9 @@ export const DELIVERIES_INTENT_APART = `
 `;
 
 /**
- * Lists and counts find a state by its phase (stores/delivery-phases.ts), which moves between WAITING and SENDING leave as it is. And the
- * index of slots begins with the unique_id, so that who searches for one needs none besides.
+ * Migration: lists and counts find deliveries by phase instead of state. WAITING and SENDING are one phase
+ * (stores/delivery-phases.ts), so moves between them change no index. The slot index starts with `unique_id`, so that a
+ * search by `unique_id` needs no index of its own.
  */
 export const DELIVERIES_BY_PHASE = `
   ALTER TABLE deliveries ADD COLUMN phase TEXT;

@@ -1,4 +1,6 @@
-/** What was sent to people, as far as limits count it: the document of each person whole, and when it may go. */
+/**
+ * Table of messages that count under limits: the document of each person, with the time from which it may be removed.
+ */
 export const LIMITS_SCHEMA = `
   CREATE TABLE limit_entries (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,4 +1,4 @@
-/** What asking partners needs: deadlines of tasks, the ends of those that are done, and which answer counts. */
+/** Tables for partner calls: deadlines of tasks, the ends of done tasks, and the answer that counts. */
 export const LOOKUPS_SCHEMA = `
   ALTER TABLE tasks ADD COLUMN deadline INTEGER;
   CREATE INDEX tasks_deadline ON tasks (kind, deadline) WHERE done = 0 AND deadline IS NOT NULL;

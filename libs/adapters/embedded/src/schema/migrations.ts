@@ -41,7 +41,7 @@ import { LEASES_BY_END, STORES_SCHEMA } from './stores.ts';
 /** Marks the file as ours, so that nobody else's database is taken for an empty one. `Cari` in ASCII. */
 export const APPLICATION_ID = 0x43617269;
 
-/** Each step brings a file one version further, and never changes once it has been released: only new ones are added. */
+/** Each step migrates a file by one version. A released step never changes; new steps are appended. */
 export const MIGRATIONS: readonly string[] = [
   LOG_SCHEMA,
   STORES_SCHEMA,

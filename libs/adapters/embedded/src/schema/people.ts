@@ -1,4 +1,4 @@
-/** Who may use the deployment: one document a record, and beside it the columns that are searched by. */
+/** Table of the people who may use the deployment: one document per record, with the columns that are searched. */
 export const PEOPLE_SCHEMA = `
   CREATE TABLE people (
     kind TEXT NOT NULL,

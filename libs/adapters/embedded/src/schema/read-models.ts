@@ -1,4 +1,4 @@
-/** What people look up. All of it can be made again from log and ledger, except the sandbox's inbox. */
+/** Tables for lookups by people. All of them can be built again from log and ledger, except the sandbox's inbox. */
 export const READ_MODELS_SCHEMA = `
   CREATE TABLE event_rows (
     partition INTEGER NOT NULL,

@@ -1,4 +1,4 @@
-/** What the stages keep: positions, state of rules, work in custody, and what belongs to the deployment. */
+/** Tables of the stages: positions, rule states, tasks in custody, and data of the deployment. */
 export const STORES_SCHEMA = `
   CREATE TABLE checkpoints (
     consumer_group TEXT NOT NULL,

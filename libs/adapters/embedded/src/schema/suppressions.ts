@@ -18,7 +18,7 @@ export const SUPPRESSIONS_BY_SOURCE = `
   DROP TABLE suppressions_by_address;
 `;
 
-/** Who put an address on the list; null of entries that no person made, and of older ones. */
+/** Author of a suppression. Null for entries that no person made, and for older ones. */
 export const SUPPRESSIONS_ADDED_BY = `
   ALTER TABLE suppressions ADD COLUMN added_by TEXT;
 `;

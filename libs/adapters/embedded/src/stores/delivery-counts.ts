@@ -8,7 +8,10 @@ import { pieceLength, piecesOf, type Counts, type KeptSums, type Piece } from '.
 
 const IN_PIECE = 'created_at >= ? AND created_at < ?';
 const ANY_PHASE = PHASES.map((phase) => `'${phase}'`).join(', ');
-/** The notification of each delivery of a piece, by phase, and once more of those that are SENDING: as they stand at one moment. */
+/**
+ * Lists the notifications of a time span's deliveries by phase, and again of those in SENDING. One statement, so that
+ * both lists are from the same moment.
+ */
 const NOTIFICATIONS = `
   SELECT phase AS state, json_group_array(notification) AS found FROM deliveries ${BY_PHASE}
   WHERE workspace = ? AND phase IN (${ANY_PHASE}) AND ${IN_PIECE} GROUP BY phase
@@ -69,8 +72,9 @@ function add(into: Uint32Array, more: Uint32Array): void {
 }
 
 /**
- * What is counted over time, piece by piece: of a whole piece by the sums that are kept of it, else from its rows, along an index that holds
- * all that is counted. The process goes on with other work after each piece that was read, and after some that were kept.
+ * Counts deliveries over time, in pieces. A whole piece uses its stored sums, if there are any. Otherwise its rows are
+ * read from an index that contains everything counted. Other work may run after each piece that was read, and after
+ * some that were stored.
  */
 export function deliveryCounts(
   reader: Reader,

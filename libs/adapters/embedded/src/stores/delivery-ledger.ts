@@ -95,8 +95,9 @@ function createPlaces() {
 }
 
 /**
- * Workspaces are few and deliveries many: steps from one workspace to the next instead of reading every row. What runs
- * all the time names its index: without statistics SQLite takes one that reads everything in a state.
+ * There are few workspaces and many deliveries, so the query steps from one workspace to the next instead of reading
+ * every row. Frequent queries name their index, because without statistics SQLite chooses an index that reads all rows
+ * of a state.
  */
 const DUE_WORKSPACES = `
   WITH RECURSIVE step (workspace) AS (

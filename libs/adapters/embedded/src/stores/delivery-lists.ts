@@ -8,7 +8,7 @@ import { WHOLE, type DocumentRow } from './delivery-row.ts';
 
 type Key = { readonly created_at: number; readonly id: string };
 
-/** One walk along an index that holds what is wanted in the order of the list. */
+/** A scan of one index that returns the wanted rows in the order of the list. */
 type Walk = { readonly index: string; readonly conditions: readonly Condition[] };
 
 /** All texts with this prefix sort below the prefix followed by the highest character. */

@@ -4,7 +4,7 @@ import { parseJson, stringifyJson } from '@carillon/kernel';
 import type { Row, Statements } from '../statements.ts';
 import { phaseOf } from './delivery-phases.ts';
 
-/** What a move may change, and what says which row it is. */
+/** Columns that a move may change, and the key of the row. */
 export type MovedRow = {
   readonly id: string;
   readonly version: number;
@@ -35,7 +35,7 @@ export type DeliveryRow = MovedRow & {
   readonly intent: string;
 };
 
-/** What a delivery is read from: WHOLE says how. */
+/** Columns from which a delivery is read (see WHOLE): the document, and the intent, which is stored apart. */
 export type DocumentRow = { readonly document: string; readonly intent: string; readonly intent_place: number };
 
 export const WHOLE = `document, intent_place,

@@ -9,7 +9,7 @@ import { documentWrites, toWrite, type DocumentWrite } from './documents.ts';
 export const documentsWithRecordsWrites = (transaction: Transaction) => {
   const { 'documents.write': write } = documentWrites(transaction);
   return {
-    /** Appends the records in the commit of the document if that is written. */
+    /** Writes the document and, if that succeeds, appends the records in the same commit. */
     'documents.writeWithRecords'(document: DocumentWrite, records: PackedRecords): 'done' | 'stale' | 'taken' {
       const answer = write(document);
       if (answer === 'done') appendRecords(transaction, records);

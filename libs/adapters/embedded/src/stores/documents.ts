@@ -28,7 +28,10 @@ export type DocumentWrite = {
 };
 
 export const documentWrites = ({ sql }: Pick<Transaction, 'sql'>) => {
-  /** Returns the version of the stored document, true if it has none, or null if there is no document. */
+  /**
+   * Returns the version of the stored document. Returns true for a document of a collection without versions, and null
+   * if there is no document.
+   */
   function stored(table: string, key: Values, version: VersionColumn | null): Version | true | null {
     const select = `SELECT ${version?.column ?? 1} AS version FROM ${table} WHERE ${equal(Object.keys(key))}`;
     const found = sql.get(select, ...Object.values(key));

@@ -7,14 +7,14 @@ const DAY: Duration = 1440 * MINUTE;
 const [SHORT, LONG]: readonly [Duration, Duration] = [MINUTE, 60 * MINUTE];
 const SHORT_UNTIL: Duration = 2 * DAY;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** What they take besides what they hold, about. */
+/** Estimated bytes of an array and of a name besides their content. */
 const [ARRAY, NAME] = [200, 80];
 
 /** A stretch of time that is counted by itself. */
 export type Piece = {
   readonly from: Instant;
   readonly until: Instant;
-  /** Where its sums are kept; null where a span begins or ends within: then it is counted each time. */
+  /** Key of the stored sums. Null if the span begins or ends within the piece, which is then counted each time. */
   readonly place: string | null;
 };
 
@@ -28,7 +28,7 @@ const placeOf = (workspace: string, at: Instant, length: Duration): string =>
 /** A span of so long is kept in pieces of this length. */
 export const pieceLength = (span: Duration): Duration => (span <= SHORT_UNTIL ? SHORT : LONG);
 
-/** A part of a span in pieces that begin and end at multiples of a length, but for the first and the last. */
+/** Splits a time span into pieces aligned to multiples of `length`. The first and the last piece may be shorter. */
 export function piecesOf(workspace: string, since: Instant, before: Instant, length: Duration): readonly Piece[] {
   const pieces: Piece[] = [];
   for (let from = since; from < before;) {
@@ -42,8 +42,8 @@ export function piecesOf(workspace: string, since: Instant, before: Instant, len
 }
 
 /**
- * Sums by their place, and a number for each person in them. `isWritten`: rows of a place are being written. Beyond so many bytes no more
- * sums are kept; the names of the answer under way are.
+ * Sums by key, with a number for each person in them. `isWritten`: rows of a piece are being written. Above `mostBytes`
+ * no further sums are stored, except for the names of the current request.
  */
 function createSums(isWritten: (place: string) => boolean, mostBytes: number) {
   const sums = new Map<string, Sums>();

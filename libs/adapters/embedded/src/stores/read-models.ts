@@ -168,7 +168,7 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
     return rows.map(eventOf);
   },
   async eventsWithIds(ids, mostOfEach) {
-    // One statement for all: a statement for each id is most of what asking costs.
+    // One statement for all ids, because most of the cost is per statement.
     const rows = reader.all(
       `SELECT event_rows.* FROM json_each(?) AS asked CROSS JOIN event_rows
         WHERE (partition, record_offset) IN

@@ -4,9 +4,9 @@ const MIB = 1024 * 1024;
 
 /** How long the write-ahead log of the data file may be, in bytes. */
 export type WalBounds = {
-  /** What the data file lacks is copied into it from so much on, beside the writer. */
+  /** Bytes missing in the data file from which on the log is copied into it, concurrently with the writer. */
   readonly copyFrom: number;
-  /** From this length on writes wait for a copying that is under way: a disk that is slow at copying slows those who write. */
+  /** Log length from which on writes wait for a running copy, so that a slow disk slows down the writers. */
   readonly waitFrom: number;
   /** No transaction begins at a log of this length: writes are refused until it can begin anew. */
   readonly most: number;

@@ -13,7 +13,7 @@ const port = parentPort;
 if (!port) throw new Error('internal error: this file runs only as a worker thread');
 const { file, busyTimeout, little } = workerData as CopySettings;
 const db = new DatabaseSync(file, { timeout: busyTimeout });
-// What was copied is on the disk before the log begins anew over it.
+// Copied pages must be on disk before the log starts over and overwrites them.
 db.exec('PRAGMA synchronous = FULL');
 const wal = walOf(db);
 const copiedOf = ({ bytes, left }: WalState): number => bytes - left;

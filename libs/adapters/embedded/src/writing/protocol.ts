@@ -23,7 +23,10 @@ export type Write<Table extends Operations> = <Name extends keyof Table & string
 
 export type Request = { readonly name: string; readonly args: readonly unknown[] };
 
-/** How writes of one name that wait together go to the thread as one request, and fail as one. */
+/**
+ * How several queued writes of the same name are sent to the writer thread as one request. They succeed or fail
+ * together.
+ */
 export type Joint = {
   readonly join: (all: readonly never[]) => { readonly argument: unknown; readonly transfer: readonly ArrayBuffer[] };
   /** Returns the result of each write from the result of the joint request. */

@@ -21,8 +21,8 @@ const KEEP_ALIVE_MS = 30_000;
 const LEVELS: Readonly<Record<number, KafkaLogLine['level']>> = { 1: 'error', 2: 'warn', 4: 'info', 5: 'debug' };
 
 /**
- * One `Kafka` object for one client: clients that share one overwrite each other's positions. Its connections can be cut
- * at once, which kafkajs itself cannot do: a client that was given up must not send anything later.
+ * A `Kafka` object for one client, because clients that share one overwrite each other's positions. All its connections
+ * can be cut at once, which kafkajs itself cannot do: a client that was given up must not send anything later.
  */
 export type KafkaClient = {
   readonly kafka: Kafka;

@@ -30,7 +30,7 @@ const KafkaCluster = clusterClass as new (options: ClusterOptions) => Cluster;
 
 type TopicList<Partition> = readonly { readonly topic: string; readonly partitions: readonly Partition[] }[];
 
-/** One broker, as kafkajs speaks with it. Every call is one request. */
+/** A broker of kafkajs' protocol layer. Every call is one request. */
 export type ProtocolBroker = {
   fetch(request: {
     readonly isolationLevel: number;

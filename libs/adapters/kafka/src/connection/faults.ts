@@ -52,7 +52,7 @@ const GROUP = new Set([
 
 const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 
-/** For what is not there yet, as brokers would say it. */
+/** Error for something that does not exist yet, in the form of a broker's error. */
 export const staleError = (message: string): Error =>
   Object.assign(new Error(message), { type: 'LEADER_NOT_AVAILABLE' });
 export const isStale = (error: unknown): boolean => STALE.has(typeOf(error));

@@ -1,7 +1,7 @@
 /**
- * What this adapter uses of kafkajs beyond its public types: the class that finds brokers and speaks the protocol with
- * them, a connection and its queue, and the fetch and produce requests. Their shapes are given where they are used. The version is pinned, and the
- * contract suite runs on real brokers.
+ * Internals of kafkajs that this adapter uses: the class that finds brokers and speaks the protocol, a connection and
+ * its queue, and the fetch and produce requests. Their shapes are declared where they are used. The version is pinned,
+ * and the contract suite runs on real brokers.
  */
 declare module 'kafkajs/src/cluster/index.js' {
   const Cluster: unknown;

@@ -45,7 +45,10 @@ export function readWholeAnswers(): void {
   prototype.connect = connectAnew(prototype.connect);
 }
 
-/** `connect` as kafkajs has it sets `socket` and listens to it before it returns. Exported for the test, which needs both. */
+/**
+ * Wraps kafkajs' `connect`, which sets `socket` and adds the socket's listeners before it returns. Exported for the
+ * test, which compares the wrapped `connect` with the original.
+ */
 export function connectAnew(connect: (this: ReusedConnection) => Promise<unknown>): ReusedConnection['connect'] {
   return function connectWithNothingLeft(this: ReusedConnection): Promise<unknown> {
     const before = this.socket;

@@ -9,7 +9,7 @@ import type { Fetching } from './fetching.ts';
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5000;
 
-/** One partition for as long as this member of the group has it. */
+/** Assignment of one partition to this member of the group. */
 export type Assignment = {
   readonly partition: number;
   /** Resolves when its last worker was told and its handler has returned. */
@@ -74,7 +74,8 @@ export function startAssignment(
       }
       await lose();
       lose = () => Promise.resolve();
-      // It stays stopped: once the log has grown to the position again, other records would stand there.
+      // The partition stays stopped, because once the log has grown to the position again, other records would be at
+      // that position.
       if (needsPerson) return standStill(options, partition, ending.signal);
       if (ending.signal.aborted) return;
       await pause(delay, undefined, { signal: ending.signal }).catch(() => undefined);

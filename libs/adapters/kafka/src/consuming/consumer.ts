@@ -32,7 +32,10 @@ export type ConsumerSources = {
 /** Where a failure is the consumer's as a whole and not one partition's. */
 const WHOLE_CONSUMER = -1;
 
-/** One member of a group: workers for the partitions that it is given, each from where its worker says. */
+/**
+ * Starts a member of a group, with one worker for each assigned partition. Reading starts at the offset that the worker
+ * names.
+ */
 export async function startConsumer(
   options: ConsumeOptions,
   settings: ConsumerSettings,

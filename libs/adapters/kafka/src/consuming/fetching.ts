@@ -107,7 +107,7 @@ export function createFetching(topic: TopicName, brokers: Brokers, bounds: Bound
         return undefined;
       }
       if (!isUnreadable(error)) throw error;
-      // One partition holds what cannot be read, and the answer does not say which: ask for each alone.
+      // The response does not say which partition cannot be read, so each is requested alone.
       for (const buffer of group) {
         await fetchOnce(leader, [buffer], 0).catch((own: unknown) => settle(buffer, own));
       }

@@ -1,6 +1,7 @@
 /**
- * Who has a partition of a group within this process. After an expulsion, or when a member stops while its handler still
- * runs, the group may give the partition to another member here: its worker begins when the old one has ended.
+ * Tracks which assignment has a partition of a group within this process. After an expulsion, or when a member stops
+ * while its handler runs, the group may give the partition to another member here. Its worker starts when the old one
+ * has ended.
  */
 export type Handovers = {
   /** Resolves when no assignment in this process holds the partition. */

@@ -5,7 +5,7 @@ import { AssignerProtocol } from 'kafkajs';
 import type { Brokers, ProtocolBroker } from '../connection/cluster.ts';
 import { isExpulsion, isRebalance, isRefusal } from '../connection/faults.ts';
 
-/** What one join of the group gave: it holds until the group rebalances. */
+/** Result of joining the group, valid until the group rebalances. */
 export type Generation = {
   readonly id: number;
   readonly memberId: string;
@@ -182,7 +182,7 @@ async function join(withCoordinator: WithCoordinator, known: string, options: Me
   return { id: group.generationId, memberId, partitions: decoded?.assignment[topic] ?? [] };
 }
 
-/** Each partition to one member, by number: members differ by one partition at most. */
+/** Assigns the partitions to members by number, so that members differ by at most one partition. */
 function assign(
   members: readonly string[],
   { topic, partitionCount }: MembershipOptions,

@@ -7,7 +7,9 @@ import type { DisposableProducer } from './disposable-producer.ts';
 import { createLane, refusal } from './lane.ts';
 import { ReadyRecord } from './record-batch.ts';
 
-/** What a topic takes (`max.message.bytes`), and what Kafka adds to one record in a batch of its own. */
+/**
+ * Maximum message size of a topic (`max.message.bytes`), and the bytes that Kafka adds to a batch and to each record.
+ */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const BATCH_OVERHEAD_BYTES = 256;
 const RECORD_OVERHEAD_BYTES = 32;

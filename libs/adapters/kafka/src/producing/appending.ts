@@ -13,14 +13,14 @@ export type Call = {
 /** A record on its way, with the call that it belongs to. */
 export type Entry = {
   readonly call: Call;
-  /** Its place among the records of the call. */
+  /** Index of the record within the call. */
   readonly index: number;
   readonly topic: TopicName;
   readonly message: ReadyRecord;
   readonly bytes: number;
 };
 
-/** What goes into one send: at most this many bytes per partition, or one larger record. */
+/** Maximum bytes per partition in one send, or one larger record. */
 export const PARTITION_BYTES = 900 * 1024;
 const SEND_BYTES = 8 * 1024 * 1024;
 const SEND_RECORDS = 10_000;

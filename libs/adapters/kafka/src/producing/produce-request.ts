@@ -19,7 +19,7 @@ export type ProduceArguments = {
   readonly topicData: readonly { readonly topic: string; readonly partitions: readonly PartitionData[] }[];
 };
 
-/** What kafkajs takes for an encoder: it copies `buffer` behind the header of the request. */
+/** Encoder type that kafkajs expects: it copies `buffer` after the request header. */
 type Encoded = { readonly buf: Buffer; readonly buffer: Buffer };
 type Made = { readonly request: { readonly encode: () => Promise<unknown> } };
 
@@ -68,7 +68,7 @@ const isReady = ({ topicData }: ProduceArguments): boolean =>
     partitions.every(({ messages }) => messages.every((message) => message instanceof ReadyRecord)),
   );
 
-/** From now on kafkajs sends what is a `ReadyRecord` by our encoder, and all else by its own. */
+/** Makes kafkajs send requests of `ReadyRecord`s with our encoder. All other requests use its own encoder. */
 export function sendReadyRecords(): void {
   changeRequests(produceDefinition as RequestKind<ProduceArguments, Made>, (made, args, version) => {
     if (!isReady(args)) return made;

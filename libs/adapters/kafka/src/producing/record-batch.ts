@@ -67,7 +67,7 @@ export class ReadyRecord {
     this.tail = tail;
   }
 
-  /** What kafkajs looks at before it groups messages. */
+  /** kafkajs reads this field before it groups messages. */
   get value(): Buffer {
     return this.tail;
   }

@@ -113,7 +113,7 @@ export function readAnswer(payload: Buffer): FetchAnswer {
 
 const textOf = (value: Text): string => (Buffer.isBuffer(value) ? value.toString('utf8') : (value ?? ''));
 
-/** What kafkajs has read, as we read it. */
+/** Converts a response that kafkajs parsed to the form of our own parser. */
 export function fromKafkajs({ responses, ...rest }: TheirAnswer): FetchAnswer {
   const messageOf = (message: TheirMessage): FetchedMessage => ({
     offset: Number(message.offset),

@@ -9,7 +9,10 @@ type Exchange = (message: object) => Promise<{ readonly i?: string } | undefined
 type Login = { authenticate(): Promise<void> };
 type LoginProvider = (connection: { readonly saslAuthenticate: Exchange }) => Login;
 
-/** Kafka's own tools allow 16,384. A count without a bound would let a broker keep a thread busy for hours. */
+/**
+ * Maximum SCRAM iterations accepted from a broker. Kafka's own tools allow 16,384. Without a maximum a broker could
+ * keep a thread busy for hours.
+ */
 const MAX_ITERATIONS = 100_000;
 
 const SCRAM: Readonly<Partial<Record<Sasl['mechanism'], unknown>>> = {

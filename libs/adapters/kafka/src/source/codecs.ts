@@ -158,7 +158,7 @@ const unpackZstd: Unpack | null = zstdDecompressSync
   ? (bytes, maxOutputLength) => zstdDecompressSync(bytes, { maxOutputLength })
   : null;
 
-/** By the number that Kafka gives them in the attributes of a batch. */
+/** Compression codecs by their number in the attributes of a batch. */
 const CODECS: readonly ({ readonly name: string; readonly unpack: Unpack | null } | undefined)[] = [
   { name: 'none', unpack: (bytes) => bytes },
   { name: 'gzip', unpack: unpackGzip },

@@ -107,7 +107,8 @@ export async function connectBroker(
   };
   closing.addEventListener('abort', close, { once: true });
   try {
-    // kafkajs waits without a timer for what a broker older than 1.0 says to a login.
+    // A broker older than 1.0 may never respond to a login, and kafkajs sets no timeout for the response. The deadline
+    // ends the wait.
     await orFail(name, unlessAborted(deadline, broker.connect()));
     refuseOld(broker.versions);
   } catch (error) {
@@ -175,7 +176,7 @@ async function allowedAddress(guard: AddressGuard, host: string, name: string) {
 
 function tlsOf({ tls }: TopicTarget, host: string): ConnectionOptions {
   return {
-    // For an address, Node compares the certificate with the address that it connects to.
+    // If the host is an address, Node compares the certificate with the address.
     ...(isIP(host) === 0 && { servername: host }),
     minVersion: 'TLSv1.2',
     rejectUnauthorized: true,

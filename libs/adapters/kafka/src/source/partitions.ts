@@ -12,7 +12,7 @@ export type Plan = {
   readonly places: readonly ReadPlace[];
   /** Topics that are not read, or in part. */
   readonly problems: ReadonlyMap<string, SourceProblem<TableReason>>;
-  /** Topics that the position did not know. */
+  /** Topics of the source without a stored position. */
   readonly named: readonly string[];
   /** Shape of the metadata that it was made from. */
   readonly shape: string;

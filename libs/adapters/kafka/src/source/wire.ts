@@ -61,7 +61,10 @@ export class CompactWriter {
   }
 }
 
-/** Reads the compact form. Throws RangeError at the end of the bytes. */
+/**
+ * Reads values in the compact form of Kafka's protocol, whose lengths are varints. Throws RangeError at the end of the
+ * bytes.
+ */
 export class CompactReader {
   readonly #bytes: Buffer;
   #at = 0;

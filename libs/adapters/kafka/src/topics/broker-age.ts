@@ -2,7 +2,10 @@ import { CarillonError } from '@carillon/kernel';
 import { createBrokers } from '../connection/cluster.ts';
 import type { KafkaConnection } from '../connection/options.ts';
 
-/** By number of the request: the version that we are tested with. Kafka 3.9 speaks all of them, and so does 2.3. */
+/**
+ * Required requests by their number, with the version that Carillon is tested with. Kafka 2.3 to 3.9 support all of
+ * them.
+ */
 const NEEDED: Readonly<Record<string, { readonly name: string; readonly version: number }>> = {
   0: { name: 'Produce', version: 7 },
   1: { name: 'Fetch', version: 10 },

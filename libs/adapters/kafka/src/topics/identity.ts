@@ -9,7 +9,7 @@ import { createReader } from '../reading/reader.ts';
 import { IDENTITY_HEADER, isIdentity } from '../reading/records.ts';
 import { createWatermarks } from '../watermarks.ts';
 
-/** What the log calls itself, and the topics that it was made with. */
+/** Id of the log, and the topics with which it was created. */
 export type LogIdentity = { readonly logId: LogId; readonly topics: readonly TopicName[] };
 
 const CONFIG = 'carillon.config';

@@ -3,7 +3,7 @@ import type { Duration } from '@carillon/kernel';
 import type { TopicName } from '@carillon/ports';
 import { MAX_MESSAGE_BYTES } from '../producing/appender.ts';
 
-/** What `schemas/topics` says about a topic, as far as brokers have to know it. */
+/** Settings of a topic in `schemas/topics` that brokers need. */
 export type TopicDefinition = { readonly partitions: number; readonly retention: string };
 export type TopicDefinitions = Readonly<Record<TopicName, TopicDefinition>>;
 
@@ -72,8 +72,8 @@ export function settingsOf(topic: TopicName, definition: TopicDefinition, option
 }
 
 /**
- * Retention, and segments of one day: Kafka removes whole segments, and with its own seven days records would stay up to a week longer.
- * Topics that are always kept need no segments of a day.
+ * Returns retention settings with segments of one day. Kafka removes whole segments, and with its default of seven days
+ * records would stay up to a week longer. Topics that are kept forever need no daily segments.
  */
 function retentionSettings(
   topic: TopicName,

@@ -6,7 +6,7 @@ type Shape = string;
 
 /** Fields of an index description that say nothing of what it does. */
 const SILENT: ReadonlySet<string> = new Set(['v', 'name', 'ns', 'background', 'storageEngine']);
-/** What a field means when it is not there. */
+/** Meaning of absent fields. */
 const USUAL: Readonly<Record<string, unknown>> = { unique: false, sparse: false, hidden: false };
 
 /** Order matters among the keys and nowhere else. */

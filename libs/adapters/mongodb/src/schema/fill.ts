@@ -38,7 +38,7 @@ export async function fillDeliveries(db: Db, attempt: Attempt): Promise<void> {
   }
 }
 
-/** The same for messages of the inbox, which nobody changes. */
+/** Fills the columns of inbox messages, which never change. */
 export async function fillInbox(db: Db, attempt: Attempt): Promise<void> {
   const inbox = db.collection<{ readonly _id: string; readonly workspace: string; readonly message: string }>('inbox');
   for (;;) {

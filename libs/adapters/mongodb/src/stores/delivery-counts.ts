@@ -14,7 +14,7 @@ export function deliveryCounts(
     workspace: { $eq: workspace },
     createdAt: { $gte: since, $lt: before },
   });
-  // By what it does, not by its name: it may have been made under another.
+  // The index is named by its keys, because it may have been created under another name.
   const byIndex = { hint: { ...BY_STATE.key } };
   const aggregate = <Row extends object>(...stages: readonly object[]): Promise<Row[]> =>
     attempt(() => ledger.aggregate<Row>([...stages], byIndex).toArray());

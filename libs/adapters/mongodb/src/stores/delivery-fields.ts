@@ -20,7 +20,7 @@ export const movingFields = ({ intent, ...moving }: Delivery) => ({
   moving: stringifyJson({ ...moving, intent: intent.id }),
 });
 
-/** The same with an intent that is new to the document. Slot and time of creation never change, and neither does who inserted it. */
+/** All fields of a document, for an intent that is new to it. Slot, creation time and inserter never change. */
 export const fieldsOf = (delivery: Delivery) => ({
   ...movingFields(delivery),
   notification: delivery.intent.notification,

@@ -239,9 +239,9 @@ function createInsert(
   let expectsRepeats = false;
 
   /**
-   * A bulk with one duplicate in it costs some databases an insert for each document, so where duplicates are likely, those that are here
-   * are asked for first and left out. What a majority holds is never removed, so their answers are right; of all others the unique indexes
-   * decide.
+   * Inserts deliveries in one bulk. Some databases split a bulk with one duplicate into an insert per document. If
+   * duplicates are likely, known deliveries are therefore read first and not inserted again. The read only returns
+   * documents that a majority holds, which are never rolled back. The unique indexes detect all other duplicates.
    */
   async function insertRun(deliveries: readonly Delivery[]): ReturnType<DeliveryLedger['insert']> {
     const token = writeToken();
@@ -305,7 +305,7 @@ const totals = (
     const counts = await attempt(() =>
       ledger
         .aggregate<{ _id: DeliveryState; count: number }>([{ $group: { _id: '$state', count: { $sum: 1 } } }], {
-          // By what it does, not by its name: it may have been made under another.
+          // The index is named by its keys, because it may have been created under another name.
           hint: { ...BY_STATE.key },
         })
         .toArray(),

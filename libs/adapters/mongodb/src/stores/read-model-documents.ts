@@ -49,7 +49,7 @@ const deadLetterFields = (row: Omit<DeadLetterRow, 'id'>): Omit<DeadLetterRow, '
   ownPartition: row.ownPartition,
   ownOffset: row.ownOffset,
   redrivenAt: row.redrivenAt,
-  // A document of before has none.
+  // Documents of earlier releases lack these fields.
   redrivenBy: row.redrivenBy ?? null,
   dismissedAt: row.dismissedAt ?? null,
   dismissedBy: row.dismissedBy ?? null,

@@ -121,7 +121,7 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
             all.slice(0, mostOfEach).map(eventOf),
           );
         }
-        // One id may have so many events that they crowd out those of the others.
+        // Each id is read separately, because one id may have so many events that they crowd out the others.
         const each = await attempt(() =>
           Promise.all(run.map((id) => events.find({ id: { $eq: id } }, { limit: mostOfEach }).toArray())),
         );

@@ -107,7 +107,7 @@ async function open(address: string, url: SourceUrl, ssl: pg.ClientConfig['ssl']
     ...(wish.kind === 'sql' && { statement_timeout: STATEMENT_TIMEOUT_MS }),
   };
   const client = new pg.Client({
-    // Each value is given, because `pg` takes what is left out from the environment of the process.
+    // All values are set, because `pg` reads missing ones from the environment of the process.
     host: address,
     port: url.port,
     user: url.user,

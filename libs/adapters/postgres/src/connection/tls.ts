@@ -20,7 +20,7 @@ export function chooseTls(url: SourceUrl, ca: string | null, isPrivate: boolean)
   if (mode === 'disable') return { use: 'never' };
   const verifies = mode.startsWith('verify');
   const options: ConnectionOptions = {
-    // For an address, `pg` compares the certificate with the address that it connects to.
+    // If the host is an address, `pg` compares the certificate with the address.
     ...(isIP(url.host) === 0 && { servername: url.host }),
     minVersion: 'TLSv1.2',
     rejectUnauthorized: verifies,

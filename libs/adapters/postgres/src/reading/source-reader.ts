@@ -30,7 +30,7 @@ export type ReadingOrder = {
   readonly handlers: SourceHandlers;
 };
 
-/** Starts reading a database: see `open` of ChangeSources. */
+/** Starts to read the changes of a database. Implements `ChangeSources.open`. */
 export function openReader(order: ReadingOrder): SourceReader {
   const run = new SourceRun(order);
   const ended = run.run();

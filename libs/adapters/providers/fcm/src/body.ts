@@ -9,7 +9,7 @@ export type PushRequest = {
   /** A registration token, or a Firebase Installation ID. */
   readonly token: string;
   readonly content: PushContent;
-  /** What is left until the message may no longer be sent; 0: now or never. */
+  /** Time until the message may no longer be sent. 0: deliver now or never. */
   readonly timeToLive: Duration;
   readonly now: Instant;
 };

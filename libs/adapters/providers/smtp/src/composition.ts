@@ -59,7 +59,9 @@ function canonicalOfPath(path: string): string | null {
 const envelopeOf = (from: string, to: string, bytes: Buffer): ComposedMail | null =>
   /^[^\s<>\p{C}]+@[^\s<>\p{C}]+$/u.test(from) ? { from, to: pathOf(to), bytes } : null;
 
-/** Composes any mail with the library. Exported for the law that plain mails are equal. */
+/**
+ * Composes any mail with nodemailer. Exported for the test that compares the result with the fast path for plain mails.
+ */
 export function composeAny(
   message: RenderedEmail,
   to: string,

@@ -15,7 +15,7 @@ export type Outcome = {
   readonly wait: Duration | null;
 };
 
-/** One row: the first that fits decides. What it leaves out fits anything. */
+/** A row of the table. The first matching row decides. Absent fields match anything. */
 export type OutcomeRow = Partial<Outcome> & {
   readonly verdict: ProviderVerdict;
   /** Reply codes. */

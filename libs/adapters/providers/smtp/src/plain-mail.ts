@@ -14,9 +14,9 @@ const MESSAGE_ID = /^<[a-zA-Z0-9._-]+@[a-zA-Z0-9.-]+>$/;
 const TEXT = /^[\n -~]+$/;
 
 /**
- * A mail that needs no encoding of any kind: a text of ASCII in short lines, and a sender, recipient and subject of plain words. Written
- * as the library writes it, byte for byte, in a tenth of the time. Null for every other mail. `to` is canonical, and `headers` are
- * lines that stand before all others.
+ * Composes a mail that needs no encoding: ASCII text in short lines, and plain words as sender, recipient and subject.
+ * The bytes equal those of the library, in a tenth of the time. Null for any other mail. `to` is canonical, and
+ * `headers` are the first lines.
  */
 export function plainMail(
   { from, subject, text, html, messageId }: RenderedEmail,

@@ -119,7 +119,7 @@ export class SessionPool {
     });
   }
 
-  /** Gives the place to the next in line. */
+  /** Gives the caller's slot in the pool to the next waiting caller, or frees the slot. */
   #leave(): void {
     const [next] = this.#waiting;
     if (next && !this.#closed) return next.grant();

@@ -3,7 +3,10 @@ export type SmtpReply = {
   readonly code: number;
   /** Such as `5.1.1`. Null if it is missing or its class contradicts the reply code. */
   readonly enhanced: string | null;
-  /** Its text without codes, lines joined. It may echo addresses: `redact.ts` stands between it and everyone else. */
+  /**
+   * Text of the reply without codes, in one line. It may echo addresses, so it only leaves this adapter through
+   * `redact.ts`.
+   */
   readonly text: string;
 };
 

@@ -65,8 +65,8 @@ function resultOf(failure: SmtpFailure, hidden: Hidden, now: Instant): ProviderR
 }
 
 /**
- * Whether a connection that was kept had ended before the body was asked for. A 421 to the first command is the goodbye
- * of a server that got tired of waiting, and crossed the command; one that means the message says so to a new connection.
+ * Returns true if a reused connection had ended before the body was requested. A 421 to the first command is the late
+ * goodbye of a server whose idle timeout passed. A server that means the message repeats it on a new connection.
  */
 const wasDead = ({ stage, lost, reply }: SmtpFailure): boolean =>
   stage === 'mail' ? lost === true || reply?.code === 421 : lost === true && stage !== 'body' && stage !== 'dot';

@@ -14,7 +14,7 @@ const QUIT_TIMEOUT_MS = 1000;
 /** Longer replies are nobody's. */
 const MAX_REPLY = 16 * 1024;
 
-/** What the library adds to its errors, read as unknown: only what is checked here is believed. */
+/** Error of the library, with fields of unknown type that must be checked before use. */
 type LibraryError = Error & { code?: unknown; command?: unknown; response?: unknown; timeoutType?: unknown };
 
 /**
@@ -41,8 +41,8 @@ const REFUSED_ACCOUNT = { verdict: 'refused_account', alert: true } as const;
 const COMMAND_STAGE: Readonly<Record<string, SmtpStage>> = { 'RCPT TO': 'rcpt', DATA: 'data' };
 
 /**
- * One connection to a mail server: greeted, secured and logged in, then one message after the other. It wraps the
- * library's connection so that every way in which one can end, and the library has many, becomes a value.
+ * One connection to a mail server: greeted, secured and logged in, then one message at a time. Wraps the library's
+ * connection so that each of the many ways in which it can end becomes a value.
  */
 export class SmtpSession {
   /** Messages that were accepted over it. */
@@ -100,7 +100,7 @@ export class SmtpSession {
     return !this.#ended && socket !== null && !socket.destroyed && socket.writable;
   }
 
-  /** Called once when the connection is over, also from the other side while nobody uses it. */
+  /** Called once when the connection has ended, including while it is idle. */
   onEnd(listener: () => void): void {
     this.#connection.once('end', listener);
   }

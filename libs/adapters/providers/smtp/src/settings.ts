@@ -20,7 +20,7 @@ export const DEFAULT_TIMEOUTS: SmtpTimeouts = {
   attempt: 150_000,
 };
 
-/** What one connection needs to know of its account. */
+/** Settings of an account that one connection needs. */
 export type SessionSettings = {
   readonly host: string;
   readonly port: number;
@@ -45,6 +45,6 @@ export function tlsMode(account: AccountOf<'smtp'>): SessionSettings['tls'] {
   return account.user === undefined ? 'opportunistic' : 'starttls';
 }
 
-/** What must never be seen of them. The password first, because it may hold the user's name. */
+/** Texts that must never be shown. The password comes first, because it may contain the user's name. */
 export const credentialsOf = ({ login }: SessionSettings): readonly string[] =>
   login === null ? [] : [login.password, login.user];

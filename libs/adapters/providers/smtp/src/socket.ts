@@ -30,7 +30,7 @@ const refusedAddress: SmtpFailure = silence(
   { code: 'refused_address', verdict: 'refused_account', alert: true },
 );
 /**
- * The same for an unknown name and for one with only forbidden addresses, because tenants must not learn the
+ * Equal for an unknown name and for a name with only forbidden addresses, because tenants must not learn the
  * difference.
  */
 const unresolved: SmtpFailure = silence(

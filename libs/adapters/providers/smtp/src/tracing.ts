@@ -5,9 +5,8 @@ import type { MailTracing } from './composition.ts';
 const NAME = 'carillon';
 
 /**
- * What goes with a message so that a report about it finds its attempt again (docs/internals/evidence.md): a header that the
- * provider of the account gives back with its events, and an envelope sender of its own (VERP), to which mail servers
- * report.
+ * Returns what a message carries so that a report about it finds its attempt (docs/internals/evidence.md): a header
+ * that the provider repeats in its events, and a separate envelope sender (VERP) for reports of mail servers.
  */
 export const tracingOf = ({ receipts, return_path: domain }: AccountOf<'smtp'>, token: string): MailTracing => ({
   headers: headersFor(receipts, token),

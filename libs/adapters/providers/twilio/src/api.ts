@@ -90,8 +90,8 @@ export function createTwilioApi(credentials: TwilioCredentials, options: TwilioA
   }
 
   /**
-   * A client for one call: whatever the library does with a failure, `ends` keeps what really happened. Null: the
-   * library could not be loaded.
+   * Returns a client for one call, or null if the library could not be loaded. `ends` records how the request really
+   * ended, whatever the library makes of a failure.
    */
   async function clientFor(signal: AbortSignal, ends: RequestEnd[]): Promise<TwilioClient | null> {
     const loaded = await library();

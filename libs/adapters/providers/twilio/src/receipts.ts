@@ -98,8 +98,8 @@ export function readTwilioStatus(body: Uint8Array, token: string | null): Result
 }
 
 /**
- * What Twilio says, proved. Under an address with a token it is always a status. Without one it is what somebody wrote to us,
- * or the status of a message that the account sent for others, which has no token and belongs to nobody here.
+ * Reads a verified callback of Twilio. At an address with a token it is a status. Without a token it is a message from
+ * a person, or the status of a message that the account sent outside Carillon.
  */
 function readTwilio({ body, token }: Pick<ReceiptCallback, 'body' | 'token'>): ReceiptReading {
   const status = new URLSearchParams(Buffer.from(body).toString('utf8')).get('MessageStatus') ?? 'received';
@@ -117,14 +117,17 @@ function readTwilio({ body, token }: Pick<ReceiptCallback, 'body' | 'token'>): R
 /** A message that somebody sent to one of our numbers. */
 export type InboundSms = {
   readonly eventId: string;
-  /** As Twilio writes them, in E.164; the sender of ours may be a short code. */
+  /** Sender and recipient in E.164, as Twilio writes them. Our number may be a short code. */
   readonly from: string;
   readonly to: string;
   readonly messagingService: string | null;
   readonly wish: 'stop' | 'start' | null;
 };
 
-/** What somebody wrote to us. `OptOutType` is Twilio's own judgement, where Advanced Opt-Out is on; it counts first. */
+/**
+ * Reads a message from a person. `OptOutType` is Twilio's own classification with Advanced Opt-Out, and takes
+ * precedence.
+ */
 export function readTwilioInbound(body: Uint8Array): Result<InboundSms, CarillonError> {
   const fields = new URLSearchParams(Buffer.from(body).toString('utf8'));
   const [eventId, from, to] = [fields.get('MessageSid') ?? '', fields.get('From') ?? '', fields.get('To') ?? ''];

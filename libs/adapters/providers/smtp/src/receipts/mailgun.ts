@@ -24,7 +24,10 @@ export function mailgunNonce(body: Uint8Array, signingKey: string, now: Instant)
   return isRecent(timeAt(json.value, 'signature', 'timestamp'), now) ? token : null;
 }
 
-/** One event: https://documentation.mailgun.com/docs/mailgun/user-manual/events/events. `field` holds the token. */
+/**
+ * Reads one event: https://documentation.mailgun.com/docs/mailgun/user-manual/events/events. `field` contains the
+ * token.
+ */
 export function readMailgun(body: Uint8Array, field = 'carillon'): Reading {
   const json = readCallback(body);
   if (!json.ok) return json;

@@ -4,13 +4,19 @@ import type { Callback, Reading } from '../../../callbacks/callback.ts';
 import { sameSecret } from '../../../callbacks/compare.ts';
 import { readCallback, textAt, timeAt, unreadable } from '../../../callbacks/fields.ts';
 
-/** Postmark signs nothing: it shows the user and password that stand in the webhook's address. `credentials`: `user:password`. */
+/**
+ * Returns true if a request presents the user and password of the webhook's URL, because Postmark signs nothing.
+ * `credentials` has the form `user:password`.
+ */
 export function isFromPostmark({ headers }: Pick<Callback, 'headers'>, credentials: string): boolean {
   const [, encoded] = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(headers['authorization'] ?? '') ?? [];
   return encoded !== undefined && sameSecret(Buffer.from(encoded, 'base64').toString('utf8'), credentials);
 }
 
-/** One record: https://postmarkapp.com/developer/webhooks/webhooks-overview. `field` of the metadata holds the token. */
+/**
+ * Reads one record: https://postmarkapp.com/developer/webhooks/webhooks-overview. `field` of the metadata contains the
+ * token.
+ */
 export function readPostmark(body: Uint8Array, field = 'carillon'): Reading {
   const json = readCallback(body);
   if (!json.ok) return json;

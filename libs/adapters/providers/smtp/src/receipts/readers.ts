@@ -52,7 +52,8 @@ export function createMailReceiptReader({ http, clock, leases }: ReceiptReaderDe
 
   async function readFromSns({ body }: ReceiptCallback, topic: string): Promise<ReceiptReading> {
     const message = readSns(body);
-    // No certificate is fetched for another topic, because anyone with a topic could trigger requests.
+    // Messages of another topic are refused before their certificate is fetched. Otherwise anyone with an SNS topic
+    // could make this server send requests.
     if (!message.ok || message.value.topic !== topic) return UNPROVED;
     const certificate = await certificateAt(message.value.certificateUrl);
     if (certificate === null) return { kind: 'unavailable', detail: 'The certificate of SNS cannot be fetched now.' };

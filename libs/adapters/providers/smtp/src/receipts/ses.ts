@@ -5,8 +5,8 @@ import { listAt, readCallback, textAt, timeAt, unreadable } from '../../../callb
 import type { SnsMessage } from './sns.ts';
 
 /**
- * What SES published to the topic: an event of a configuration set (`eventType`) or a feedback notification of an identity
- * (`notificationType`). Only the first carries tags, and so the token.
+ * Reads a message that SES published to the topic: an event of a configuration set (`eventType`) or a feedback
+ * notification of an identity (`notificationType`). Only the first has tags, and so the token.
  * https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
  */
 export function readSes(message: SnsMessage, tag = 'carillon'): Reading {
@@ -31,7 +31,7 @@ export function readSes(message: SnsMessage, tag = 'carillon'): Reading {
 
 type Part = { readonly part: string; readonly words: readonly string[]; readonly status: string };
 
-/** Each message has one recipient, so the first listed one is it. */
+/** Each message has one recipient, so the first listed recipient is used. */
 function partOf(event: Json, kind: string): Part {
   switch (kind) {
     case 'Bounce': {
