@@ -1,6 +1,6 @@
 import { failureOf, noAnswer, passes, readFailure, SendError, type Failure } from './send-error.ts';
 
-/** The result of one event of a batch: the id under which it is stored, or why it is not. */
+/** Result of one event of a batch: the id under which it is stored, or why it was refused. */
 export type BatchResult =
   | { readonly id: string; readonly error?: undefined }
   | { readonly error: SendError; readonly id?: undefined };
@@ -38,7 +38,7 @@ function lineOf(event: object): Line {
   return neverSent('invalid_json', 'The event has no JSON: it is undefined, or holds a BigInt or a cycle. Convert it.');
 }
 
-/** Writes events as lines, in parts that one request may carry. Never throws. */
+/** Formats events as lines, split into parts that fit into one request. Never throws. */
 export function splitEvents(events: readonly object[]): readonly (readonly Line[])[] {
   const parts: Line[][] = [];
   let part: Line[] = [];
@@ -58,7 +58,7 @@ export function splitEvents(events: readonly object[]): readonly (readonly Line[
   return parts;
 }
 
-/** Lines of one request of which some have no result yet. */
+/** Tracks which lines of a batch request have no result yet. */
 export function createOpenLines(lines: readonly Line[]) {
   const ids = new Map<number, string>();
   const refusals = new Map<number, Failure>();

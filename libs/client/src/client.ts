@@ -24,7 +24,7 @@ export type ClientOptions = {
   readonly credential: Credential;
   /** Milliseconds that `send` may take, repeats and waits included; 60,000 unless told. */
   readonly deadline?: number;
-  /** Milliseconds that one request may take; 10,000 unless told, as the server takes a body no longer. */
+  /** Maximum milliseconds of one request. Defaults to 10,000, because the server reads a body no longer than that. */
   readonly attemptTimeout?: number;
   readonly onRepeat?: (repeat: Repeat) => void;
   /** In place of the platform's own, for a proxy or a dispatcher. */
@@ -77,7 +77,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 /** A batch has an answer for each event. */
 const MAX_BATCH_RESPONSE_BYTES = 4 * 1024 * 1024;
 
-/** What one request is made of, and what its answer means. */
+/** Content of one request, and how its response is read. */
 type Sending = {
   readonly key: string;
   readonly contentType: string;
@@ -139,7 +139,7 @@ export function createClient(options: ClientOptions): Client {
       }
       if (!passes(last.status)) return { failure: last, attempts, mayPass: false };
       const wait = waitBefore(attempts, tried.retryAfter, Math.random);
-      // Whoever is told to come back after the deadline need not wait for it.
+      // If the next attempt would start after the deadline, give up now instead of waiting.
       if (signal.aborted || Date.now() + wait >= ends) break;
       options.onRepeat?.({ key, attempt: attempts, wait, failure: last });
       await pause(wait, signal);

@@ -1,10 +1,10 @@
-/** What an answer says of its failure (RFC 9457), as far as it came. */
+/** Failure that a response describes (RFC 9457), as far as it was received. */
 export type Failure = {
   /** Status of the last answer; 0 where none came. */
   readonly status: number;
   /** The stable code (docs/errors.md); `no_answer` where none came, `unknown` where an answer had none. */
   readonly code: string;
-  /** What to do, in the server's words. */
+  /** Instruction from the server what to do. */
   readonly detail: string;
   /** Names the request in the server's log. */
   readonly requestId: string | null;
@@ -14,14 +14,14 @@ export type Failure = {
   readonly cause?: unknown;
 };
 
-/** An event that was not sent, or of which nobody knows whether it was. Nothing of the event or the credential stands in it. */
+/** An event that was not sent, or whose sending is uncertain. Contains nothing of the event or the credential. */
 export class SendError extends Error implements Failure {
   readonly status: number;
   readonly code: string;
   readonly detail: string;
   readonly requestId: string | null;
   readonly pointer: string | null;
-  /** Sent again under this key the event counts once, whatever became of it. */
+  /** Idempotency key of the event. Sent again under this key, the event counts once, whatever happened before. */
   readonly key: string;
   /** Requests that were made. */
   readonly attempts: number;
@@ -56,7 +56,7 @@ export const noAnswer = (detail: string): Failure => ({
   pointer: null,
 });
 
-/** Reads a problem; of anything else, such as a proxy's page, the status is what is told. */
+/** Reads a problem body. For any other body, such as a proxy's page, only the status is used. */
 export function readFailure(status: number, body: string): Failure {
   let problem: Readonly<Record<string, unknown>> = {};
   try {
@@ -68,7 +68,7 @@ export function readFailure(status: number, body: string): Failure {
   return failureOf(status, problem);
 }
 
-/** Reads the fields of a problem, as far as they are there. */
+/** Returns the fields of a problem that are present. */
 export const failureOf = (status: number, problem: Readonly<Record<string, unknown>>): Failure => ({
   status,
   code: textOr(problem['code'], 'unknown'),
