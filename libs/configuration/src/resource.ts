@@ -3,7 +3,7 @@ import type { Resource, ResourceBodies, ResourceKind, ResourceRef } from '@caril
 /** Kinds of resources that a person writes. API keys are not: a digest in a file would be a secret out of place. */
 export type WrittenKind = Exclude<ResourceKind, 'api_key'>;
 
-/** A resource as somebody wants it, by a file or by the API. */
+/** A resource in its desired form, from a file or the API. */
 export type WantedResource<Kind extends WrittenKind = WrittenKind> = {
   readonly ref: ResourceRef<Kind>;
   readonly body: ResourceBodies[Kind];

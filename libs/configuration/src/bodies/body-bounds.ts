@@ -7,7 +7,7 @@ const MAX_LEVELS = 32;
 
 type Odd = { readonly path: ValuePath; readonly coded: CodedFault };
 
-/** What no reader of a body may be given: levels without end, and text that is no text once it stands in a file. */
+/** Returns a part of a body that no reader accepts: unlimited nesting, or characters that a file cannot hold. */
 export function oddBody(body: unknown): Odd | undefined {
   const left: { readonly value: unknown; readonly path: ValuePath }[] = [{ value: body, path: [] }];
   for (let next = left.pop(); next; next = left.pop()) {

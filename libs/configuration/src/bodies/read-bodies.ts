@@ -27,7 +27,7 @@ import { oddBody } from './body-bounds.ts';
 import { resourceFault, type ResourceFault, type ResourceWarning, resourceWarning } from './resource-fault.ts';
 import { checkTemplateBody, writtenTemplate } from './template-body.ts';
 
-/** A resource as somebody sends it: any JSON value for a body. */
+/** A resource as a client sends it. The body may be any JSON value. */
 export type GivenResource = { readonly ref: ResourceRef<WrittenKind>; readonly body: unknown };
 
 export type BodiesReading = {
@@ -177,7 +177,7 @@ function keep(resource: WantedResource, own: Fault[], work: Work): void {
   own.push(faultIn(resource.ref, [], { code: 'control_characters', facts: { why } }));
 }
 
-/** A resource stands in a workspace that is there, or comes with it. */
+/** Checks that each resource belongs to a workspace that exists, or is created with it. */
 function checkWorkspaces(given: readonly GivenResource[], { current }: CheckContext, work: Work): void {
   const coming = new Set(given.flatMap(({ ref }) => (ref.kind === 'workspace' ? [ref.workspace] : [])));
   for (const { ref } of given) {

@@ -6,7 +6,7 @@ import { pathText } from '../value-path.ts';
 /** Something about the body of a resource that may be meant, and surprises people often enough to be said. */
 export type ResourceWarning = CodedFault & {
   readonly ref: ResourceRef;
-  /** Where in the body, in words of its keys: `rules.paid.when`. Empty: all of it. */
+  /** Path in the body, such as `rules.paid.when`. Empty for the whole body. */
   readonly path: string;
   /** Line and column, from 1, within the text at the path: of an expression or a part of a template. Null: all of the value. */
   readonly line: number | null;
@@ -18,7 +18,7 @@ export type ResourceWarning = CodedFault & {
 
 /** A mistake in the body of a resource, which keeps it from being published. */
 export type ResourceFault = ResourceWarning & {
-  /** What would be right, in general. */
+  /** General description of a correct value. */
   readonly expected: string;
 };
 

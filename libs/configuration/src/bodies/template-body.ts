@@ -5,10 +5,10 @@ import type { Report } from '../checks/finding.ts';
 import { meantLocale } from '../files/meant-locality.ts';
 import { isGroup, type ValuePath } from '../value-path.ts';
 
-/** Parts of a channel that have a file of their own, which nobody writes to leave it empty. */
+/** Parts of a channel with separate files, which must not be empty. */
 const TEXTS = ['html', 'mjml', 'text'] as const;
 
-/** What the files of a template say by being there or not, and its one body says by its keys. */
+/** Checks what the files of a template express by being present, and the body by its keys. */
 export function checkTemplateBody(body: TemplateBody, report: Report): void {
   for (const [channel, parts] of Object.entries(body)) {
     checkTexts(parts, [channel], report);
@@ -41,8 +41,8 @@ function checkLanguage(locale: string, path: ValuePath, report: Report): void {
 }
 
 /**
- * The body as it was written: HTML that was compiled is left out, its MJML stands for it; a channel without languages has no
- * key for them. The same body is what `export` writes.
+ * Returns a template body as its author wrote it, which is also what `export` writes: without HTML compiled from MJML,
+ * and without a key for languages if a channel has none.
  */
 export function writtenTemplate(body: TemplateBody): TemplateBody {
   return Object.fromEntries(

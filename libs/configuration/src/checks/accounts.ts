@@ -44,7 +44,7 @@ export const checkAccounts: Check = (resource, around, report) => {
   }
 };
 
-/** Notifications that stay as they are and send over an account that becomes one of another channel. */
+/** Checks notifications outside the folder that send over an account which changes to another channel. */
 export function checkStayingNotifications(
   { ref, body }: WantedResource<'account'>,
   staying: readonly WantedResource<'notification'>[],
@@ -68,7 +68,7 @@ const carries = (kind: AccountBody['kind'], channel: ChannelName): boolean => CH
 const channelsFor = (kind: AccountBody['kind']): string =>
   CHANNEL_NAMES.filter((channel) => carries(kind, channel)).join(' or ');
 
-/** What the shape of a provider account cannot say. `at`: where in the body it stands. */
+/** Checks a provider account for mistakes that its shape cannot express. `at`: path of the account in the body. */
 function checkAccount(body: AccountBody, at: ValuePath, report: Report): void {
   if ('url' in body && body.url?.startsWith('http:')) {
     report.warn([...at, 'url'], { code: 'insecure_url', facts: {} });

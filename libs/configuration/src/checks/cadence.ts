@@ -8,7 +8,7 @@ import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
 import type { Check } from './check-context.ts';
 
-/** When people are told: what the shape cannot say of it. */
+/** Checks cadence settings for mistakes that the shape cannot express. */
 export const checkCadence: Check = (resource, around, report) => {
   if (isKind(resource, 'workspace')) {
     const hours = resource.body.cadence?.quiet_hours;
@@ -31,8 +31,8 @@ export const checkCadence: Check = (resource, around, report) => {
 };
 
 /**
- * The same for notifications that the folder does not name and that stay: what the workspace's hours become may leave
- * them no time. The workspace is at fault, since it is what the folder speaks of.
+ * Checks notifications outside the folder against changed quiet hours of the workspace, which may leave them no time to
+ * send. The mistake is reported at the workspace, because the folder contains it.
  */
 export function checkStayingCadence(
   { ref, body }: WantedResource<'workspace'>,

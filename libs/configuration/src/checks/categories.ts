@@ -5,7 +5,7 @@ import { isKind, type WantedResource } from '../resource.ts';
 import { type Fault, reportOn } from './finding.ts';
 import type { Check } from './check-context.ts';
 
-/** That a notification names a category that the workspace has, and that old names of categories are old. */
+/** Checks that a notification names a category of the workspace, and that former category names are not in use. */
 export const checkCategories: Check = (resource, around, report) => {
   if (isKind(resource, 'workspace')) {
     const categories = resource.body.categories ?? {};
@@ -37,8 +37,8 @@ export const checkCategories: Check = (resource, around, report) => {
 };
 
 /**
- * A category whose name went would take with it what people said about it: it stays, or becomes the old name of another. What
- * notifications named before there were categories counts too.
+ * Reports removed categories. Removing a category would lose the opt-outs under its name, so the name stays or becomes
+ * a former name of another category. Names that notifications used before there were categories count too.
  */
 export function keptCategories(
   current: Configuration,

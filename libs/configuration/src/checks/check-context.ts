@@ -17,7 +17,9 @@ import type { Report, TextPlace } from './finding.ts';
 
 /** The part of the template renderer that checking needs. */
 export type TemplateCheck = {
-  /** What is wrong with a text by itself that templates put in, or that other texts are put into; its part is not named. */
+  /**
+   * Returns the mistakes in a single text that templates include, or that includes other texts, without naming a part.
+   */
   piece(source: string): readonly Omit<TemplateRemark, 'part'>[];
   check(template: ChannelTemplate): readonly TemplateRemark[];
   warnings(template: ChannelTemplate): readonly TemplateRemark[];
@@ -29,31 +31,31 @@ export type ExpressionCheck = {
   compile(source: string, place: ExpressionPlace): Result<Expression, readonly ExpressionFault[]>;
 };
 
-/** What checking needs besides the resources. */
+/** Inputs of the checks besides the resources. */
 export type CheckContext = {
   readonly language: ExpressionCheck;
   readonly templates: TemplateCheck;
-  /** What is there already: API keys, and resources that a part of a configuration may refer to. */
+  /** Existing configuration: API keys, and resources that a partial change may refer to. */
   readonly current: Configuration;
 };
 
-/** What a resource may refer to: those checked with it, and what was there before. */
+/** Resources that a resource may refer to: those checked together with it, and existing ones. */
 export type CheckedAgainst = CheckContext & {
   /** Names that are wanted by kind and workspace, of resources with mistakes too: those are not missing. */
   names(kind: ResourceKind, workspace: string): readonly string[];
-  /** What an account of a workspace will be, else is. */
+  /** Returns a workspace's account after the change. */
   account(workspace: string, name: string): AccountBody | undefined;
-  /** What a template will be, else is; undefined also for one that cannot be read. */
+  /** Returns the template after the change. Undefined also for a template that cannot be read. */
   template(workspace: string, name: string): TemplateBody | undefined;
   /** Layouts and partials as they will be, else are. */
   includes(workspace: string): TemplateIncludes;
   /** Where mistakes in another resource go; each is told once. */
   reportOn(ref: ResourceRef): Report;
-  /** What an integration will be, else is. */
+  /** Returns an integration after the change. */
   integration(workspace: string, name: string): IntegrationBody | undefined;
-  /** What a shared stream will be, else is. */
+  /** Returns a shared stream after the change. */
   stream(workspace: string, name: string): StreamBody | undefined;
-  /** What the workspace's own settings will be, else are. */
+  /** Returns the workspace's own settings after the change. */
   workspace(workspace: string): WorkspaceBody | undefined;
 };
 

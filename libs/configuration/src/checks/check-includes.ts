@@ -46,7 +46,7 @@ function checkBody(text: string, path: ValuePath, report: Report): void {
   }
 }
 
-/** Faults that a text has by itself: blocks begin and end in it, and helpers are called as they are written. */
+/** Reports mistakes within a single text: unbalanced blocks, and wrong calls of helpers. */
 export function checkPiece(text: string, path: ValuePath, templates: TemplateCheck, report: Report): boolean {
   const faults = templates.piece(withoutPutIns(text));
   for (const { line, column, message, fix } of faults) {

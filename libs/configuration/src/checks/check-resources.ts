@@ -100,7 +100,8 @@ function surroundingsOf(
     account: (workspace, name) => bodyOf('account', workspace, name),
     template: (workspace, name) => {
       const own = wantedBody('template', workspace, name);
-      // A template that is wanted and cannot be read is not what it was before.
+      // A template that the change names but that cannot be read counts as missing. Its published version must not be
+      // used.
       if (own || wantedNames(`template:${workspace}`).includes(name)) return own;
       return findResource(context.current, 'template', workspace, name)?.body;
     },
@@ -122,7 +123,7 @@ function oncePerKey<Value extends object>(make: (key: string) => Value): (key: s
   };
 }
 
-/** Layouts and partials of a workspace as they are wanted, else as they are. */
+/** Returns the layouts and partials of a workspace after the change. */
 export function includesIn(
   resources: readonly WantedResource[],
   workspace: string,
@@ -139,7 +140,7 @@ export function includesIn(
   return { layout: (name) => take('layout', name), partial: (name) => take('partial', name) };
 }
 
-/** What several templates put in may be wrong once. */
+/** Reports a mistake once, even if several templates include it. */
 export function eachOnce<Item extends Warning>(found: readonly Item[]): readonly Item[] {
   const told = new Set<string>();
   return found.filter(({ ref, path, spot, message }) => {

@@ -44,7 +44,7 @@ function checkTimes(body: NotificationBody, report: Report): void {
   }
 }
 
-/** One template serves all channels of the notification. */
+/** One template must serve all channels of the notification. */
 function checkTemplate(body: NotificationBody, workspace: string, around: CheckedAgainst, report: Report): void {
   const name = body.cadence?.digest?.template;
   if (name === undefined) return;

@@ -3,7 +3,7 @@ import { isKind, type WantedResource } from '../resource.ts';
 import type { Report } from './finding.ts';
 import type { Check } from './check-context.ts';
 
-/** That a test environment says what it tests, and that what it tests is a workspace that people rely on. */
+/** Checks that a test environment names the workspace that it tests, and that this workspace is no test environment. */
 export const checkEnvironment: Check = (resource, around, report) => {
   if (!isKind(resource, 'workspace')) return;
   const { ref, body } = resource;
@@ -45,7 +45,7 @@ export function checkLiveGone(
   });
 }
 
-/** Test environments that stay as they are, of a workspace that becomes one. */
+/** Checks test environments outside the folder whose tested workspace becomes a test environment. */
 export function checkStayingEnvironments(
   { ref, body }: WantedResource<'workspace'>,
   staying: readonly WantedResource<'workspace'>[],

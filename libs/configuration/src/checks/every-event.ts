@@ -25,7 +25,7 @@ export const checkEveryEvent: Check = (resource, { current }, report) => {
 const firesAlways = ({ when, cohort, changes }: RuleBody): boolean =>
   cohort === undefined && changes === undefined && when?.trim() === 'true';
 
-/** The rule as it is published: of the same id, or of the same name if the body has no id. */
+/** Returns the published version of a rule, by id, or by name if the body has no id. */
 function ruleBefore(current: Configuration, ref: ResourceRef, name: string, { id }: RuleBody): RuleBody | undefined {
   if (id === undefined) return findResource(current, 'notification', ref.workspace, ref.name)?.body.rules[name];
   return listResources(current, 'notification', ref.workspace)

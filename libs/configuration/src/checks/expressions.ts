@@ -19,7 +19,7 @@ type Placed = readonly [path: ValuePath, place: ExpressionPlace, source: string]
 
 const RESERVED: ReadonlySet<string> = new Set(['event_id', 'trigger_id']);
 
-/** Compiles every expression of a resource; a fault says where in the text of the expression it stands. */
+/** Compiles every expression of a resource. A fault names its position in the expression's text. */
 export const checkExpressions: Check = (resource, around, report) => {
   const { language } = around;
   const path = (at: ValuePath, text: string | undefined): void => {
@@ -40,7 +40,7 @@ export const checkExpressions: Check = (resource, around, report) => {
     claims(resource.body.security);
     const rules = Object.entries(resource.body.rules);
     const names = new Map(rules.map(([, rule]) => [rule, namesOf(rule, resource.ref.workspace, around)] as const));
-    /** Refuses names that one of these rules does not have. */
+    /** Refuses names that any of these rules lacks. */
     const refuseNames = (at: ValuePath, expression: Expression | null, of: readonly RuleBody[]): void => {
       for (const rule of of) {
         if (refuseName(at, expression, rule, names.get(rule) ?? ALL_NAMES, report)) return;
@@ -78,7 +78,7 @@ export const checkExpressions: Check = (resource, around, report) => {
 const UNTIL = ['cadence', 'delay', 'until'] as const;
 const KEY = ['cadence', 'digest', 'key'] as const;
 
-/** What is wrong whatever event comes would drop everybody, so it is said before anybody is. */
+/** Reports an expression that fails for every event, before it drops any recipient. */
 function refuseConstant(path: ValuePath, why: string | null, example: string, report: Report): void {
   if (why === null) return;
   report.fault(path, { code: 'expression_constant', facts: { why, example } });
@@ -241,7 +241,10 @@ function expressionsOf(at: ValuePath, recipients: Recipients): readonly Placed[]
   return placed;
 }
 
-/** Two recipients of one event with one unique_id are one and a duplicate; seldom what is meant. */
+/**
+ * Warns if recipients of one event share a unique_id, because all but one would be duplicates, which is seldom
+ * intended.
+ */
 function warnOfRepeats(recipients: Recipients, expression: Expression | null, at: ValuePath, report: Report): void {
   const several = recipients.from === 'lookup' ? 'variables' : 'item';
   const list = recipients.from === 'lookup' ? recipients.user_ids : recipients.for_each;

@@ -16,7 +16,7 @@ import {
 } from '../files/layout.ts';
 import { pathText, type ValuePath } from '../value-path.ts';
 
-/** What is wrong, what a file should hold, and what to do. */
+/** Text of a mistake in a file: the mistake, the expected content, and what to do. */
 export type FileSentences = { readonly message: string; readonly expected: string; readonly fix: string };
 
 const KIND_NAMES: Readonly<Record<string, string>> = { jwt_provider: 'JWT provider', api_key: 'API key' };

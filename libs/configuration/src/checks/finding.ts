@@ -7,7 +7,7 @@ import { sentencesInFile } from './file-sentences.ts';
 /** Line and column, from 1, within the text of a value: of an expression or a part of a template. */
 export type TextPlace = { readonly line: number; readonly column: number };
 
-/** What of a path is meant: its key, its value, or a character within the text of its value. */
+/** Position that a mistake refers to: the key at a path, its value, or a character in the text of the value. */
 export type Spot = 'key' | 'value' | TextPlace;
 
 /** Something that may be meant, and surprises people often enough to be said. */
@@ -24,13 +24,13 @@ export type Warning = CodedFault & {
 
 /** A mistake that keeps a configuration from being applied. */
 export type Fault = Warning & {
-  /** What would be right, in general. */
+  /** General description of a correct value. */
   readonly expected: string;
 };
 
 export type Findings = { readonly faults: readonly Fault[]; readonly warnings: readonly Warning[] };
 
-/** Takes what checks find in one resource. Without a spot the value is meant. */
+/** Collects the findings of checks in one resource. Without a spot a finding refers to the value. */
 export type Report = {
   fault(path: ValuePath, coded: CodedFault, spot?: Spot): void;
   warn(path: ValuePath, coded: CodedFault, spot?: Spot): void;

@@ -5,7 +5,7 @@ import { isKind } from '../resource.ts';
 import { reportFindings, type Report } from './finding.ts';
 import type { Check } from './check-context.ts';
 
-/** What the shape of an integration cannot say. */
+/** Checks an integration for mistakes that its shape cannot express. */
 export const checkIntegration: Check = (resource, _around, report) => {
   if (!isKind(resource, 'integration')) return;
   const { body } = resource;
@@ -23,7 +23,10 @@ type Key = readonly (string | number)[];
 
 const MISSING = { code: 'missing', facts: { expected: 'an expression (CEL)' } } as const;
 
-/** That a rule names integrations of the right kind, and that one of a cohort says nothing that the cohort says. */
+/**
+ * Checks that a rule names integrations of the right kind, and that a rule of a cohort sets nothing that the cohort
+ * decides.
+ */
 export function checkIntegrationsOf(name: string, rule: RuleBody, find: FindIntegration, report: Report): void {
   const refuse = (coded: CodedFault, path: Key, at: 'key' | 'value'): void =>
     report.fault(['rules', name, ...path], coded, at);

@@ -32,7 +32,10 @@ export const checkLimits: Check = (resource, around, report) => {
   checkLimitsOfWorkspace(body, around.workspace(resource.ref.workspace), '', ['expires'], report);
 };
 
-/** The same for notifications that the folder does not name and that stay; the workspace is what the folder speaks of. */
+/**
+ * Checks notifications outside the folder against changed limits of the workspace. Mistakes are reported at the
+ * workspace, because the folder contains it.
+ */
 export function checkStayingLimits(
   { ref, body }: WantedResource<'workspace'>,
   staying: readonly WantedResource<'notification'>[],
@@ -70,7 +73,7 @@ function checkLimitsOfWorkspace(
   }
 }
 
-/** What is held may have to wait for as long as the limit lasts. */
+/** Warns if messages may expire while a limit holds them, because the period of the limit is longer than the expiry. */
 function checkExpires(
   body: NotificationBody,
   limit: FrequencyLimit,

@@ -5,8 +5,8 @@ import type { Report } from './finding.ts';
 import type { Check, ExpressionCheck } from './check-context.ts';
 
 /**
- * Who may send by a token decides what the event says. Where the event says who is told and no claim says the same, every
- * holder of a token can send to anybody: refused, unless the rule says that this is meant.
+ * Reports rules by which every holder of a token can send to anyone: the event names the recipient, and no claim binds
+ * that field. The rule may allow this explicitly.
  */
 export const checkOpenRecipients: Check = (resource, around, report) => {
   if (!isKind(resource, 'notification')) return;
@@ -35,8 +35,8 @@ function checkRule(
 }
 
 /**
- * The same for rules that the folder does not name and that stay: what a shared stream of the folder becomes may open
- * them. The stream is at fault, since it is what the folder speaks of.
+ * Checks rules outside the folder whose shared stream the folder changes. The mistake is reported at the stream,
+ * because the folder contains it.
  */
 export function checkStayingRecipients(
   stream: WantedResource<'stream'>,
@@ -57,7 +57,7 @@ export function checkStayingRecipients(
   }
 }
 
-/** A field that decides who is told, and that whoever has a token may fill in as they like. */
+/** Returns a field that decides the recipient and that every holder of a token may fill in. */
 function openField(rule: RuleBody, security: Security | undefined, language: ExpressionCheck): string | undefined {
   if (security?.jwt_provider === undefined || rule.recipients.from !== 'event') return undefined;
   const bound = new Set<string>(Object.values(security.claims ?? {}));
@@ -67,7 +67,7 @@ function openField(rule: RuleBody, security: Security | undefined, language: Exp
   return fields[0];
 }
 
-/** Where it cannot be compiled, that is said elsewhere. */
+/** If an expression cannot be compiled, another check reports it. */
 function compiled(text: string, place: 'recipient' | 'for_each', language: ExpressionCheck): Expression | null {
   const read = language.compile(text, place);
   return read.ok ? read.value : null;

@@ -72,13 +72,13 @@ function checkChannel(
   });
 }
 
-/** Notifications that stay as they are and send a channel for which a template of the folder has nothing. */
+/** Checks notifications outside the folder that send a channel which their template in the folder lacks. */
 export function checkStayingTemplates(
   { ref, body }: WantedResource<'template'>,
   staying: readonly WantedResource<'notification'>[],
   report: Report,
 ): void {
-  // What is missing stands in no file, so that the fault is shown where the template has something.
+  // The missing part is in no file, so the mistake is shown at a part that the template has.
   const [held] = CHANNEL_NAMES.filter((name) => templateOf(body, name));
   const at = held === undefined ? [] : [held, ...MAIN_PART[held]];
   for (const notification of staying) {
@@ -95,7 +95,10 @@ export function checkStayingTemplates(
 
 type Addresses = Extract<NotificationBody['rules'][string]['recipients'], { from: 'event' }>['to'];
 
-/** What of a channel's template its main file holds; nothing: all that is no other file's. */
+/**
+ * Path of the part that a channel's main template file holds. Empty if that file holds everything without a separate
+ * file.
+ */
 const MAIN_PART: { readonly [Name in ChannelName]: ValuePath } = { email: [], sms: ['text'], push: [] };
 
 function checkRules(body: NotificationBody, workspace: string, report: Report): void {

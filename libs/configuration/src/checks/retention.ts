@@ -26,7 +26,10 @@ export function checkRetention(
   }
 }
 
-/** The same if the deployment stays as it is: the notification is at fault, because the change is about it. */
+/**
+ * Checks a notification against the unchanged retention of the deployment. The mistake is reported at the notification,
+ * because the change is about it.
+ */
 export function checkStayingRetention(notification: Notification, { retention }: DeploymentBody, report: Report): void {
   const [shortest] = topicsOf(retention).toSorted((a, b) => a.duration - b.duration);
   const longest = boundsOf(notification).reduce<Bound | null>(longer, null);

@@ -33,7 +33,7 @@ function checkForgetAfterKey(stream: StreamBody, report: Report): void {
   report.fault(['forget_after'], { code: 'forget_after_without_key', facts: {} }, 'key');
 }
 
-/** Reports a stream that forgets its entities before rules look back that stay as they are. */
+/** Reports a stream that forgets its entities earlier than the unchanged rules look back. */
 export function checkStayingLookBacks(
   { ref, body }: WantedResource<'stream'>,
   staying: readonly WantedResource<'notification'>[],

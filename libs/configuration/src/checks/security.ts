@@ -26,7 +26,7 @@ export function checkNotificationSecurity(
 
 type PlainCode = 'security_twice' | 'security_empty' | 'claims_without_provider';
 
-/** One kind of credential, and the names that go with it. */
+/** Checks that there is one kind of credential, and that the names with it exist. */
 export function checkSecurity(security: Security, workspace: string, around: CheckedAgainst, report: Report): void {
   const { api_keys: apiKeys, jwt_provider: provider, webhook_secret: secret, claims } = security;
   const fault = (key: string | null, code: PlainCode): void =>
@@ -51,7 +51,7 @@ function checkKeys(names: readonly string[], workspace: string, around: CheckedA
   }
 }
 
-/** What the specification leaves to the user and is dangerous all the same is said in words. */
+/** Warns about settings that the specification allows although they are dangerous. */
 export const checkJwtProvider: Check = (resource, _around, report) => {
   if (!isKind(resource, 'jwt_provider')) return;
   const { body } = resource;

@@ -1,7 +1,7 @@
 import { isKind } from '../resource.ts';
 import type { Check } from './check-context.ts';
 
-/** What the shape of `sign_in` cannot say. */
+/** Checks `sign_in` for mistakes that its shape cannot express. */
 export const checkSignIn: Check = (resource, around, report) => {
   if (!isKind(resource, 'deployment')) return;
   const { sign_in: signIn, portal_url: portalUrl } = resource.body;
@@ -18,7 +18,7 @@ export const checkSignIn: Check = (resource, around, report) => {
     if (before.some(({ name }) => name === provider.name)) {
       report.fault([...at, 'name'], { code: 'sign_in_name_taken', facts: { name: provider.name } });
     }
-    // Who somebody is is issuer and subject: two sets of roles for one person would undo each other.
+    // A person is identified by issuer and subject. Two providers with one issuer would overwrite each other's roles.
     if (before.some(({ issuer }) => issuer === provider.issuer)) {
       report.fault([...at, 'issuer'], { code: 'sign_in_issuer_taken', facts: { issuer: provider.issuer } });
     }

@@ -69,7 +69,9 @@ export function checkFrom(body: StreamBody, from: StreamFrom, report: Report): v
   checkWithout(body, from, report);
 }
 
-/** A column that is left out belongs to a listed table or topic, and no path of the stream needs it. */
+/**
+ * Reports an excluded column (`without`) that belongs to no listed table or topic, or that a path of the stream needs.
+ */
 function checkWithout({ time }: StreamBody, { tables, topics, without = [] }: StreamFrom, report: Report): void {
   const keys = { ...tables, ...topics };
   for (const [index, column] of without.entries()) {

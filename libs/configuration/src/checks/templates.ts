@@ -24,7 +24,9 @@ import { checkName } from './names.ts';
 import { checkPiece } from './check-includes.ts';
 import type { CheckedAgainst, TemplateRemark } from './check-context.ts';
 
-/** Each part of a template is read as the renderer will read it, in every language, layout and partials in place. */
+/**
+ * Checks each part of a template as the renderer will read it: in every language, with layout and partials in place.
+ */
 export function checkTemplate(resource: WantedResource, around: TemplateSurroundings, report: Report): void {
   if (!isKind(resource, 'template')) return;
   for (const channel of CHANNEL_NAMES) {
@@ -37,14 +39,14 @@ export function checkTemplate(resource: WantedResource, around: TemplateSurround
   }
 }
 
-/** What looking at a template takes of what is around it. */
+/** Inputs for checking a template. */
 export type TemplateSurroundings = Pick<CheckedAgainst, 'names' | 'includes' | 'templates' | 'reportOn' | 'current'>;
 
 /** Where a language of a channel stands in the body of its template. */
 const rootOf = ({ channel, locale }: TemplateVariant): ValuePath =>
   locale === null ? [channel] : [channel, 'locales', locale];
 
-/** A language has every part that the one without has, so that no message is in two. */
+/** Checks that a language has every part of the template without language, so that no message mixes two languages. */
 function checkWhole(variant: TemplateVariant, base: TemplateVariant, report: Report): void {
   const { locale } = variant;
   if (locale === null) return;
@@ -137,7 +139,7 @@ class Reporting {
     else this.#say(found.origin, placeAt(found.origin.source, found.at), { message, fix }, as);
   }
 
-  /** Warns of a text that is a whole HTML page although a layout, which is one too, stands around it. */
+  /** Warns if a text within a layout is a whole HTML page, because the layout is one already. */
   pagesInLayout(): void {
     const { layout, pieces } = this.#assembled;
     for (const [part, list] of Object.entries(pieces)) {
@@ -151,14 +153,14 @@ class Reporting {
     }
   }
 
-  /** Whether each text of the template is whole by itself, where something stands around it or in it. */
+  /** Checks that each text of an assembled template is complete by itself. */
   piecesAreWhole(): boolean {
     let whole = true;
     for (const pieces of Object.values(this.#assembled.pieces)) {
       const own = pieces.find(({ origin }) => origin.kind === 'template')?.origin;
       if (!own || withoutPutIns(own.source) === pieces.map(({ text }) => text).join('')) continue;
       whole = checkPiece(own.source, this.#pathOf(own.part), this.#around.templates, this.#report) && whole;
-      // Those of a layout or partial are told where they stand; what is made of them would only repeat it.
+      // Mistakes of a layout or partial are reported in its own file. The assembled text would only repeat them.
       const others = pieces.filter(({ origin }) => origin.kind !== 'template');
       whole =
         others.every(({ origin }) => this.#around.templates.piece(withoutPutIns(origin.source)).length === 0) && whole;
@@ -181,7 +183,7 @@ class Reporting {
     if (origin.kind === 'template') return this.#own(origin.part, spot, remark, as);
     const { kind, name, part } = origin;
     const { workspace } = this.#ref;
-    // One that is not in the folder is shown where the template uses it.
+    // A layout or partial outside the folder is reported where the template uses it.
     const isHere = this.#around.names(kind, workspace).includes(name);
     const report = isHere ? this.#around.reportOn({ kind, workspace, name }) : this.#report;
     const coded = codedRemark(remark, isHere ? '' : `${kind} ${name}`);

@@ -39,7 +39,7 @@ const withWords: z.core.ToJSONSchemaParams = {
 export const describedShape = (kind: FileKind): JsonSchema =>
   z.toJSONSchema(FILE_SHAPES[kind], withWords) as JsonSchema;
 
-/** What is said of a shape to editors and programs. */
+/** Options of the JSON schemas for editors and other programs. */
 export const schemaForEditors: z.core.ToJSONSchemaParams = {
   ...withWords,
   override: (context) => {

@@ -20,7 +20,7 @@ export const TEMPLATE_YAML = {
 } as const;
 export type TemplateYaml = keyof typeof TEMPLATE_YAML;
 
-/** Files of a layout by what they stand around, and the key that each holds. */
+/** Files of a layout by the kind of body they wrap, with the key that each file holds. */
 export const LAYOUT_FILES = { html: 'html', mjml: 'mjml', txt: 'text' } as const;
 export type LayoutFile = keyof typeof LAYOUT_FILES;
 
@@ -28,7 +28,7 @@ const isTemplateFile = (file: string): file is TemplateFile => Object.hasOwn(TEM
 const isTemplateYaml = (file: string): file is TemplateYaml => Object.hasOwn(TEMPLATE_YAML, file);
 const isLayoutFile = (ending: string): ending is LayoutFile => Object.hasOwn(LAYOUT_FILES, ending);
 
-/** What a path of the folder says about its file. */
+/** Role of a file, derived from its path. */
 export type FileRole =
   | {
       readonly role: 'yaml';
@@ -38,7 +38,7 @@ export type FileRole =
     }
   | {
       readonly role: 'template-part';
-      /** As it is called where it is for no language. */
+      /** Name of the file without a language. */
       readonly file: TemplateFile | TemplateYaml;
       readonly locale: string | null;
       readonly workspace: string;

@@ -30,7 +30,10 @@ export const warningAt = (sources: Sources, warning: Warning): FileWarning => ({
   fix: warning.fix,
 });
 
-/** Where in a folder the path of a resource stands: the first line of no file, where the folder does not speak of it. */
+/**
+ * Returns the position of a resource's path in a folder. If the folder does not contain the resource: the first line of
+ * no file.
+ */
 function locate(sources: Sources, { ref, path, spot }: Warning): Located {
   if (ref.kind === 'template') return inTemplate(sources, ref, path, spot);
   if (ref.kind === 'layout') return inLayout(ref, path, spot);
@@ -42,8 +45,8 @@ function locate(sources: Sources, { ref, path, spot }: Warning): Located {
 const nowhere = (path: ValuePath): Located => ({ file: '', path: pathText(path), line: 1, column: 1 });
 
 /**
- * A template's path begins with its channel and the language, if it is of one. It goes on in the channel's YAML file or with
- * a part that has its own.
+ * Locates a path in a template. The path begins with the channel and the language, if any, and continues in the
+ * channel's YAML file or with a part in a separate file.
  */
 function inTemplate(sources: Sources, ref: ResourceRef, path: ValuePath, spot: Spot): Located {
   const [channel, next, language] = path;
@@ -72,7 +75,7 @@ function inLayout(ref: ResourceRef, [key]: ValuePath, spot: Spot): Located {
   return inFile(layoutFile(ref.workspace, ref.name, file as LayoutFile), spot);
 }
 
-/** Key of one file of a template: each channel has its own in each language. */
+/** Returns the key of one template file. Each channel has separate files per language. */
 export const templateSourceKey = (ref: ResourceRef, channel: string, locale: string | null): string =>
   `${resourceKey(ref)} ${channel} ${locale ?? ''}`;
 

@@ -1,4 +1,4 @@
-/** What is wrong with a line, in words, and what to write instead. */
+/** Explanation of a wrong line, and what to write instead. */
 export type Meant = { readonly message: string; readonly expected: string; readonly fix: string };
 
 const KEY_AND_VALUE = /^ {0,200}(?:- )?([\w-]{1,200}):[ \t]{1,200}(\S.*)$/;
@@ -23,8 +23,8 @@ const SLIPS: readonly (readonly [when: RegExp, message: string])[] = [
 ];
 
 /**
- * A line `key: value` that YAML cannot read, or reads as something else, where text was meant: with the value in quotes. Null for any other
- * line. Ask only about a line with a mistake: `[a]` may well be a list.
+ * Returns the correction of a line `key: value` that YAML cannot read, or reads as something other than text: the value
+ * in quotes. Null for any other line. Only for lines with a mistake, because `[a]` may be a valid list.
  */
 export function meantText(line: string): Meant | null {
   if (line.length > LONGEST) return null;

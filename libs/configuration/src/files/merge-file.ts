@@ -7,9 +7,8 @@ import { readFile } from './read-file.ts';
 import { yamlOf } from './write-folder.ts';
 
 /**
- * What `export` writes where a file is there already: the same configuration as in `exported`, with the comments and the
- * order of the file. Keys that no export knows, since only the start of a process reads them, stay. A file that cannot be
- * read is replaced.
+ * Merges an export into an existing file: the configuration of `exported`, with comments and order of the file. Keys
+ * that exports do not have, because only the start of a process reads them, stay. An unreadable file is replaced.
  */
 export function mergeFile(path: string, existing: string, exported: string): string {
   const role = roleOf(path);
@@ -31,7 +30,7 @@ function mergeYaml(kind: FileKind, path: string, existing: string, exported: str
   return canonical(readFile(kind, path, merged).body) === canonical(wanted) ? merged : fresh;
 }
 
-/** What only the start of a process reads of carillon.yaml. */
+/** Returns the keys of carillon.yaml that only the start of a process reads. */
 const startKeysOf = (body: object): object =>
   Object.fromEntries(
     Object.entries(body).filter(

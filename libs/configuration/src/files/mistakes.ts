@@ -29,7 +29,10 @@ function valueAt(value: unknown, path: ValuePath): unknown {
   return at;
 }
 
-/** What the schema found wrong, in words, with places. One issue may be several mistakes: each unknown key is one. */
+/**
+ * Returns the mistakes that the schema found, with text and position. One issue may be several mistakes, because each
+ * unknown key is one.
+ */
 export function mistakesOf(issues: readonly Issue[], value: unknown, source: PlacedSource): readonly ShapeFault[] {
   return issues.flatMap((issue) => mistakesIn(issue, value, source));
 }
@@ -55,8 +58,8 @@ function mistakesIn(issue: Issue, value: unknown, source: PlacedSource): readonl
 }
 
 /**
- * What is wrong where one of several shapes has to fit. It is told by the shape that has the form of the value: a list,
- * or keys and values. Where several have that form, the one that knows most of its keys tells it.
+ * Selects the option whose mistakes are reported if a value fits none of several shapes: the option of the value's form
+ * (list or mapping), and among several the one that knows most of its keys.
  */
 const optionMeant = (options: readonly (readonly Issue[])[]): readonly Issue[] | undefined =>
   options
@@ -89,7 +92,7 @@ function expectedBy(issue: Issue, found: unknown): string {
   return issue.code === 'too_big' ? `at most ${String(issue.maximum)} characters` : 'text';
 }
 
-/** The words of which one has to stand here, where there is a list of them. */
+/** Returns the allowed values, if the issue lists them. */
 function optionsOf(issue: Issue): readonly string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
   if (issue.code !== 'invalid_union' || !('options' in issue) || !Array.isArray(issue.options)) return [];
@@ -123,7 +126,7 @@ function secretAt(path: ValuePath, found: unknown): string | null {
 function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: string, source: PlacedSource): ShapeFault {
   const secret = secretAt(path, found);
   if (secret !== null) {
-    // What stands there may be the secret itself, so it is not shown.
+    // The value may be the secret itself, so it is not shown.
     return shapeFault(source, path, 'value', { code: 'secret_written_out', facts: { example: secret } });
   }
   const isTextMeant = issue.code === 'invalid_type' && issue.expected === 'string' && typeof found === 'object';
@@ -136,7 +139,7 @@ function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: str
 function shown(found: unknown): string {
   if (Array.isArray(found)) return 'a list';
   if (typeof found === 'object') return 'a group of keys';
-  // What is between // and @ may be a password.
+  // Text between // and @ may be a password.
   const text = JSON.stringify(found).replace(/(\/\/)[^/@]*@/, '$1…@');
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

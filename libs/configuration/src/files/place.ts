@@ -10,7 +10,7 @@ export type FileFault = Place & {
   readonly path: string;
   /** What is wrong. */
   readonly message: string;
-  /** What would be right, in general. */
+  /** General description of a correct value. */
   readonly expected: string;
   /** What to do now. */
   readonly fix: string;

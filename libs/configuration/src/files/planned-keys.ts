@@ -37,8 +37,8 @@ const matches = (pattern: string, path: ValuePath): boolean => {
 };
 
 /**
- * Returns why a key is refused that is planned for a later version, has another name since, or names a topic that is always kept. Null: it
- * is none of these.
+ * Returns why a key is refused: planned for a later version, renamed, or naming a topic that is always kept. Null for
+ * any other key.
  */
 export function refusedKey(kind: FileKind, path: ValuePath, value: unknown): CodedFault | null {
   const what = LATER.find(([of, pattern]) => of === kind && matches(pattern, path))?.[2];

@@ -10,7 +10,7 @@ export type PlacedStep = CaseStep & { readonly place: Place };
 /** A case. Its events and expected messages are in the order of time. */
 export type RuleCase = { readonly name: string; readonly place: Place; readonly steps: readonly PlacedStep[] };
 
-/** The cases of one rule, as a file has them. */
+/** Test cases of one rule, from one file. */
 export type CaseFile = Pick<CaseFileBody, 'lookups'> & {
   readonly file: string;
   readonly workspace: string;

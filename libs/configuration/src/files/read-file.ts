@@ -7,11 +7,11 @@ import { FILE_SHAPES, isExpressionLeaf, type FileBodies, type FileKind } from '@
 import { walkShape } from './walk-shape.ts';
 import { readYaml, type PlacedSource, type YamlSource } from './yaml-source.ts';
 
-/** One YAML file, read. `body` is undefined where a mistake leaves nothing to go on with. */
+/** A parsed YAML file. `body` is undefined if a mistake prevents further checks. */
 export type ShapedFile<Kind extends FileKind> = {
   readonly source: YamlSource;
   readonly body: FileBodies[Kind] | undefined;
-  /** The value that stands in the file, without what a later version will read; of use where there is no body. */
+  /** Value of the file without keys of later versions. Used if there is no body. */
   readonly value: unknown;
   readonly faults: readonly FileFault[];
 };
@@ -35,7 +35,10 @@ export function readFile<Kind extends FileKind>(kind: Kind, file: string, text: 
   return { source, body: parsed.success && faults.length === 0 ? parsed.data : undefined, value, faults };
 }
 
-/** Parses a value of the file. YAML reads `true` or `1.50` as something else than text; an expression is what stands in the file. */
+/**
+ * Parses a value of the file. YAML reads `true` or `1.50` as other types than text, so expressions are taken from the
+ * file's characters.
+ */
 export function parseAsWritten<Body>(
   shape: z.ZodType<Body>,
   value: unknown,

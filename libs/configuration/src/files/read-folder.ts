@@ -21,7 +21,7 @@ export type FolderReading = {
   /** All mistakes, in reading order. With any of them nothing may be applied. */
   readonly faults: readonly FileFault[];
   readonly warnings: readonly FileWarning[];
-  /** The same mistake with the place where it stands in the folder. */
+  /** Returns a mistake with its position in the folder. */
   readonly faultAt: (fault: Fault) => FileFault;
   readonly warningAt: (warning: Warning) => FileWarning;
 };
@@ -36,7 +36,7 @@ type Work = {
   /** Names by kind and workspace, of files with mistakes too: those are not missing. */
   readonly names: Map<string, string[]>;
   readonly templates: Map<string, { workspace: string; name: string; parts: TemplateParts }>;
-  /** What is of several files and has no shape that could be wrong. */
+  /** Resources that span several files, whose shape cannot be wrong. */
   readonly layouts: Map<
     string,
     { workspace: string; name: string; body: { html?: string; mjml?: string; text?: string } }
@@ -66,7 +66,7 @@ export function readConfigurationFolder(files: ReadonlyMap<string, string>, cont
   };
 }
 
-/** What stands in the files, before anything of it is checked beyond the shape of each. */
+/** Sorts the files by their role. Checks nothing beyond the shape of each file. */
 function sortFiles(files: ReadonlyMap<string, string>): Work {
   const work: Work = {
     read: [],
@@ -233,7 +233,7 @@ function keep<Kind extends WrittenKind>(
   list.push(resource);
 }
 
-/** Each folder under workspaces/ is a workspace; its file says so, lest a typing error makes a new one. */
+/** Checks that each folder under workspaces/ has a workspace file, so that a typing error creates no workspace. */
 function checkWorkspaces(work: Work, { current }: CheckContext): void {
   const used = new Set(
     [...work.names.keys()].map((key) => key.slice(key.indexOf(':') + 1)).filter((name) => name !== ''),

@@ -13,9 +13,9 @@ import { readFile, shapeOf } from './read-file.ts';
 import { withoutFaultyValues } from './without-faulty-values.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
-/** The files of one template folder that are of one language, or of none. */
+/** Files of one template folder in one language, or without language. */
 export type TemplateFiles = { [File in TemplateFile | TemplateYaml]?: string };
-/** By language; null: those of none. */
+/** Template files by language. Null: files without a language. */
 export type TemplateParts = Map<string | null, TemplateFiles>;
 
 export type ReadTemplate = {
@@ -36,7 +36,7 @@ type Reading = {
   readonly faults: FileFault[];
   readonly sources: Sources;
 };
-/** The files of one language: `locale` null is the one without. */
+/** Files of one language. `locale` is null without language. */
 type InLanguage = { readonly files: TemplateFiles; readonly locale: string | null; readonly reading: Reading };
 
 /** Puts the files of a template together. A mistake in one of them does not hide those in the others. */
@@ -92,7 +92,7 @@ function refuseEmpty(one: InLanguage): void {
   }
 }
 
-/** A language is for some; what everybody else reads has to be there. */
+/** Refuses files of a language without a counterpart for all other readers. */
 function refuseAlone(one: InLanguage, base: InLanguage): void {
   for (const file of Object.keys(one.files) as (TemplateFile | TemplateYaml)[]) {
     if (has(base, channelOfFile(file))) continue;
@@ -152,7 +152,7 @@ const readHead = <File extends TemplateYaml>(one: InLanguage, file: File, unread
 const readVariantHead = <File extends TemplateYaml>(one: InLanguage, file: File, unread: object) =>
   readYamlPart(one, file, unread) as FileBodies[VariantKind & (typeof TEMPLATE_YAML)[File]['variant']];
 
-/** `unread` stands for a head of which nothing can be read: nothing is said of it but that. */
+/** `unread` replaces an unreadable head, so that no further mistakes are reported for it. */
 function readYamlPart(one: InLanguage, file: TemplateYaml, unread: object): object {
   const { files, locale, reading } = one;
   const kind = yamlKind(file, locale);

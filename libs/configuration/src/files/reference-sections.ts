@@ -1,6 +1,8 @@
 import type { FileKind } from '@carillon/shapes';
 
-/** The parts of the reference: where each kind of file is, what it is for, and a whole one that a test reads. */
+/**
+ * Sections of the reference: the location of each kind of file, its purpose, and a complete example that a test reads.
+ */
 export const FILE_SECTIONS: readonly {
   readonly kind: FileKind;
   readonly file: string;

@@ -76,7 +76,10 @@ function tableOf(shape: JsonSchema): string {
   return ['| key | type | default | meaning |', '|---|---|---|---|', ...lines.map((line) => `| ${line} |`)].join('\n');
 }
 
-/** One row for each key, the keys of a group after it. The account of the deployment has a table of its own already. */
+/**
+ * Returns one row per key, followed by the keys of its group. Leaves out the account of the deployment, which has a
+ * separate table.
+ */
 function rowsOf(shape: JsonSchema, prefix: string): readonly Row[] {
   return Object.entries(shape.properties ?? {}).flatMap(([name, schema]) => {
     const path = `${prefix}${name}`;
@@ -87,7 +90,10 @@ function rowsOf(shape: JsonSchema, prefix: string): readonly Row[] {
   });
 }
 
-/** The rows of a group that is one of several, told apart by `from`: each key with the word that it goes with. */
+/**
+ * Returns the reference rows of a group with variants, such as a source. Each row's description names the value of
+ * `from` that its variant needs.
+ */
 function choiceRows(schema: JsonSchema, prefix: string): readonly Row[] {
   return (schema.oneOf ?? []).flatMap((option) => {
     const from = option.properties?.['from']?.const;

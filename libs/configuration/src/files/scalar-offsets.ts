@@ -4,9 +4,9 @@ import type { Place } from './place.ts';
 const BLANK = /\s/;
 
 /**
- * Where in the file the character stands that is at `inner` of the scalar's text. YAML folds, unindents and unescapes,
- * but it never adds or drops what can be seen: so characters that are not blank are counted in the text and found again
- * in the source. Holds for all five ways to write a scalar.
+ * Returns the file offset of the character at `inner` of a scalar's text. YAML folds, unindents and unescapes, but
+ * never adds or drops visible characters, so visible characters are counted in the text and found again in the source.
+ * Works for all five forms of scalars.
  */
 export function sourceOffset(source: string, node: Scalar, inner: Place): number {
   const text = String(node.value);

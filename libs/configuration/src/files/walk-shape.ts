@@ -4,8 +4,8 @@ import type { ValuePath } from '../value-path.ts';
 type Leaf = (schema: z.core.$ZodType, value: unknown, path: ValuePath) => unknown;
 
 /**
- * Copies a valid value along its schema: keys in the schema's order, each leaf as `leaf` answers. This is how readers
- * and writers find the expressions without a second list of where they stand.
+ * Copies a valid value along its schema: keys in the schema's order, and each leaf replaced by the result of `leaf`.
+ * Readers and writers find expressions this way, without a second list of their paths.
  */
 export function walkShape(schema: z.core.$ZodType, value: unknown, leaf: Leaf, path: ValuePath = []): unknown {
   if (value === undefined) return undefined;

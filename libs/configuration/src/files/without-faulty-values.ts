@@ -13,12 +13,15 @@ const STAND_INS: Readonly<Record<string, unknown>> = {
   subject: 'any',
 };
 
-/** Each round mends what the one before brought to light; mistakes are seldom nested deeper than a few levels. */
+/**
+ * Maximum rounds. Each round repairs what the previous round revealed, and mistakes are seldom nested deeper than a few
+ * levels.
+ */
 const MAX_ROUNDS = 12;
 
 /**
- * What can still be looked at of a file with mistakes of shape: the value without them. So a mistake in one line does not
- * hide those in expressions and templates (all mistakes at once). Undefined where there is nothing to go on with.
+ * Returns the value of a file without its mistakes of shape, so that the rest can be checked and all mistakes are
+ * reported at once. Undefined if nothing useful remains.
  */
 export function withoutFaultyValues<Body>(
   shape: z.ZodType<Body>,

@@ -20,7 +20,7 @@ export function writeConfigurationFolder(configuration: Configuration, start: St
   return files;
 }
 
-/** The files of one resource, by their paths in the folder. */
+/** Adds the files of one resource, by their paths in the folder. */
 function writeResource(files: Map<string, string>, resource: WantedResource, start: StartSettings = {}): void {
   const { kind, workspace, name } = resource.ref;
   if (isKind(resource, 'template')) writeTemplate(files, workspace, name, resource.body);
@@ -70,7 +70,7 @@ function writeTemplate(files: Map<string, string>, workspace: string, name: stri
   }
 }
 
-/** What was compiled is not written: its source is. */
+/** Compiled parts are not written; their source is. */
 function writeEmail(
   files: Map<string, string>,
   fileIn: (file: 'email.yaml' | 'email.html' | 'email.mjml' | 'email.txt') => string,
@@ -90,7 +90,7 @@ function writeLayout(files: Map<string, string>, workspace: string, name: string
   }
 }
 
-/** The document of a body: an expression that YAML would quote goes after `|`, where it stands as it is. */
+/** Returns a body as YAML. An expression that YAML would quote is written after `|`, where it stays unchanged. */
 export function yamlOf(kind: FileKind, body: unknown): string {
   const document = new Document(body);
   const ordered = walkShape(FILE_SHAPES[kind], body, (schema, value) => {

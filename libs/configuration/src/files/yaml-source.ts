@@ -16,15 +16,15 @@ import { pathText, type ValuePath } from '../value-path.ts';
 import { meantText, type Meant } from './meant-text.ts';
 import type { FileFault, Place } from './place.ts';
 
-/** What knows where the parts of a value stand. */
+/** A file that can locate the parts of its value. */
 export type PlacedSource = Pick<YamlSource, 'file' | 'keyPlace' | 'valuePlace' | 'meantText'>;
 
-/** A YAML file as a plain value that still knows where each part of it stands. */
+/** A YAML file as a plain value that can locate each of its parts. */
 export type YamlSource = {
   readonly file: string;
   /** Undefined: nothing is in the file, or it is broken and `faults` says how. */
   readonly value: unknown;
-  /** The same; of a broken file what stands on lines without an error. */
+  /** Value of the file. For a broken file, the value of the lines without an error. */
   readonly readable: unknown;
   readonly faults: readonly FileFault[];
   /** Place of the key at a path (of the item in a list), of its nearest parent where it is missing. */
@@ -33,9 +33,9 @@ export type YamlSource = {
   valuePlace(path: ValuePath): Place;
   /** Place in the file of line and column within the text of the value at a path. */
   innerPlace(path: ValuePath, inner: Place): Place;
-  /** The characters that stand in the file for a plain scalar, where YAML read them as something else than text. */
+  /** Returns the characters of a plain scalar that YAML read as something other than text. */
   plainText(path: ValuePath): string | null;
-  /** Where a list or keys stand and text was meant: what to write instead. */
+  /** Returns what to write if a list or mapping was found and text was intended. */
   meantText(path: ValuePath): Meant | null;
 };
 
@@ -47,12 +47,12 @@ const SYNTAX_ADVICE: Readonly<Record<string, readonly [expected: string, fix: st
   BLOCK_AS_IMPLICIT_KEY: ['one key and its value on a line', `if this is text with ": " in it, ${EXPRESSION_ADVICE}`],
 };
 
-/** Characters of one file. The parser needs about a millisecond for a kilobyte, and meanwhile the process does nothing else. */
+/** Maximum characters of one file. The parser blocks the process for about a millisecond per kilobyte. */
 const MAX_CHARACTERS = 64 * 1024;
 
 type Positions = Map<string, { readonly key: number; readonly node: Node | null }>;
 
-/** Reads one file. Everything that YAML does silently and nobody means is a fault here: tags, empty values, aliases. */
+/** Reads one YAML file. Silent features of YAML that nobody intends are faults here: tags, empty values, aliases. */
 export function readYaml(
   file: string,
   text: string,
@@ -69,7 +69,7 @@ export function readYaml(
   };
   const faults: FileFault[] = [];
   const meantAt = (offset: number): Meant | null => meantText(lineAt(text, offset));
-  /** Lines that were said to be meant as text: what else YAML makes of them is no further mistake. */
+  /** Lines reported as intended text. Further mistakes in these lines are not reported. */
   const meantLines = new Set<number>();
   const fault: Report = (offset, path, message, expected, fix) => {
     const place = placeAt(offset);
@@ -182,7 +182,7 @@ function readNode(node: Node, path: ValuePath, reader: Reader): unknown {
     );
     return undefined;
   }
-  // Lines of a block stand for themselves; brackets and quotes end where an error is, and then nobody knows what is in them.
+  // In a block, other lines stay valid after an error. Brackets and quotes do not, so their content is unknown.
   const stands = isCollection(node) && node.flow !== true;
   if (!stands && node.range && reader.isBroken([node.range[0], node.range[1]])) return undefined;
   if (isMap(node)) return readMap(node.items, path, reader);

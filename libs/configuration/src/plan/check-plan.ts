@@ -25,10 +25,10 @@ import type { ValuePath } from '../value-path.ts';
 import type { PlanOptions } from './planned.ts';
 import { checkUnchangedIncludes, includesOf } from './includes.ts';
 
-/** What a plan comes to: all that will be there, and what will not. */
+/** Result of a plan: all resources after the change, and the removed ones. */
 type Outcome = {
   readonly staying: readonly WantedResource[];
-  /** The staying ones that nobody wrote into the folder. */
+  /** Unchanged resources outside the folder. */
   readonly unnamed: readonly WantedResource[];
   /** Settings of the deployment: those that stay, also if the plan is about one workspace only. */
   readonly deployment: DeploymentBody | undefined;
@@ -37,10 +37,9 @@ type Outcome = {
 };
 
 /**
- * What can be seen only with the whole in view: addresses taken twice, what still needs a resource that goes, and
- * what becomes of notifications that nobody wrote into the folder: a stream in it opens their rules, an account in it
- * carries their channel no longer, a template in it has nothing for it any more, or the workspace's quiet hours leave
- * them no time. Yields after each resource.
+ * Checks that need the whole plan: addresses used twice, references to removed resources, and effects on notifications
+ * outside the folder. A stream in the folder may open their rules, an account may no longer carry their channel, a
+ * template may lack their channel, or the workspace's quiet hours may leave them no time. Yields after each resource.
  */
 export function* checkPlanCoroutine(
   { staying, unnamed, deployment, going }: Outcome,
@@ -74,7 +73,7 @@ export function* checkPlanCoroutine(
     if (isKind(item, 'account') && !beside.has(item)) checkStayingNotifications(item, unnamedRules, report);
     if (isKind(item, 'template') && !beside.has(item)) checkStayingTemplates(item, unnamedRules, report);
     if (isKind(item, 'integration') && !beside.has(item)) checkStayingStreams(item, unnamedStreams, report);
-    // What a template is made of is read out of its text: not where nothing goes that it could need.
+    // References of a template are read from its text, which is only needed if something is removed.
     if (isKind(item, 'template') && going.size > 0) checkGone(item, needsOfTemplate(item, staying), going, report);
     if (isKind(item, 'deployment') && isDeploymentNamed) checkRetention(item.body, notifications, report);
     if (!isKind(item, 'notification')) continue;

@@ -2,7 +2,7 @@ import { CHANNEL_NAMES, variantsOf } from '@carillon/domain/channels';
 import type { Difference, TemplateBody } from '@carillon/domain/configuration';
 import { pathText } from '../value-path.ts';
 
-/** What changes in a template but for what is compiled from something else: nobody wrote that. */
+/** Returns the changes of a template without compiled parts, which nobody wrote. */
 export function withoutCompiled(
   body: TemplateBody,
   differences: readonly Difference[],

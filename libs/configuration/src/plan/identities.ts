@@ -18,8 +18,8 @@ type Identified = {
 };
 
 /**
- * The body with the ids and paths that its resource had, or new ones. What is not in the file is carried from the
- * notification of the same name, or, where the file has the id, from the one that had that id before a rename.
+ * Returns the body with its resource's ids and paths, or with new ones. Missing ones come from the notification of the
+ * same name, or, if the file has an id, from the notification with that id before a rename.
  */
 export function identified(
   current: Configuration,
@@ -31,7 +31,7 @@ export function identified(
   const sameName = findResource(current, 'notification', workspace, name);
   const before = body.id === undefined ? sameName : (withId(current, workspace, body.id) ?? sameName);
   const sameIdentity = before !== undefined && (body.id === undefined || before.body.id === body.id);
-  // Made before ids were kept: the names are its identity, and a new id would forget who was told.
+  // Older notifications have no id: their name is their identity, and a new id would forget who was notified.
   const id = body.id ?? (sameIdentity ? before.body.id : newId('notification', workspace, name));
   const known = sameIdentity ? before.body.rules : {};
   const rules = Object.fromEntries(
@@ -62,7 +62,7 @@ function identifiedRule(rule: RuleBody, before: RuleBody | undefined, newId: () 
   return { ...rule, ...(id !== undefined && { id }), ...(path !== undefined && { path }) };
 }
 
-/** Returns the notifications that a new one may replace: the one of the same name, else those that are removed. */
+/** Returns the notifications that a new one may replace: that of the same name, else the removed ones. */
 function replacedBy(
   current: Configuration,
   workspace: string,

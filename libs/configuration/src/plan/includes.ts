@@ -11,7 +11,7 @@ import type { PlannedChange } from './planned.ts';
 export const includesOf = (all: readonly WantedResource[], workspace: string): TemplateIncludes =>
   includesIn(all, workspace, EMPTY_CONFIGURATION);
 
-/** What a template is made of besides itself, by `resourceKey`. */
+/** Returns the layouts and partials of a template, by `resourceKey`. */
 function putInKeys({ ref, body }: WantedResource<'template'>, all: readonly WantedResource[]): ReadonlySet<string> {
   const { workspace } = ref;
   const { layouts, partials } = putInsOf(body, includesOf(all, workspace));
@@ -21,7 +21,7 @@ function putInKeys({ ref, body }: WantedResource<'template'>, all: readonly Want
   ]);
 }
 
-/** Each layout and partial that changes says which templates read otherwise from then on. */
+/** Adds to each changed layout and partial the templates that it affects. */
 export function withUsers(
   changes: readonly PlannedChange[],
   staying: readonly WantedResource[],
@@ -43,7 +43,7 @@ const isPutIn = (kind: string): boolean => kind === 'layout' || kind === 'partia
 const wordsFor = (names: readonly string[]): string =>
   `${names.length === 1 ? 'the template' : `${names.length} templates:`} ${names.join(', ')}`;
 
-/** Templates that nobody wrote into the folder, with a layout or partial of it put in. */
+/** Checks templates outside the folder that include a layout or partial of the folder. */
 export function checkUnchangedIncludes(
   staying: readonly WantedResource[],
   beside: ReadonlySet<WantedResource>,
@@ -69,7 +69,7 @@ export function checkUnchangedIncludes(
       reportOn: (ref) => reportOn(ref, own, warnings),
     };
     checkTemplate(item, around, reportOn(item.ref, own, []));
-    // The template stands in no file, so that what is wrong with it is shown where the change is.
+    // The template is in no file, so its mistakes are shown at the change.
     const change = wanted.find(({ ref }) => resourceKey(ref) === first) as WantedResource;
     for (const fault of own) {
       const { message, fix } = fault;

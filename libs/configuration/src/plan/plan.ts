@@ -108,8 +108,8 @@ function planOne(
 }
 
 /**
- * A stream's key decides where its events stand in the log; its time, its origin and its format decide what they mean. None of them
- * ever changes. Tables and topics come and go, and each keeps the path of its key.
+ * Refuses changes of a stream's key, time, origin and format. The key decides the position of events in the log, and
+ * the others their meaning. Tables and topics may be added and removed, but each keeps its key's path.
  */
 function fixedAtCreation(current: Configuration, { ref, body }: WantedResource<'stream'>, faults: Fault[]): void {
   const before = findResource(current, 'stream', ref.workspace, ref.name)?.body;

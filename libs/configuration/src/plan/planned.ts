@@ -15,12 +15,12 @@ export type PlannedChange = {
   readonly action: PlannedAction;
   readonly ref: ResourceRef<WrittenKind>;
   readonly based_on: number | null;
-  /** What it will be, ids and paths filled in; null where it goes. */
+  /** Body after the change, with ids and paths filled in. Null if the resource is removed. */
   readonly body: ResourceBodies[WrittenKind] | null;
   readonly differences: readonly Difference[];
-  /** What a person should know before saying yes. */
+  /** Facts that a person should know before confirming. */
   readonly notes: readonly string[];
-  /** Former versions that a new notification may continue. With the id of one, it keeps who was notified. */
+  /** Former versions that a new notification may continue by taking over an id, so that nobody is notified twice. */
   readonly formers: readonly Former[];
 };
 
@@ -40,7 +40,7 @@ export type PlanOptions = {
   readonly prune: boolean;
   /** Taken away, by `resourceKey`, whatever `prune` says. */
   readonly remove?: ReadonlySet<string>;
-  /** Looks at this workspace alone, and leaves everything else as it is; left out: at the whole deployment. */
+  /** Limits the plan to one workspace and leaves everything else unchanged. Undefined plans the whole deployment. */
   readonly workspace?: string | undefined;
   /** Makes ids for new notifications and rules. `names`: the workspace, the notification and, for a rule, the rule. */
   readonly newId: (kind: 'notification' | 'rule', ...names: readonly string[]) => string;

@@ -2,7 +2,10 @@ import { resourceKey, type Configuration, type ResourceRef } from '@carillon/dom
 import { isKind, isWritten, type WantedResource } from '../resource.ts';
 import { needsOf, needsOfTemplate, streamNeeds } from './check-plan.ts';
 
-/** What a resource refers to by name, in the configuration that it was written for; each once. API keys are not: no file makes one. */
+/**
+ * Returns the resources that a resource refers to by name, each once. API keys are left out, because no file creates
+ * them.
+ */
 export function referencesOf(resource: WantedResource, { resources }: Configuration): readonly ResourceRef[] {
   const { workspace } = resource.ref;
   const needs = isKind(resource, 'notification')
