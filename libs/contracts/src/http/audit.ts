@@ -6,7 +6,7 @@ import { OPEN } from './privacy.ts';
 
 const text = z.string().nullable();
 
-/** What somebody did, as it stands on the audit. */
+/** One action, as the audit records it. */
 export const auditEntryBody = z
   .strictObject({
     id: z.string(),

@@ -2,7 +2,7 @@ import type { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
 import { problemOf, problemSchema } from './problem.ts';
 
-/** The problem of one item: what the event alone would have been answered. */
+/** Problem of one item, equal to the response if the event had been sent alone. */
 export const itemProblemSchema = problemSchema
   .extend({
     line: z.int().min(1).optional().describe('Line of the body, from 1: the line of the item.'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const instant = z.string().nullable();
 
-/** What would meet a message to a person on one channel. */
+/** Result of the cadence checks for a message to a person on one channel. */
 export const explainedChannel = z.object({
   channel: z.string(),
   verdict: z

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const time = z.string().describe('RFC 3339, UTC, milliseconds');
 
-/** What an event holds, as it came. */
+/** Content of an event, as it was received. */
 export const eventContentBody = z
   .object({
     id: z.string(),
@@ -38,7 +38,7 @@ const textBody = z.object({
   next: z.string().nullable().describe('Cursor of the next part, passed as `part`. Null at the end'),
 });
 
-/** What went out for a delivery, or would have. */
+/** Content of a delivery's message, sent or not. */
 export const deliveryContentBody = z
   .object({
     id: z.string().describe('Of the delivery'),

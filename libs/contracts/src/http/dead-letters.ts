@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nullable, pageOf, time } from './fields.ts';
 import { anAddress, ofBodies } from './privacy.ts';
 
-/** What the record of a dead letter is about. All of it is null if the record has left the log or cannot be read. */
+/** Facts about the record of a dead letter. All are null if the record has left the log or cannot be read. */
 const deadLetterFacts = {
   partner: z.string().nullable().describe('The integration of the lookup'),
   notification: z.string().nullable(),

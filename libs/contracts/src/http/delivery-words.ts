@@ -9,7 +9,7 @@ export const standing = {
   sentence: open(z.string()).describe('What the reason means, in lower case and without a full stop'),
 };
 
-/** The same in a story, whose text is the sentence. */
+/** Texts of states and reasons in a timeline, as sentences. */
 export const storyWords = {
   state_words: nullable(open(z.string())).describe('The state as people read it'),
   reason_words: nullable(open(z.string())).describe('The reason in a few words. Null if state or text say the same'),

@@ -40,7 +40,7 @@ export const draftFacts = z
 export type DraftFactsBody = z.infer<typeof draftFacts>;
 
 const text = z.string().nullable();
-/** What two people made of one resource. */
+/** Conflicting changes of one resource by two people. */
 export const draftConflictBody = z
   .object({
     ...refFields,

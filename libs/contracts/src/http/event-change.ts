@@ -1,7 +1,7 @@
 import { CHANGE_OPS } from '@carillon/domain/changes';
 import { z } from 'zod';
 
-/** What a change did to its row. */
+/** Effect of a change on its row. */
 export const eventChangeBody = z
   .object({
     op: z.enum(CHANGE_OPS),

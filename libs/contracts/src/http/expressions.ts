@@ -57,7 +57,7 @@ const changeShapes = [
 ] as const;
 const formChange: z.ZodType<FormChange> = z.discriminatedUnion('kind', changeShapes).meta({ id: 'FormChange' });
 
-/** Where an expression can stand, for whoever edits one. */
+/** Places of expressions, for editors. */
 export const EXPRESSION_PLACES = [
   'when',
   'unless',

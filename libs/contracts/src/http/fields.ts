@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { open } from './privacy.ts';
 
-/** What bodies of the management API are made of. */
+/** Common parts of the bodies of the management API. */
 export const time = z.string().describe('RFC 3339, UTC, milliseconds');
 export const nullable = <T extends z.ZodType>(schema: T) => schema.nullable();
 

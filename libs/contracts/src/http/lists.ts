@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nullable, pageOf, time } from './fields.ts';
 import { anAddress, ofBodies, open } from './privacy.ts';
 
-/** Bodies of the management API about whom nothing is sent to, and who wants no more. */
+/** Bodies of the management API about suppressions and opt-outs. */
 
 export const suppressionBody = z
   .object({
@@ -96,7 +96,7 @@ export const consentCountBody = z
 export const consentPage = pageOf(consentBody).meta({ id: 'ConsentPage' });
 export type ConsentBody = z.infer<typeof consentBody>;
 
-/** What became of the rows of a file, or of a part of one. */
+/** Result of importing a file, or a part of it. */
 export const importedBody = z
   .object({
     rows: z.int(),

@@ -151,7 +151,7 @@ export const traceBody = z
   .meta({ id: 'Trace' });
 export type TraceBody = z.infer<typeof traceBody>;
 
-/** What each event on the log came to for an address, newest first. */
+/** Outcome of each event on the log for an address, newest first. */
 export const whyBody = z
   .object({
     items: z.array(
@@ -330,7 +330,7 @@ export const statusBody = z
   .meta({ id: 'Status' });
 export type StatusBody = z.infer<typeof statusBody>;
 
-/** What a folder holds, and whether what it does not hold shall go. */
+/** Files of a folder, and whether resources outside it are removed. */
 export const folderBody = z
   .strictObject({
     files: configurationFiles,

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 
 /**
- * What a field of an answer is to somebody who has no permission `bodies`. `address`: an address of a recipient, which is masked.
- * `bodies`: a piece of an event, a message or a provider's answer, which is left out. `open`: never of a recipient, nor is anything in it,
- * and shown as it is. Any other text is shown with the addresses in it masked.
+ * Visibility of a response field for readers without the permission `bodies`. `address`: an address of a recipient,
+ * masked. `bodies`: a part of an event, a message or a provider's response, left out. `open`: never about a recipient,
+ * shown unchanged. Any other text is shown with its addresses masked.
  */
 export const PRIVACY = 'x-carillon-privacy';
 export type Privacy = 'address' | 'bodies' | 'open';
@@ -16,9 +16,12 @@ const marked =
 
 /** An address: masked for whoever has no permission `bodies`. */
 export const anAddress = marked('address');
-/** A piece of a body: only for whoever has the permission `bodies`; others get null, or an empty text. */
+/** Marks a part of a body. Without the permission `bodies`, readers get null or an empty text. */
 export const ofBodies = marked('bodies');
-/** Holds nothing of recipients, whatever it looks like: configuration, people of the deployment, cursors. */
+/**
+ * Marks a field that never holds data of recipients, only configuration, users of the deployment or cursors. The field
+ * is never masked.
+ */
 export const open = marked('open');
-/** The same, for a schema that gets its name with it. */
+/** The mark `open` as schema metadata, for schemas that set their name together with it. */
 export const OPEN = { [PRIVACY]: 'open' satisfies Privacy } as const;

@@ -79,7 +79,7 @@ export type ProblemAnswer = {
   readonly body: Problem;
 };
 
-/** A refusal that passes by itself says when to come again, also where nobody computed it: then in a second. */
+/** Retry-After of temporary refusals for which none was computed. */
 const DEFAULT_RETRY_AFTER_MS = 1000;
 
 /** The HTTP answer for a failure. Pure: it adds nothing that the error does not say, so nothing secret can slip in here. */

@@ -5,7 +5,7 @@ import { next, time } from './fields.ts';
 import { changeBody } from './management.ts';
 import { OPEN, open } from './privacy.ts';
 
-/** Who did something. Names are looked up when they are shown: a person may be removed, and records keep the id. */
+/** Author of an action. Names are looked up for display, because records keep the id of removed people. */
 export const actorBody = z
   .object({
     kind: z.enum(ACTOR_KINDS),
@@ -15,7 +15,7 @@ export const actorBody = z
   .meta({ id: 'Actor', ...OPEN });
 export type ActorBody = z.infer<typeof actorBody>;
 
-/** What is the same of every resource. `number` in quotes is its `ETag`. */
+/** Fields that every resource has. `number` in quotes is its `ETag`. */
 export const resourceFacts = z.object({
   kind: z.string(),
   workspace: z.string().describe('Empty for the deployment'),

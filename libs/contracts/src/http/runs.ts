@@ -274,7 +274,7 @@ export const runMissingBody = z
   .meta({ id: 'RunMissing' });
 export type RunMissingBody = z.infer<typeof runMissingBody>;
 
-/** What a person confirms, beside the selection of the look, before missing messages are sent. */
+/** Confirmation by a person before missing messages are sent, besides the selection. */
 export const runSendRequest = z.strictObject({
   count: z.int().min(1, 'expected the count of a look, from 1').describe('The `count` of the look'),
   checksum: z.string().max(100).describe('The `checksum` of the look'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { next } from './fields.ts';
 import { OPEN, open } from './privacy.ts';
 
-/** What a client of a rule's stream has to send, and code that sends it. */
+/** Sample of the events that a client of a rule's stream has to send, with code that sends it. */
 export const ruleSampleBody = z
   .object({
     rule: z.string(),
@@ -123,7 +123,7 @@ export const answerFieldPage = z
 export type StreamFieldBody = z.infer<typeof streamFieldBody>;
 export type StreamFieldPage = z.infer<typeof streamFieldPage>;
 
-/** What the messages of a template would lack, over the newest events whose rules send it. */
+/** Variables that a template's messages would lack, counted over the newest events whose rules send it. */
 export const missingVariablesBody = z
   .object({
     template: z.string(),

@@ -30,7 +30,9 @@ class Cursor {
     if (count < 0 || count > this.left()) throw new Error('truncated buffer');
     this.#at += count;
   }
-  /** A zigzag varint, as exact as a double can be: lengths and indexes are small or wrong. */
+  /**
+   * Reads a zigzag varint. Numbers above 2^53 lose precision, but lengths and indexes that large are corrupt anyway.
+   */
   long(): number {
     let value = 0;
     for (let shift = 0; shift < 70; shift += 7) {

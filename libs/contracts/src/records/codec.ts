@@ -43,7 +43,7 @@ function readerOf(current: Type, writer: Type): Reader {
   };
 }
 
-/** Whether today's program can read what a program with the `older` schema wrote. Null: it can; else why not. */
+/** Returns why the current schema cannot read records of the `older` schema. Null if it can. */
 export function incompatibility(current: string, older: string): string | null {
   try {
     readerOf(parseSchema(current), parseSchema(older));

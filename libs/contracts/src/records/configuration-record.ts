@@ -144,7 +144,7 @@ export const configurationRecord = {
   }),
 } satisfies RecordKind<ConfigurationRecord, WireConfigurationRecord>;
 
-/** Words of a later version stop nobody from following the configuration: they are told as the nearest that is known here. */
+/** Values of a later version must not stop reading the configuration, so they are read as the nearest known value. */
 function readOrigin(wire: WireConfigurationRecord): ChangeOrigin {
   const { message } = readPersonal(wire.personal);
   return {

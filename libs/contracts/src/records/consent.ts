@@ -25,7 +25,7 @@ type WireConsent = {
   personal: Buffer;
 };
 
-/** Who it is counts as personal: mostly it is an address. So does who said it in their place. */
+/** The person is personal data, usually an address, and so is the author of a choice on the person's behalf. */
 export const consentRecord = {
   name: 'consent',
   topic: 'carillon.consents',

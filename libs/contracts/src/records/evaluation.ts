@@ -32,7 +32,7 @@ type WireEvaluation = {
   personal: Buffer;
 };
 
-/** Sample errors stand in the personal part, one for each rule in order: they may quote values of the event. */
+/** Sample errors are in the personal part, one per rule in order, because they may quote values of the event. */
 export const evaluationRecord = {
   name: 'evaluation',
   topic: 'carillon.evaluations',

@@ -33,7 +33,7 @@ type WireIntent = {
   personal: Buffer;
 };
 
-/** Who is told, by which address and with what words is personal; all else says only that a message is due. */
+/** Person, address and variables are personal data. All other fields only say that a message is due. */
 export const intentRecord = {
   name: 'intent',
   topic: 'carillon.intents',

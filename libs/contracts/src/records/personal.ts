@@ -33,7 +33,7 @@ export function listOf(value: Json | undefined, name: string): readonly Json[] {
   throw new InvalidRecord(`${name} is not a list`);
 }
 
-/** One word of a closed list; the table is complete by its type. */
+/** Checks that a value is on a closed list. The type makes the table complete. */
 export function wordOf<Word extends string>(value: string, table: Readonly<Record<Word, true>>, name: string): Word {
   if (Object.hasOwn(table, value)) return value as Word;
   throw new InvalidRecord(`${name} ${JSON.stringify(value.slice(0, 40))} is not known here`);

@@ -1,10 +1,10 @@
-/** What brokers, stores and readers have to know about a topic of the log. */
+/** Facts about a topic of the log that brokers, stores and readers need. */
 export type TopicKind = {
   readonly topic: `carillon.${string}`;
   /** The role that appends. */
   readonly owner: string;
   readonly description: string;
-  /** What the record's key is a hash of. */
+  /** Value whose hash is the record's key. */
   readonly key: string;
   /** 1: the topic is one sequence, so that a position is a number or a link of a chain. */
   readonly partitions: 1 | 8;

@@ -25,6 +25,6 @@ export const SENT_BY_FIELD = {
 
 export const writeSentBy = (sentBy: SentBy | undefined): WireSentBy | null => (sentBy ? { ...sentBy } : null);
 
-/** Returns the field of a record as a part of the record. */
+/** Reads the sender of a record (`sentBy`) as an object to spread into the record. Returns an empty object for null. */
 export const readSentBy = (wire: WireSentBy | null): { readonly sentBy?: SentBy } =>
   wire ? { sentBy: { person: wire.person, job: wire.job as JobId, run: wire.run as RunId } } : {};

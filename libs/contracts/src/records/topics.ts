@@ -6,7 +6,7 @@ export type TopicName = typeof sourceEvents.topic | (typeof LOG_RECORDS)[LogReco
 
 /** A topic as `schemas/topics` publishes it. */
 export type TopicDefinition = Omit<TopicKind, 'topic' | 'embeddedRetention'> & {
-  /** What a value holds: a file of `schemas/`, or `source bytes`. */
+  /** Content of a value: a file of `schemas/`, or `source bytes`. */
   readonly value: string;
   /** The topic for records that cannot be read. */
   readonly dead_letter: string | null;

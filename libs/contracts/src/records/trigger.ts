@@ -51,7 +51,7 @@ export const writeTriggerFacts = (trigger: Trigger): WireTriggerFacts => ({
   sent_by: writeSentBy(trigger.sentBy),
 });
 
-/** Whom it asks about and what of the event goes with it. */
+/** Returns the personal data of a trigger: the user ids, and what it carries of the event. */
 export const personalOfTrigger = ({ userIds, event, change, totals }: Trigger): JsonObject => ({
   user_ids: userIds,
   event,
@@ -86,7 +86,7 @@ export const readTrigger = (wire: WireTriggerFacts, personal: JsonObject): Trigg
 
 const OPS: Readonly<Record<ChangeOp, true>> = { create: true, update: true, delete: true, snapshot: true };
 
-/** As the evaluate stage wrote it, without what a release after this one may have added. */
+/** Reads the part of a change that the evaluate stage wrote. Ignores fields added by later releases. */
 function readVisibleChange(change: JsonObject): VisibleChange {
   const source = objectOf(change['source'], 'source');
   const { previous, unknown } = change;
