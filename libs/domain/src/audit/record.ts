@@ -9,7 +9,7 @@ import type { AuditAction } from './actions.ts';
 export const AUDIT_OUTCOMES = ['begun', 'done', 'refused', 'failed'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** Where a request came from, as far as it is known; both bounded. */
+/** Origin of a request, if known. Both texts are bounded. */
 export type AuditSource = { readonly address: string | null; readonly userAgent: string | null };
 
 /** The action. */
@@ -18,7 +18,7 @@ export type AuditEntry = {
   /** Id shared by the record before an action and the record of its outcome. */
   readonly id: string;
   readonly at: Instant;
-  /** Null: nobody was known, as at a sign-in that was refused. */
+  /** Null if the caller was unknown, as in a refused sign-in. */
   readonly actor: Actor | null;
   /** A word that this version may not know: a newer one wrote it. */
   readonly what: AuditAction | (string & {});
@@ -40,7 +40,7 @@ export type AuditEntry = {
   readonly code: string | null;
 };
 
-/** What holds all records of the audit up to a position as they are. */
+/** A signed hash over all audit records up to a position. It proves that these records were not changed. */
 export type AuditSeal = {
   /** First position that `leaves` tells of. */
   readonly since: number;
@@ -52,7 +52,7 @@ export type AuditSeal = {
   readonly mac: string;
   /** Every record of the configuration below this number is told of. */
   readonly configuration: number;
-  /** A short digest, 16 hexadecimal digits, of each record from `since` to `through`: tells which one is not as it was. */
+  /** A short digest, 16 hexadecimal digits, of each record from `since` to `through`, to find a changed record. */
   readonly leaves: readonly string[];
 };
 

@@ -1,22 +1,22 @@
 import type { Instant } from '@carillon/kernel';
 
 /**
- * What a call shows about the other side. `bad`: overloaded, unreachable or unclear. `shut`: it refuses us, so other
- * calls would fail too. `good`: anything else, even if the call itself was refused.
+ * Result of a call, as evidence about the other system. `bad`: overloaded, unreachable or unclear. `shut`: it refuses
+ * us, so other calls would fail too. `good`: anything else, even if the call itself was refused.
  */
 export type CallEnd = 'good' | 'bad' | 'shut';
 
 /**
- * Keeps calls from another side that fails (docs/internals/provider-outcomes.md), such as a provider account or a partner's host.
- * Opens for 30 s when at least 60 % of at least 10 calls of the last five minutes were bad; then one probe decides. A call
- * that ends in `shut` opens it for a minute.
+ * Circuit breaker for a failing system (docs/internals/provider-outcomes.md), such as a provider account or a partner's
+ * host. Opens for 30 s if at least 60 % of at least 10 calls of the last five minutes were bad. One probe then decides.
+ * A call that ends in `shut` opens it for a minute.
  */
 export type Breaker = {
   readonly calls: readonly { readonly at: Instant; readonly bad: boolean }[];
   readonly openUntil: Instant;
   /** A probe is under way since then. */
   readonly probingSince: Instant | null;
-  /** It was open, so the next call is a probe. */
+  /** True if the breaker was open, so that the next call is a probe. */
   readonly halfOpen: boolean;
   readonly why: string;
 };
@@ -35,7 +35,7 @@ export const CLOSED: Breaker = { calls: [], openUntil: 0, probingSince: null, ha
 
 /** When a call may begin: `now` or earlier means at once. */
 export function mayCallAt(breaker: Breaker, now: Instant): Instant {
-  // No pause is longer than this; one that seems so was begun before the clock was set back.
+  // No pause is longer than SHUT_MS. One that seems longer began before the clock was set back.
   if (now < breaker.openUntil && breaker.openUntil - now <= SHUT_MS) return breaker.openUntil;
   const probing = breaker.probingSince !== null && Math.abs(now - breaker.probingSince) < PROBE_LIMIT;
   return breaker.halfOpen && probing ? now + 1000 : now;

@@ -20,17 +20,17 @@ export type ExplainedLimit = {
   readonly count: number;
   readonly underWay: number;
   readonly by: readonly DeliveryId[];
-  /** When the oldest of them counts no more; null where there is room. */
+  /** When the oldest counted message stops counting. Null if there is room. */
   readonly roomFrom: Instant | null;
 };
 
-/** What would become of a message that is due at a time. */
+/** Predicted verdict for a message that is due at a time. */
 export type ExplainedVerdict = {
   /** `collected`: it goes into a digest. `perhaps`: it depends on what is being sent this moment. */
   readonly verdict: 'sent' | 'held' | 'dropped' | 'collected' | 'perhaps';
   /** Why it would be dropped, as its delivery would say; else null. */
   readonly reason: Extract<DeliveryReason, 'rule_withdrawn' | 'quiet_hours' | 'capped'> | null;
-  /** When it could go; null: now, or never. */
+  /** Earliest time to send. Null: now, or never. */
   readonly until: Instant | null;
 };
 
@@ -46,8 +46,8 @@ export type ExplainedCadence = ExplainedVerdict & {
 const NEXT = '' as TriggerId;
 
 /**
- * What quiet hours and limits would say of a message of this notification to a person at a time, by the functions that
- * delivery itself goes by. `entries`: what was sent to that person, with `sure` as far as it is known.
+ * Explains what quiet hours and limits decide about a message of this notification to a person at a time, with the
+ * functions of real deliveries. `entries`: messages sent to that person, with `sure` if known to be sent.
  */
 export function explainCadence(
   configuration: Configuration,
@@ -107,7 +107,10 @@ const dropped = (reason: NonNullable<ExplainedVerdict['reason']>): ExplainedVerd
   until: null,
 });
 
-/** As delivery asks: from the start again whenever something that held it ends. */
+/**
+ * Runs the checks before sending in the order of a real delivery, which starts from the first check again after each
+ * wait.
+ */
 function verdictOf(
   { body }: Resource<'notification'>,
   { rules, met, entries, message, zone, now, notAfter }: Asked,

@@ -61,7 +61,7 @@ export function limitWords({ max, per, counted }: FrequencyLimit): string {
 
 /** All limits of a workspace by what they count. Of a transactional notification there are none. */
 export type LimitBook = {
-  /** Those that may count a message of this notification: its own and those of the workspace. */
+  /** Returns the limits that may count a message of this notification: its own and the workspace's. */
   readonly of: (notificationId: string) => readonly FrequencyLimit[];
 };
 
@@ -84,7 +84,7 @@ function readBook(configuration: Configuration, workspace: string): LimitBook {
     const id = notificationIdOf(resource);
     own.set(id, resource.body.transactional === true ? [] : [...limitsOfNotification(resource.body, id), ...common]);
   }
-  // What was sent by a notification that is gone goes on counting for the workspace.
+  // Messages of a removed notification still count under the limits of the workspace.
   return { of: (notificationId) => own.get(notificationId) ?? common };
 }
 

@@ -18,7 +18,7 @@ export function fullWords({ limit, by }: Pick<FullLimit, 'limit' | 'by'>): strin
   return `${limitWords(limit)}, filled by ${ids.slice(0, NAMED).join(', ')}${more}`;
 }
 
-/** What becomes of a message for which there is no room. `collect` is for a notification with a digest. */
+/** Verdict for a message over a limit. `collect` is for a notification with a digest. */
 export type CappedVerdict =
   | { readonly kind: 'end'; readonly state: 'SUPPRESSED'; readonly reason: 'capped'; readonly detail: string }
   | { readonly kind: 'wait'; readonly until: Instant; readonly reason: 'held_by_limit'; readonly detail: string };
@@ -38,8 +38,8 @@ export function cappedVerdict(full: FullLimit, { notAfter }: Pick<Delivery, 'not
 }
 
 /**
- * The same where the message may be told in a digest of its notification instead. A notification without one holds it,
- * and a digest itself is held too.
+ * Returns the verdict of a full limit: the message goes into a digest of its notification, or is held if there is no
+ * digest. A digest itself is held.
  */
 export function limitVerdict(
   full: FullLimit,

@@ -20,7 +20,7 @@ export type FrequencyLimit = {
   readonly action: 'drop' | 'hold' | 'digest';
 };
 
-/** What a message is to the limits. */
+/** The fields of a message that limits read. */
 export type Countable = {
   readonly triggerId: TriggerId;
   readonly notificationId: string;
@@ -131,8 +131,8 @@ const ZONES_APART: Duration = 26 * 3_600_000;
 const CLOCKS_APART: Duration = 10_000;
 
 /**
- * Until when an entry may still be counted, by whatever zone and clock; null where no limit counts it at all. Another zone
- * may show the next period of the calendar at the time of the entry already, and end that period later than this one.
+ * Returns until when any limit may count an entry, in whatever time zone. Null if no limit counts it. Another zone may
+ * already show the next calendar period at the entry's time, and end that period later.
  */
 export function countedUntil(limits: readonly FrequencyLimit[], entry: SentEntry, zone: string): Instant | null {
   const ends = limits

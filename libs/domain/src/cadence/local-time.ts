@@ -15,7 +15,7 @@ export type { Coming, WallMinute, Weekday } from './wall-time.ts';
 
 /** A day of the calendar: month 1 to 12, day 1 to 31. */
 export type CalendarDay = { readonly year: number; readonly month: number; readonly day: number };
-/** What calendar and clock on the wall show. */
+/** Local calendar day and time. */
 export type LocalTime = CalendarDay & { readonly minute: WallMinute; readonly weekday: Weekday };
 
 /** Returns calendar and clock of a zone. Throws RangeError for an unknown zone, like all functions with a zone. */

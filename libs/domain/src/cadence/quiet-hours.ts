@@ -41,8 +41,8 @@ function endOfStretch({ from, to, days }: QuietHours, offsets: Offsets, now: Ins
 const MAX_QUIET_MS = 8 * 86_400_000;
 
 /**
- * Until when it is quiet, by any of these hours; null where it is not. Stretches that touch count as one. An answer is
- * at most eight days and a stretch away, so whoever waits is looked at again.
+ * Returns when the quiet time at `now` ends, or null if it is not quiet. Adjoining hours count as one quiet time. The
+ * search stops after about eight days; the delivery is then checked again.
  */
 export function quietUntil(all: readonly QuietHours[], zone: string, now: Instant): Instant | null {
   const offsets = offsetsOf(zone);

@@ -22,20 +22,20 @@ export type PastMessage = {
   readonly zone: string;
   /** When its event was appended. */
   readonly causedAt: Instant;
-  /** When it was due then: what a delay until a time of the event came to. */
+  /** Due time then, with the value of a delay until a time of the event. */
   readonly sendAt: Instant;
-  /** What makes items of a digest meet: the person, the address, and the key. */
+  /** Key by which items share a digest: person, address, and digest key. */
   readonly meets: string;
 };
 
-/** What would have become of it. `index` is that of the digest in the run. */
+/** Simulated result of a message. `index` is that of its digest in the run. */
 export type SimulatedFate =
   | { readonly kind: 'sent' | 'held'; readonly at: Instant; readonly heldBy: readonly string[] }
   | { readonly kind: 'digested'; readonly at: Instant; readonly index: number; readonly limit: string | null }
   | { readonly kind: 'dropped'; readonly at: Instant; readonly by: string; readonly filledBy: readonly DeliveryId[] };
 
 export type SimulatedRun = {
-  /** One for each message, in their order. */
+  /** One result per message, in order. */
   readonly fates: readonly SimulatedFate[];
   /** Digests that were sent. */
   readonly digests: number;
@@ -52,7 +52,7 @@ type Ways = {
 /** A message on its way, or a digest of some. */
 type Moving = {
   readonly message: PastMessage;
-  /** Numbers of the messages that it tells of: itself, or the items. */
+  /** Indexes of the messages that it contains: itself, or the items of a digest. */
   readonly tells: readonly number[];
   readonly isDigest: boolean;
   readonly notAfter: Instant;
@@ -67,9 +67,9 @@ type Due = { readonly at: Instant; readonly moving: Moving } | { readonly at: In
 const KEPT_LONGER: Duration = 27 * 3_600_000;
 
 /**
- * Sends messages of the past again on a virtual clock, as a configuration would have it: delay, quiet hours, limits and digests
- * decide by the functions of the delivery itself. Each is accepted at once, and nothing that was sent before the first of them
- * counts. A message of a notification that is gone is sent as it was due.
+ * Simulates past messages on a virtual clock with the cadence of a configuration. The functions of real deliveries
+ * decide delay, quiet hours, limits and digests. The simulated provider accepts each message at once. Messages sent
+ * before the first one fill no limit. A message whose notification no longer exists is sent at its due time.
  */
 export function* simulateCadence(
   messages: readonly PastMessage[],
@@ -169,7 +169,7 @@ class Simulation {
     const { person, deliveryId, triggerId, notificationId, channel } = message;
     if (this.#hasLimits) {
       const entries = this.#sent.get(person) ?? [];
-      // A digest is a message of its own, whoever its newest item was caused by.
+      // A digest counts toward limits as a separate message, not as the message of its newest item's trigger.
       const trigger = isDigest ? (`digest ${this.#digests}` as TriggerId) : triggerId;
       entries.push({ deliveryId, triggerId: trigger, notificationId, category, channel, token: '', at, sure: true });
       this.#sent.set(person, entries);
@@ -183,7 +183,7 @@ class Simulation {
     if (isDigest) this.#digests += 1;
   }
 
-  /** What the person got so far, without what no limit counts any more. */
+  /** Returns the person's entries so far, without those that no limit counts any more. */
   #entriesOf({ person, notificationId }: PastMessage, now: Instant): readonly SentEntry[] {
     const longest = this.#longest.get(notificationId) ?? 0;
     return (this.#sent.get(person) ?? []).filter(({ at }) => at + longest > now);
@@ -205,7 +205,7 @@ class Simulation {
     else if (!open) this.#put({ at: window.end.closesAt, window: key });
   }
 
-  /** A window that was put off since is looked at again; one that was full is gone. */
+  /** A postponed window is checked again. A window that closed because it was full is gone. */
   #close(key: string, at: Instant): void {
     const window = this.#windows.get(key);
     if (!window) return;

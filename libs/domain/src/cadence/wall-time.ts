@@ -5,7 +5,7 @@ import type { Offsets } from './zone-offsets.ts';
 export type WallMinute = number;
 /** ISO 8601: 1 is Monday, 7 is Sunday. */
 export type Weekday = 1 | 2 | 3 | 4 | 5 | 6 | 7;
-/** What calendar and clock on the wall show, as one number: the milliseconds at which UTC shows the same. */
+/** Local date and time as one number: the milliseconds at which UTC shows the same date and time. */
 export type WallTime = number;
 /** Which of two: a clock that is put back shows some times twice (docs/internals/checks-before-sending.md). */
 export type Coming = 'first' | 'second';
@@ -23,7 +23,7 @@ export const minuteOf = (wall: WallTime): WallMinute => Math.floor((wall - midni
 /** 1 January 1970 was a Thursday. */
 export const weekdayOf = (wall: WallTime): Weekday => (((((Math.floor(wall / DAY) + 3) % 7) + 7) % 7) + 1) as Weekday;
 
-/** The offsets that count for a time on the wall stand this far on either side of it: zones are at most 14 hours off UTC. */
+/** Maximum distance from a local time to the instants whose offset may apply: zones are at most 14 hours off UTC. */
 const AROUND = 26 * 3_600_000;
 
 /**

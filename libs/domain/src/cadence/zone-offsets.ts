@@ -1,6 +1,6 @@
 import type { Duration, Instant } from '@carillon/kernel';
 
-/** From `at` on, the clock on the wall is this far ahead of UTC. */
+/** Offset of local time from UTC, valid from `at` on. */
 type Piece = { readonly at: Instant; readonly offset: Duration };
 
 /** Offsets are looked up in stretches of this length: `Intl` is asked 64 times for one, and then not again. */
@@ -80,7 +80,7 @@ function piecesOf(zone: string, stretch: number): readonly Piece[] {
 /** How far the clock on the wall is ahead of UTC, in milliseconds. */
 export type Offsets = (at: Instant) => Duration;
 
-/** The last stretch is at hand, for who asks about a time asks about the days around it. */
+/** The last stretch is cached, because callers ask about times close together. */
 function offsetsNamed(name: string): Offsets {
   const stretches = new Map<number, readonly Piece[]>();
   let last = Number.NaN;

@@ -25,7 +25,7 @@ export function committedAt({ at: text }: Pick<ChangeSource, 'at'>): Instant | u
   return latest.at;
 }
 
-/** One row that was created, updated or deleted. The log holds it as one JSON object with these names. */
+/** A row that was created, updated or deleted. The log stores a change as one JSON object with these names. */
 export type Change = {
   readonly op: ChangeOp;
   /** The row, after the change. The deleted row for `delete`. */
@@ -43,6 +43,6 @@ export type ReadChange = { readonly change: Change; readonly identity: readonly 
 /** A change that its reader could not read. It becomes a dead letter, and reading continues behind it. */
 export type UnreadableChange = Pick<ReadChange, 'identity'> & {
   readonly source: ChangeSource;
-  /** For the log of the engine only: its text may hold values of the row. */
+  /** Only for the log of the engine, because its text may hold values of the row. */
   readonly error: unknown;
 };

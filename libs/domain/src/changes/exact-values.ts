@@ -43,7 +43,7 @@ const COLUMN_LIMITS = { depth: 24, keys: 20_000, exactNumbers: true };
 /** Returns the value of a JSON column with exact numbers, or the text if the strict reader refuses it. */
 export const exactJson = (text: string): Json => jsonOrText(text, COLUMN_LIMITS);
 
-/** The same for a document whose fields are columns, so that they may have any name. */
+/** Reads a document whose fields are columns, so that they may have any name. */
 export const exactDocument = (text: string): Json => jsonOrText(text, { ...COLUMN_LIMITS, anyName: true });
 
 function jsonOrText(text: string, limits: JsonLimits): Json {

@@ -1,4 +1,4 @@
-/** Bytes of one field of a row. A larger one is left out and named as unknown. */
+/** Maximum bytes of one field of a row. A larger field is left out and named as unknown. */
 const MAX_FIELD_BYTES = 64 * 1024;
 /** A text of so many characters is never larger. */
 const SURELY_SMALL = MAX_FIELD_BYTES / 3;

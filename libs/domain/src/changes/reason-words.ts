@@ -27,7 +27,7 @@ const STORE_URL = 'Store the right URL in the secret that the integration names.
 const ALLOW_ADDRESS =
   'Add this line to the carillon.yaml that Carillon starts with, or set CARILLON_ALLOWED_PRIVATE_ADDRESSES to the address, then restart Carillon.';
 
-/** What keeps Carillon itself from reading. */
+/** Problems on Carillon's own side that stop the reading. */
 const OURS = {
   log_full: { what: 'the log of Carillon has no space', end: 'Free space on the disk of Carillon.' },
   carillon_failed: {

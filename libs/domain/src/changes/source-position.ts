@@ -15,7 +15,9 @@ export type PostgresPosition = {
   readonly publicationOid: number;
   /** End of the last transaction that is on the log whole. Written as `0/1948580`. `0/0` until the slot is made. */
   readonly lsn: string;
-  /** The next transaction, as far as it is on the log. Null if nothing of it is. */
+  /**
+   * Progress within the transaction after `lsn`, if only a part of its changes is on the log. Null if none of them is.
+   */
   readonly partial: { readonly commitLsn: string; readonly changes: number } | null;
   /** Commit time of the newest change on the log, or when the position was made. Everything up to then was read. */
   readonly at: Instant;
@@ -53,7 +55,7 @@ export const postgresPosition = (position: SourcePosition | null): PostgresPosit
 export const kafkaPosition = (position: SourcePosition | null): KafkaPosition | null =>
   position !== null && 'clusterId' in position ? position : null;
 
-/** What is read: the kind of the integration. */
+/** Kind of a source, which is the kind of its integration. */
 export type SourceKind = SourcePosition['kind'];
 
 /** Where a reset of a Kafka source continues: at the oldest record that the topics still have, or at their end. */

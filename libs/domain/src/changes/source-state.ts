@@ -55,10 +55,10 @@ export type TableReason = ReasonOf<'table'>;
 export type WaitingReason = ReasonOf<'waiting'>;
 export type StoppedReason = ReasonOf<'stopped'>;
 
-/** What is wrong with a source, with what a person can do about it. */
+/** A problem of a source, and what a person can do about it. */
 export type SourceProblem<Reason extends string> = {
   readonly reason: Reason;
-  /** What the server said or what was found, in a sentence without secrets. Null if the reason says it all. */
+  /** Message of the server or finding, as a sentence without secrets. Null if the reason is enough. */
   readonly detail: string | null;
   /** SQL, command or configuration line that ends it, to be copied. Null if there is none. */
   readonly fix: string | null;

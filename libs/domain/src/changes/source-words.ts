@@ -39,7 +39,7 @@ export type DescribedSource = {
 export type SourceWords = {
   readonly state: SourceState['kind'];
   readonly reason: WaitingReason | StoppedReason | null;
-  /** What is wrong and what ends it. */
+  /** Text of the problem and its solution. */
   readonly sentence: string;
   /** SQL, command or configuration line that ends the state. Null if nothing has to be run. */
   readonly fix: string | null;
@@ -67,7 +67,7 @@ export function describeSource(source: DescribedSource, now: Instant): SourceWor
   return { state: kind, reason, sentence: stoppedText(source, state, now), fix: state.fix ?? resetCommand(source) };
 }
 
-/** Returns true if a reset may let the source continue behind its unread records, because a schema of them may be gone for good. */
+/** Returns true if a reset may let the source skip its unread records, because a schema of them may be lost. */
 export const canPassOver = ({ state }: Pick<DescribedSource, 'state'>): boolean =>
   state.kind === 'waiting' && state.reason === 'schema_unknown';
 
@@ -223,7 +223,7 @@ function stoppedText(source: DescribedSource, problem: SourceProblem<StoppedReas
   const until = readUntil(position);
   const changes = until === null ? 'Changes' : `Changes since ${timeText(until, now)}`;
   const since = kind === 'kafka' ? 'Records' : changes;
-  // Each partition has a newest record of its own.
+  // Each partition has a separate newest record.
   const newest = kind === 'kafka' && until !== null ? `No record after ${timeText(until, now)} was read. ` : '';
   const end = `${newest}\`carillon sources reset ${integration} --reason "…"\` ${BEGINNINGS[continues]}`;
   return sentenceOf(`${since} were not read: ${what}`, problem.detail, end);
@@ -246,7 +246,7 @@ function sentenceOf(what: string, detail: string | null, end = ''): string {
   return `${what.slice(0, 1).toUpperCase()}${what.slice(1)}${more}. ${end}`.trimEnd();
 }
 
-/** Such as `09:12:04 UTC`, with its day if that is another day than now. */
+/** Returns a time such as `09:12:04 UTC`, with the day if it is not the day of `now`. */
 function timeText(at: Instant, now: Instant): string {
   const [day = '', time = ''] = formatInstant(at).split('T');
   const clock = `${time.slice(0, 8)} UTC`;

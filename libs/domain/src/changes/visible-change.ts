@@ -2,7 +2,7 @@ import type { JsonObject } from '@carillon/kernel';
 import { FORBIDDEN_NAMES } from '../events/limits.ts';
 import type { Change, ChangeOp, ChangeSource } from './change.ts';
 
-/** What expressions see of a change beside `event` and `time`. */
+/** Names that expressions see for a change besides `event` and `time`. */
 export type VisibleChange = {
   readonly op: ChangeOp;
   /** The row before. Without fields on create and snapshot. Undefined: the database did not send it. */

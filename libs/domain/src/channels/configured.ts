@@ -16,12 +16,15 @@ type ByChannel<Value> = { readonly [Name in ChannelName]?: Value };
 /** A channel's template as written in a body. */
 type WrittenTemplate = NonNullable<TemplateBody[keyof TemplateBody]>;
 
-/** The template of one channel, as it is rendered: its parts by name, in the order of the table. */
+/**
+ * The template of one channel as the renderer takes it: its parts by name, in the order of the channel's table of
+ * parts.
+ */
 export type ChannelTemplate = {
   readonly channel: ChannelName;
-  /** Sources. A part that the author left out is not here; one of a group stands as `data.order`. */
+  /** Sources by part. A part that the author left out is absent. A part of a group has a name such as `data.order`. */
   readonly parts: Readonly<Record<string, string>>;
-  /** What is no template: `priority`, `android.channel`. */
+  /** Keys that are not rendered: `priority`, `android.channel`. */
   readonly settings: Readonly<Record<string, string>>;
   /** Whether a missing variable fails the message. */
   readonly strict: boolean;
@@ -29,13 +32,15 @@ export type ChannelTemplate = {
   readonly compiled: readonly string[];
 };
 
-/** The template of one channel as its author wrote it: names of layouts and partials stand for what they hold. */
+/**
+ * The template of one channel as its author wrote it, with the names of layouts and partials instead of their content.
+ */
 export type TemplateVariant = ChannelTemplate & {
   /** Language of the variant. Null: the default for all other readers. */
   readonly locale: string | null;
   /** Name of the layout around it. */
   readonly layout: string | null;
-  /** For compiled parts: the key and text that the author wrote. */
+  /** Key and text that the author wrote, for compiled parts. */
   readonly sources: Readonly<Record<string, { readonly key: 'mjml'; readonly source: string }>>;
 };
 
@@ -55,7 +60,7 @@ export const asWritten = (variant: TemplateVariant): TemplateVariant =>
 const channelsIn = (body: Pick<NotificationBody, 'channels'>): ByChannel<ChannelBody> => body.channels;
 const templatesIn = (body: TemplateBody): ByChannel<WrittenTemplate> => body;
 
-/** What a notification says of a channel; undefined where it does not use it. */
+/** Returns the settings of a notification for a channel. Undefined if it does not use the channel. */
 export const channelOf = (body: Pick<NotificationBody, 'channels'>, channel: ChannelName): ChannelBody | undefined =>
   channelsIn(body)[channel];
 
@@ -96,7 +101,7 @@ function readVariant(channel: ChannelName, own: object, base: object, locale: st
   const sources: (readonly [string, unknown])[] = [];
   const compiled: string[] = [];
   const written: Record<string, TemplateVariant['sources'][string]> = {};
-  // A body is what its shape says, and nobody else's: what is no text is refused by whoever checks the part.
+  // A part that is no text is left out here. The check of the template reports it.
   for (const { name, group, compiledFrom } of parts) {
     const value = valueAt(own, [name]);
     const source = compiledFrom === null ? undefined : valueAt(own, [compiledFrom]);
@@ -128,7 +133,7 @@ const valueAt = (from: object, path: readonly string[]): unknown =>
 /** The name of a channel's account where the deployment has one alone. */
 export const ONLY_ACCOUNT = 'default';
 
-/** An account of the deployment under its name; one that is not of a list is `default`. */
+/** A named account of the deployment. An account outside a list is named `default`. */
 export type DeploymentAccount = { readonly name: string; readonly body: AccountBody };
 
 /** The accounts that all workspaces use on a channel that have none of their own, in order of priority. */
@@ -143,9 +148,8 @@ export function defaultAccountsOf(body: DeploymentBody, channel: ChannelName): r
 const isList = <Item>(value: object | readonly Item[]): value is readonly Item[] => Array.isArray(value);
 
 /**
- * What an account that is no workspace's own is called in attempts, traces and alerts: `default`, `default:sms`,
- * `default:sms:main`. The channel that was there first is left out, since attempts and reports of earlier versions name
- * its account so.
+ * Returns the key of an account outside workspaces in attempts, traces and alerts: `default`, `default:sms`,
+ * `default:sms:main`. The first channel is omitted, because records of earlier versions have no channel.
  */
 export function deploymentKey(word: string, channel: ChannelName, name = ONLY_ACCOUNT): string {
   if (name !== ONLY_ACCOUNT) return [word, channel, name].join(':');

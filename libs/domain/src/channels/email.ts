@@ -41,7 +41,8 @@ function canonicalLocal(text: string): string | null {
 }
 
 function canonicalDomain(text: string): string | null {
-  // What is not ASCII is mapped by the host parser of URLs, which is IDNA; in ASCII only what a name may hold gets there.
+  // Names outside ASCII are mapped by the host parser of URLs, which implements IDNA. ASCII names only get there if all
+  // their characters are allowed.
   if (text === '' || /(?![\w.-])[\0-\x7f]/.test(text)) return null;
   let host: string;
   try {

@@ -13,7 +13,7 @@ export type EmailMessage = {
   readonly html: string | null;
   readonly text: string;
   readonly messageId: string;
-  /** Where one POST stops such messages (RFC 8058); left out where nobody can stop them. */
+  /** URL at which one POST stops such messages (RFC 8058). Absent if nobody can stop them. */
   readonly unsubscribe?: string;
 };
 /** A text message as it goes out. Who sends it is the account's: a number, or a service that picks one. */
@@ -46,11 +46,11 @@ export type PushMessage = {
 /** What a provider is given. */
 export type Message = EmailMessage | SmsMessage | PushMessage;
 
-/** What is known of a message besides its parts. */
+/** Facts about a message besides its parts. */
 export type Addressed = {
   readonly channel: ChannelName;
   readonly deliveryId: string;
-  /** From 1: the call that it is made for. */
+  /** Number of the call for which the message is made, from 1. */
   readonly attempt: number;
   readonly to: string | null;
   /** The address that stops such messages, where there is one. */
@@ -73,7 +73,7 @@ export function parseMailbox(text: string): Result<{ name: string; address: stri
   return /^[^<>\s]+@[^<>\s]+$/.test(clean) ? ok({ name: '', address: clean }) : err('expected `Name <address>`');
 }
 
-/** What an account adds to a message. */
+/** Settings that an account adds to a message. */
 type Sender = {
   readonly kind?: string;
   readonly from?: string;

@@ -32,8 +32,8 @@ const isTelling = (word: string): boolean => word.length >= MIN_CODE && /\p{N}/u
 
 /**
  * Masks parts of the message in a provider's answer: the address; its codes, numbers and links; and any run of three or
- * more of its words. Adapters already mask what they know of their vendor's texts. This covers all adapters, because
- * people without access to messages read these answers.
+ * more of its words. Adapters already mask known texts of their vendor. This covers all adapters, because people
+ * without access to messages read these answers.
  */
 export function withoutRepeatedWords(result: ProviderResult, message: Message): ProviderResult {
   const detail = masked(result.detail, message.to, () => contentOf(message));
@@ -41,8 +41,8 @@ export function withoutRepeatedWords(result: ProviderResult, message: Message): 
 }
 
 /**
- * What a provider reports of a message later, without what it repeats of it. The message itself is not made again for that:
- * what is personal in it is its address, and what its template was given.
+ * Returns a provider's later text about a message, with repeated personal data masked. The message is not rendered
+ * again for this; its address and variables are masked.
  */
 export const wordsWithoutIntent = (detail: string, { to, variables }: Intent): string =>
   masked(detail, to ?? '', () => textsIn(variables));

@@ -6,7 +6,7 @@ export type SmsEncoding = 'GSM-7' | 'UCS-2';
 
 export type SmsSegments = {
   readonly encoding: SmsEncoding;
-  /** What the carrier bills; 0 for no text. */
+  /** Segments that the carrier bills. 0 for no text. */
   readonly segments: number;
   /** Units in use: septets of GSM-7, where `€` and the like take two, or UTF-16 units of UCS-2. */
   readonly units: number;
@@ -17,7 +17,7 @@ export type SmsSegments = {
 const ONE_SEPTET = new Set(
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà',
 );
-/** Each is sent as an escape and a septet, and both stand in the same segment. */
+/** Characters that are sent as an escape and a septet, both in one segment. */
 const TWO_SEPTETS = new Set('\f^{}\\[~]|€');
 
 const CAPACITY: Readonly<Record<SmsEncoding, { readonly alone: number; readonly each: number }>> = {

@@ -38,7 +38,7 @@ export function canonicalPhone(text: string): string | null {
   return null;
 }
 
-/** What people write between country code and number in countries where it is not a zero alone. */
+/** National prefixes that people write between country code and number, for countries where it is not just a zero. */
 const TRUNK_PREFIXES: Readonly<Record<string, readonly string[]>> = {
   1: ['1'],
   7: ['8'],

@@ -4,7 +4,7 @@ import { CONTROL, type Duration, type EventId, type Instant } from '@carillon/ke
 /** Where cohorts come from; `generic` is our own form, for whoever writes the sender. */
 export type CohortPlatform = CohortIntegration['kind'];
 
-/** What a message says of its users: they are in, they are out, or they are on a page of all who are in. */
+/** Meaning of a message for its users: they enter, they leave, or they are a page of all members. */
 export type CohortAction = 'add' | 'remove' | 'replace';
 
 /** A cohort of an integration. Cohorts are identified by id, because their names change. */
@@ -18,7 +18,7 @@ export type CohortPage = {
   readonly of: number | null;
 };
 
-/** What one webhook says about one cohort, the same for every platform. */
+/** Content of a webhook about one cohort, equal for every platform. */
 export type CohortChange = {
   readonly cohort: string;
   /** Display name. Null if the platform sends none. */
@@ -49,15 +49,15 @@ export type CohortMessage = Omit<CohortChange, 'action'> &
     readonly firstSync: Duration;
   };
 
-/** What a platform may send at most in one request; what is larger is refused whole. */
+/** Maximum users in one request of a platform. A larger request is refused completely. */
 export const MAX_COHORT_USERS = 10_000;
 /** In how many bytes at most, and with how many fields and items of lists: a thousand members with 150 fields each. */
 export const MAX_COHORT_BYTES = 4 * 1024 * 1024;
 export const MAX_COHORT_VALUES = 150_000;
-/** Pages of one replacement: ten million members, a thousand a page. */
+/** Maximum pages of one export that replaces a cohort: ten million members with a thousand per page. */
 export const MAX_COHORT_PAGES = 10_000;
 
-/** As long as an id may be that a partner is asked about. */
+/** Maximum characters of an id about which a partner is asked. */
 const LONGEST_ID = 255;
 
 /** An id as text: of a user, a cohort or a session. Null where it cannot be one. */
@@ -71,6 +71,9 @@ export function identifierOf(value: unknown): string | null {
 export const cohortKey = ({ workspace, integration, cohort }: CohortRef): string =>
   `${workspace}/${integration}/${cohort}`;
 
-/** The EVENT_PATH of a cohort's changes: three slashes, which no address of an event stream has, so nobody can post to it. */
+/**
+ * Returns the EVENT_PATH of a cohort's changes. It has three slashes, unlike any event stream, so that nobody can post
+ * to it.
+ */
 export const cohortStream = ({ workspace, integration, cohort }: CohortRef): string =>
   `${workspace}/cohorts/${integration}/${encodeURIComponent(cohort)}`;

@@ -16,5 +16,5 @@ export function conditionOf({ when, cohort }: RuleBody): string {
 /** The member: whom a rule of a cohort asks about. */
 export const MEMBER = 'event.user_id';
 
-/** Whom a rule asks about: the ids that it names, or the member. */
+/** Returns the expression of a rule's user ids: the rule's own, or the member. */
 export const userIdsOf = (userIds: string | undefined): string => userIds ?? MEMBER;

@@ -6,7 +6,7 @@ import { hasCohorts } from '../configuration/integrations.ts';
 import type { CohortIntegration, PolledIntegration, WebhookIntegration } from '../configuration/resources.ts';
 import { writtenDuration } from '../configuration/written-duration.ts';
 
-/** The integration of this name, if it is one that has cohorts. */
+/** Returns the integration of this name, if it has cohorts. */
 export function findCohortIntegration(
   configuration: Configuration,
   workspace: string,

@@ -1,7 +1,7 @@
 import type { Instant } from '@carillon/kernel';
 import type { Order } from './order.ts';
 
-/** State of one user. A user who left is kept, so that late older messages have no effect. */
+/** State of one user. It is kept after the user left, so that late older messages have no effect. */
 export type CohortMember = {
   readonly user: string;
   readonly inside: boolean;

@@ -22,7 +22,7 @@ import { isWhole, namesNobody, withMessage, type SessionPages } from './session-
 export type FirstSync = {
   /** Session of the first message. All messages of this session belong to the first sync. */
   readonly session: string | null;
-  /** End of the first sync for messages without pages, whose exports never are known to be complete. */
+  /** When the first sync ends if the platform sends messages without pages, whose exports have no recognizable end. */
   readonly until: Instant | null;
   /** Order of the first complete export. Later exports report real changes. Null if no export is complete. */
   readonly over: Order | null;

@@ -2,24 +2,27 @@ import type { CohortMember } from './member.ts';
 import { isBefore, type Order } from './order.ts';
 
 /**
- * Members that one message wrote, all of whom later ones named again. What is said again of exactly these moves `heard`
- * alone: their documents stay as they are, and count as heard of then. A platform that repeats its whole list so costs one
- * document and not one for each member.
+ * A list of members that one message wrote and later messages named again completely. A message that names exactly this
+ * list only moves `heard`; the members' documents stay unchanged, and count as named then. A platform that repeats its
+ * whole list therefore costs one write instead of one per member.
  */
 export type Roll = {
-  /** Order of the message that wrote them: each of them has it as `newest`, and nobody else has. */
+  /** Order of the message that wrote the members. Exactly these members have it as `newest`. */
   readonly written: Order;
   /** Order of the newest message that named exactly these. */
   readonly heard: Order;
   /**
-   * How many they are. After a crash between members and cohort it may be too high: then it fits no message, and does
-   * no harm.
+   * Number of members in the list. After a crash between writing members and cohort it may be too high. No message then
+   * matches the list, which is harmless.
    */
   readonly size: number;
 };
 export type Rolls = readonly Roll[];
 
-/** The newest list that was said of the cohort, while nothing else has been said of members since: to say it again needs no look at any. */
+/**
+ * The newest list of the cohort, if no other message about members followed. Repeating this list needs no read of
+ * members.
+ */
 export type LastList = {
   /** As `CohortRecord.digest`. */
   readonly digest: string;
@@ -58,21 +61,24 @@ export function namedAgain(
   return all ? rolls.map((one) => (one === roll ? { ...one, heard: order } : one)) : null;
 }
 
-/** The rolls after a message of this order said the last list again; null where one of them was heard of later than that. */
+/**
+ * Returns the rolls after a message of this order repeated the last list. Null if a roll was named later than this
+ * message.
+ */
 export function saidAgain(rolls: Rolls, { roll: offset }: LastList, order: Order): Rolls | null {
   const roll = rolls.find(({ written }) => written.offset === offset);
   if (!roll || isBefore(order, roll.heard)) return null;
   return rolls.map((one) => (one === roll ? { ...one, heard: order } : one));
 }
 
-/** The list of a message of which nobody was passed over, whether it wrote its members or found them on one roll. */
+/** Returns the list of a message without skipped users, whether it wrote its members or found them on one roll. */
 export function lastListOf(rolls: Rolls, digest: string | undefined, { offset }: Order): LastList | null {
   if (digest === undefined) return null;
   const roll = rolls.find(({ written, heard }) => written.offset === offset || heard.offset === offset);
   return roll ? { digest, roll: roll.written.offset } : null;
 }
 
-/** The rolls after these members are written one by one: none of them is on the roll any more that it was on. */
+/** Returns the rolls after these members are written singly, which removes each from its roll. */
 export function withoutThose(rolls: Rolls, written: readonly CohortMember[], memberOf: KnownMember): Rolls {
   if (rolls.length === 0) return rolls;
   const left = new Map<number, number>();
@@ -86,8 +92,9 @@ export function withoutThose(rolls: Rolls, written: readonly CohortMember[], mem
 }
 
 /**
- * Adds a list. A list that was repeated is never dropped, because its members would then look as old as their
- * documents.
+ * Adds a member list. If the cohort has its maximum of lists, an older list that was never repeated is dropped for the
+ * new one. A repeated list is kept, because only the list records that its members were named again; their documents
+ * are older.
  */
 export function withRoll(rolls: Rolls, written: Order, size: number): Rolls {
   const roll = { written, heard: written, size };

@@ -2,7 +2,7 @@ import type { CohortChange } from './cohort-message.ts';
 import { isBefore, type Order } from './order.ts';
 import { hasAllPages, withPage, type PageRanges } from './page-ranges.ts';
 
-/** The pages of one export that have come so far. */
+/** Pages of one export received so far. */
 export type SessionPages = {
   readonly session: string;
   /** Order of the page that came first; counts for all pages of the export. */
@@ -17,7 +17,10 @@ export type SessionPages = {
 
 export const isWhole = ({ of, seen }: SessionPages): boolean => of !== null && hasAllPages(seen, of);
 
-/** There were members, and not one with a usable user id: the integration names the wrong field. An empty cohort is another thing. */
+/**
+ * Returns true if members came without a usable user id: the integration names the wrong field. An empty cohort does
+ * not count.
+ */
 export const namesNobody = ({ named, skipped }: SessionPages): boolean => !named && skipped > 0;
 
 /**

@@ -29,8 +29,8 @@ export type Resource<Kind extends ResourceKind = ResourceKind> = {
 };
 
 /**
- * The configuration of one number: what every record up to it leaves. Immutable; older ones stay valid, so that an
- * event is always judged by its own (architecture section 5).
+ * The configuration of one number: the result of all records up to it. Immutable, and older numbers stay valid, so that
+ * an event is always evaluated by its own (architecture section 5).
  */
 export type Configuration = {
   /** Position of the newest record folded in; -1 before the first. */
@@ -124,8 +124,8 @@ function applyChange(resources: Map<string, Resource>, change: ResourceChange, n
 }
 
 /**
- * Folds one record in. A record of which any change is based on an older number than the resource now has is void:
- * the number still moves, nothing else does. Every reader comes to the same answer.
+ * Applies one record. If any change in it is based on an older number than that of its resource, the record has no
+ * effect except that the number advances. Every reader gets the same result.
  */
 export function foldConfiguration(
   before: Configuration,
@@ -156,7 +156,7 @@ export function findResource<Kind extends ResourceKind>(
   return configuration.resources.get(resourceKey({ kind, workspace, name })) as Resource<Kind> | undefined;
 }
 
-/** All resources of a kind, of one workspace where given, sorted by workspace and name. */
+/** Lists all resources of a kind, optionally of one workspace, sorted by workspace and name. */
 export function listResources<Kind extends ResourceKind>(
   configuration: Configuration,
   kind: Kind,

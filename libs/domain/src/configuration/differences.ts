@@ -1,6 +1,6 @@
 import { canonical } from './configuration.ts';
 
-/** One value that changes. Undefined: the key is not there. Lists are compared whole. */
+/** One value that changes. Undefined if the key is absent. Lists are compared as a whole. */
 export type Difference = { readonly path: string; readonly before: unknown; readonly after: unknown };
 
 /** Returns every value that differs, by path such as `rules.paid.when`, in the order of the keys. */

@@ -14,13 +14,16 @@ export const isTest = (body: WorkspaceBody): boolean => body.environment === 'te
 /** Returns true if a workspace with these settings keeps all its messages in the sandbox. */
 export const isSandboxedBy = (body: WorkspaceBody): boolean => isTest(body) && body.allow_real_accounts !== true;
 
-/** Whether whatever a workspace sends is kept in the sandbox, and no account is asked: it is a test environment, and nobody allowed it more. */
+/**
+ * Returns true if all messages of a workspace go to the sandbox instead of an account, because it is a test environment
+ * that may not reach real people.
+ */
 export function isSandboxed(configuration: Configuration, workspace: string): boolean {
   const body = findResource(configuration, 'workspace', workspace, '')?.body;
   return body !== undefined && isSandboxedBy(body);
 }
 
-/** The same for people who look at a message of the workspace; null where its accounts count. */
+/** Returns the text that explains a sandboxed workspace. Null if the workspace uses its accounts. */
 export const sandboxedWords = (configuration: Configuration, workspace: string): string | null =>
   isSandboxed(configuration, workspace)
     ? `${workspace} is a test environment: its messages are kept in the sandbox, whatever accounts it has (allow_real_accounts in its workspace.yaml)`

@@ -33,7 +33,7 @@ export const integrationSecrets = (body: IntegrationBody): readonly string[] =>
 /** Returns true if an integration is a partner that is called to look people up. */
 export const isPartner = (body: IntegrationBody): body is LookupIntegration => integrationGroupOf(body) === 'partner';
 
-/** Returns true if an integration has cohorts, whoever asks whom. */
+/** Returns true if an integration has cohorts, by webhook or by polling. */
 export const hasCohorts = (body: IntegrationBody): body is CohortIntegration => integrationGroupOf(body) === 'cohorts';
 
 /** Returns true if an integration is read, so that a stream may take its events from it. */

@@ -6,7 +6,7 @@ import { writtenDuration } from './written-duration.ts';
 
 export { JWT_ALGORITHMS };
 
-/** What a token of a provider has to be, defaults filled in. */
+/** Settings that a provider's token must meet, with defaults filled in. */
 export type JwtSettings = {
   readonly jwksUrl: string;
   /** Null: any. */

@@ -8,7 +8,7 @@ export type LocalityVariable = (typeof LOCALITY_VARIABLES)[number];
 /** A reserved variable that names nothing that exists, so that the workspace's counts. */
 export type WrongLocality = {
   readonly variable: LocalityVariable;
-  /** As the data has it; cut, because data may hold anything. */
+  /** Value in the data, truncated because data may contain anything. */
   readonly value: string;
   readonly used: string;
 };

@@ -6,7 +6,10 @@ export function publicUrlOf(configuration: Configuration): string | null {
   return deployment?.body.public_url?.replace(/\/+$/, '') ?? null;
 }
 
-/** How people reach the portal, without a slash at the end; null where the deployment does not say: no link to it leaves the machine. */
+/**
+ * Returns the URL of the portal for people, without trailing slash. Null if the deployment sets none; no mail then
+ * links to the portal.
+ */
 export function portalUrlOf(configuration: Configuration): string | null {
   const deployment = findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name);
   return deployment?.body.portal_url?.replace(/\/+$/, '') ?? null;

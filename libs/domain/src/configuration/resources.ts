@@ -2,8 +2,8 @@ import type { ResourceBodies, ResourceKind } from '@carillon/shapes';
 import { OWNER_ACTOR, type Actor } from '../people/actor.ts';
 
 /**
- * The bodies of configuration resources come from the shapes that files are read by, so that no key stands twice.
- * Durations stay text; `settings.ts` reads them.
+ * Bodies of configuration resources. The types come from the shapes by which files are read, so that no key is declared
+ * twice. Durations stay text; `settings.ts` parses them.
  */
 export type {
   AccountBody,
@@ -57,15 +57,15 @@ export type ResourceRef<Kind extends ResourceKind = ResourceKind> = {
 };
 export const resourceKey = (ref: ResourceRef): string => `${ref.kind}:${ref.workspace}/${ref.name}`;
 
-/** One resource in a configuration record: its new body, or null where it is taken away. */
+/** A change of one resource in a configuration record: its new body, or null if it is removed. */
 export type ResourceChange<Kind extends ResourceKind = ResourceKind> = {
   readonly ref: ResourceRef<Kind>;
-  /** Configuration number that the author had seen of this resource; null: it did not exist. */
+  /** Configuration number of this resource that the author saw. Null if it did not exist. */
   readonly based_on: number | null;
   readonly body: ResourceBodies[Kind] | null;
 };
 
-/** One record of `carillon.config`: applied whole or, when any change is based on an older number, void as a whole. */
+/** One record of `carillon.config`. It applies completely, or not at all if any change is based on an older number. */
 export type ConfigurationRecord = {
   readonly id: string;
   /** RFC 3339. */
@@ -84,9 +84,9 @@ export type ChangeOrigin = {
   readonly origin: Origin;
   /** The author's note. Null if there is none. */
   readonly message: string | null;
-  /** The request that it came with; null: none, or from before it was written down. */
+  /** Id of the request that made the change. Null for older records, and without a request. */
   readonly requestId: string | null;
 };
 
-/** What is read of a record from before origins were written down: only the owner could change anything. */
+/** Origin of records from before origins were stored, when only the owner could change anything. */
 export const CHANGED_BY_OWNER: ChangeOrigin = { actor: OWNER_ACTOR, origin: 'cli', message: null, requestId: null };

@@ -11,7 +11,7 @@ export function readRetention(text: string): Duration | null {
   return text === FOREVER || !read.ok ? null : read.value;
 }
 
-/** How long the audit is kept; null: for ever. */
+/** Returns how long the audit is kept. Null: forever. */
 export const auditKeptFor = (configuration: Configuration): Duration | null =>
   readRetention(retentionIn(configuration).audit ?? FOREVER);
 

@@ -35,7 +35,7 @@ export type ConfiguredSource<Body extends SourceIntegration = SourceIntegration>
   /** Name of the integration. */
   readonly name: string;
   readonly body: Body;
-  /** By EVENT_PATH. Empty if no stream reads it. */
+  /** Streams by EVENT_PATH. Empty if none reads the table. */
   readonly streams: readonly SourceStream[];
 };
 

@@ -7,10 +7,10 @@ import { localityOf } from './locality.ts';
 import type { RuleBody, Security, StreamFrom, StreamSettings } from './resources.ts';
 import { hasOwnStream, ruleIdFrom, rulePathFrom } from './rule-names.ts';
 
-/** What the events of a stream are written as. */
+/** Format of a stream's events. */
 export type StreamFormat = (typeof STREAM_FORMATS)[number];
 
-/** Where events come in: a shared stream, or the one that a rule has for itself. */
+/** An event stream: a shared stream, or a rule's own stream. */
 export type EventStream = StreamSettings & {
   /** EVENT_PATH: `<workspace>/<stream>` or `<workspace>/<notification>.<rule>`. */
   readonly path: string;
@@ -68,11 +68,11 @@ export type PlacedRule = {
   readonly grace: Duration | null;
   /** Zone of its workspace, whose days, weeks and months its totals count by. */
   readonly timeZone: string;
-  /** Its own switch and its notification's. */
+  /** True if the rule and its notification are enabled. */
   readonly enabled: boolean;
 };
 
-/** Both names of a rule, which make it one of its workspace. */
+/** Both names of a rule, which identify it within its workspace. */
 export type RuleName = { readonly notification: string; readonly rule: string };
 
 /** The rule's name as people see it. */
@@ -196,7 +196,9 @@ export const findRule = (
     (placed) => placed.workspace === workspace && placed.notification.ref.name === notification && placed.name === rule,
   );
 
-/** The rule of an id, whatever it and its notification are called. Rule ids are unique in a workspace. */
+/**
+ * Returns the rule with an id, whatever the names of it and its notification are. Rule ids are unique in a workspace.
+ */
 export const findRuleById = (configuration: Configuration, workspace: string, ruleId: string): PlacedRule | undefined =>
   findPlaced(configuration, (placed) => placed.workspace === workspace && ruleIdOf(placed) === ruleId);
 

@@ -1,12 +1,12 @@
 import { findResource, listResources, type Configuration } from '../configuration/configuration.ts';
 
-/** What people opt out of together, as a workspace has it. */
+/** A category of a workspace: notifications that people opt out of together. */
 export type Category = {
   readonly name: string;
   /** For people. */
   readonly title: string;
   readonly description: string | null;
-  /** Names that it had before. What was said about these is said about it. */
+  /** Former names of the category. Opt-outs under these still apply. */
   readonly was: readonly string[];
 };
 
@@ -16,7 +16,7 @@ const titleOf = (slug: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** The category that has this name, or had it; one that the workspace does not know is what its name says. */
+/** Returns the category with this current or former name. An unknown category gets the name as its title. */
 export function categoryOf(configuration: Configuration, workspace: string, name: string): Category {
   const categories = findResource(configuration, 'workspace', workspace, '')?.body.categories ?? {};
   const known = Object.entries(categories);

@@ -6,7 +6,7 @@ import { categoryOf } from './categories.ts';
 import { nameOfTarget, optOutFor, type Consents, type ConsentTarget, type Decision } from './consents.ts';
 import type { ConsentLink } from './link.ts';
 
-/** What a person can choose: a kind of messages, and the channels on which it comes. */
+/** A choice offered on the page: a kind of messages, and its channels. */
 export type Offer = {
   readonly target: Exclude<ConsentTarget, { kind: 'all' }>;
   /** For people. */
@@ -77,7 +77,9 @@ export const isWanted = (
 export const isAllStopped = (documents: readonly Pick<Consents, 'words'>[]): boolean =>
   documents.some(({ words }) => words.some(({ target, optedOut }) => target.kind === 'all' && optedOut));
 
-/** What was chosen on the page: of the boxes that were shown, those that are wanted. Others stay as they are. */
+/**
+ * Returns the choices made on the page: of the boxes that were shown, the checked ones are wanted. Other choices stay.
+ */
 export function decisionsOf(
   offers: readonly Offer[],
   shown: ReadonlySet<string>,

@@ -101,7 +101,7 @@ export const reportAddress = (
   publicUrl &&
   [publicUrl, 'receipts', body.kind, workspace === '' ? DEPLOYMENT_PATH : workspace, name, token].join('/');
 
-/** A workspace that sends through an account on a channel. */
+/** A workspace that sends through an account, with the channel. */
 export type SenderOver = { readonly workspace: string; readonly channel: ChannelName };
 
 /**

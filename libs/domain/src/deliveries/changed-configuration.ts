@@ -25,7 +25,10 @@ export const CONCERNS_ALL: ChangedFor = { withdraws: true, quiet: true, limits: 
 
 type Notifications = ReadonlyMap<string, Resource<'notification'>>;
 
-/** Returns the waiting messages to check after a new configuration. */
+/**
+ * Returns the workspaces and notifications whose waiting deliveries must be checked again, because a new configuration
+ * withdraws rules or changes quiet hours or limits.
+ */
 export function waitingConcernedBy(before: Configuration, newest: Configuration): readonly WaitingConcern[] {
   return [...concernedWorkspaces(before, newest), ...concernedNotifications(before, newest)].filter(
     ({ withdraws, quiet, limits }) => withdraws || quiet || limits,

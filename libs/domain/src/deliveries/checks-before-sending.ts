@@ -28,7 +28,10 @@ export type BeforeSend = {
   readonly now: Instant;
 };
 
-/** Verdict of a check. `wait` uses no attempt. `collect` puts the message into a digest of its notification. */
+/**
+ * Result of the checks before sending. `go`: send now. `wait`: check again later, without using an attempt. `collect`:
+ * add to a digest of the notification. `end`: do not send.
+ */
 export type HoldVerdict =
   | { readonly kind: 'go' }
   | { readonly kind: 'collect'; readonly detail: string }

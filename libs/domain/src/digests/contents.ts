@@ -3,7 +3,7 @@ import type { DeliveryId, Instant, IntentId } from '@carillon/kernel';
 /** Which window a delivery is collected for. `token` is fresh at every step into COLLECTED. */
 export type Collected = { readonly head: string; readonly n: number; readonly token: string };
 
-/** What a digest is made of, in the intent of its own delivery. */
+/** Content of a digest, stored in the intent of the digest's delivery. */
 export type DigestContents = {
   readonly head: string;
   readonly n: number;

@@ -21,7 +21,7 @@ export type DigestNaming = { readonly intentId: IntentId; readonly nth: number }
 
 const partsOf = ({ intentId, nth }: DigestNaming): readonly string[] => (nth === 1 ? [intentId] : [intentId, `${nth}`]);
 
-/** What the slot of a digest is made of: the head, and what names it. */
+/** Returns the slot of a digest: the head, and what names the digest. */
 export function digestSlot(
   head: Pick<DigestHead, 'id' | 'workspace' | 'notificationId' | 'channel'>,
   naming: DigestNaming,
@@ -55,7 +55,7 @@ export function digestValues(
   };
 }
 
-/** The digest without the items that are not kept; null: nothing of it is left. */
+/** Returns a digest without the items that are no longer kept. Null if none is left. */
 export function digestOf(intent: Intent, isKept: (item: DigestedItem) => boolean): Intent | null {
   const { digest, variables } = intent;
   if (!digest) return intent;

@@ -3,7 +3,7 @@ import type { ChannelName } from '../channels/channel.ts';
 import type { Intent } from '../deliveries/intent.ts';
 import { extendedBy, type WindowEnd } from './window.ts';
 
-/** A digest has at most so many characters of items, written as JSON, however few they are. */
+/** Maximum total size of a digest's items, in characters of their JSON. */
 export const MAX_DIGEST_CHARACTERS = 400_000;
 
 /** A delivery on the list of a window, under the token of its step into COLLECTED: an older token names nobody. */
@@ -47,8 +47,8 @@ export type DigestHead = {
 };
 
 /**
- * What makes two items meet: the same person at the same address, and the same key where the notification has one. A digest
- * is one person's, since its opt-outs, its links and the limits that count it are.
+ * Returns the key by which items share a digest: person, address and, if the notification has one, digest key. A digest
+ * belongs to one person, because opt-outs, links and limits are personal.
  */
 export const headParts = (intent: Intent): readonly string[] => [
   'digest',
@@ -101,11 +101,11 @@ export function windowEmptied(before: DigestHead, n: number, now: Instant): Dige
 
 export type Listing =
   | { readonly kind: 'listed'; readonly next: DigestHead }
-  /** It stands on the open list or on the closed one under this token. */
+  /** The open or the closed list has the item under this token. */
   | { readonly kind: 'is_listed' }
   /** The open window is due or has no room for it. */
   | { readonly kind: 'close_first' }
-  /** Its window is gone without it: it collects for the one that is open. */
+  /** The window closed without this item, so the item is collected for the open window. */
   | { readonly kind: 'moved_on' };
 
 const names = (items: readonly ListedItem[], item: ListedItem): boolean =>
@@ -138,7 +138,10 @@ export function listItem(
 
 const isDue = ({ end }: DigestHead, now: Instant): boolean => end !== null && end.closesAt <= now;
 
-/** An empty window takes any item: one that is larger than a digest is refused before. */
+/**
+ * Returns true if an item of `size` characters fits into the window. An empty window takes any item, because an item
+ * larger than a whole digest is refused before.
+ */
 const hasRoom = (items: readonly ListedItem[], size: number, maxItems: number): boolean =>
   items.length === 0 || (items.length < maxItems && charactersOf(items) + size <= MAX_DIGEST_CHARACTERS);
 
@@ -146,7 +149,9 @@ const hasRoom = (items: readonly ListedItem[], size: number, maxItems: number): 
 export const mustClose = (head: DigestHead, size: number, maxItems: number, now: Instant): boolean =>
   isDue(head, now) || !hasRoom(head.items, size, maxItems);
 
-/** Which of several deliveries of one head a write lists, and the write; null: there is nothing to write. */
+/**
+ * Result of listing several deliveries of one head: the listed ones, and the document to write. Null: nothing to write.
+ */
 export type Listings = { readonly next: DigestHead | null; readonly listed: ReadonlySet<string> };
 
 /** Lists as many as may be, in their order, with one write. `listed` has the tokens of those that are on a list after it. */

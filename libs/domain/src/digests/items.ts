@@ -12,14 +12,16 @@ import type { ListedItem } from './head.ts';
 export const UNLISTED_AFTER: Duration = 30_000;
 
 /**
- * Whether a message may wait for a digest. A digest itself and a test go as they
- * are, and what may have been accepted already must not
- * come again among others.
+ * Returns true if a message may wait for a digest. Digests and test messages are sent directly. A message that may have
+ * been accepted already must not be repeated within a digest.
  */
 export const isCollectable = ({ clean, intent }: Delivery): boolean =>
   clean && intent.digest === undefined && intent.test === undefined;
 
-/** WAITING → COLLECTED, or COLLECTED → COLLECTED for a later window. Undefined where it is neither any more. */
+/**
+ * Moves a delivery to COLLECTED, either from WAITING or, for a later window, from COLLECTED. Returns undefined in any
+ * other state.
+ */
 export function collectFor(
   before: Delivery,
   collected: Collected,
@@ -50,7 +52,10 @@ export const itemOf = ({ id, intent, collected }: Delivery & { readonly collecte
 
 export const sizeOf = ({ variables }: Delivery['intent']): number => stringifyJson(variables).length;
 
-/** The list has it, so nobody need look at it before its window closes. Undefined: it is elsewhere by now. */
+/**
+ * Marks a delivery as listed, so that it is not checked before its window closes. Undefined if it is in another state
+ * or window by now.
+ */
 export function knownListed(before: Delivery, token: string): Delivery | undefined {
   if (before.state !== 'COLLECTED' || before.collected?.token !== token || before.nextAt === null) return undefined;
   return { ...before, nextAt: null, version: before.version + 1 };
@@ -63,7 +68,10 @@ export type Emptied =
   /** Cancelled meanwhile, or collected for another window since. */
   | { readonly kind: 'left_out' };
 
-/** What becomes of a delivery on the final list of a window: it goes into the digest only under the listed token. */
+/**
+ * Moves a listed delivery into its window's digest. Leaves out a delivery whose token differs from the listed one,
+ * because it was cancelled or collected again since.
+ */
 export function digestItem(before: Delivery, { token }: ListedItem, digest: DeliveryId, moment: Moment): Emptied {
   if (before.collected?.token !== token) return { kind: 'left_out' };
   if (before.state === 'DIGESTED') return { kind: 'is_digested' };
@@ -73,8 +81,9 @@ export function digestItem(before: Delivery, { token }: ListedItem, digest: Deli
 }
 
 /**
- * An item without its window, where windows are not taken along: it is to be collected anew. Its digest would have been
- * told until `expires` after its window closed, and closing is now: so it expires no sooner than that.
+ * Returns an item without its window, for an export that leaves windows out, so that the item is collected again. Its
+ * digest could have been sent until `expires` after its window closed. The window counts as closed now, so the item
+ * expires no earlier than that.
  */
 export function dissolvedItem(before: Delivery, newest: Configuration, now: Instant): Delivery {
   const { collected: _left, ...delivery } = before;

@@ -7,7 +7,7 @@ import { wallMinute } from '../cadence/settings.ts';
 import type { Weekday } from '../cadence/local-time.ts';
 import type { DigestWindow } from './window.ts';
 
-/** What a notification says of its digests, with the defaults filled in. */
+/** Digest settings of a notification, with defaults filled in. */
 export type DigestSettings = {
   /** `over_limit`: only what a limit of frequency would hold back is collected. */
   readonly when: 'always' | 'over_limit';

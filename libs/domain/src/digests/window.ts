@@ -4,7 +4,7 @@ import { addDays, instantAt, localTimeAt, weekdayOn, type WallMinute, type Weekd
 /** How long a window collects. */
 export type DigestWindow =
   | { readonly kind: 'fixed'; readonly length: Duration }
-  /** It goes on for `step` after each item, and ends `atMost` after the first one. */
+  /** The window is extended by `step` after each item, and ends at most `atMost` after the first one. */
   | { readonly kind: 'sliding'; readonly step: Duration; readonly atMost: Duration }
   /** Closes at the next of these times on the recipient's clock. */
   | { readonly kind: 'at'; readonly minutes: readonly WallMinute[]; readonly days: ReadonlySet<Weekday> };
@@ -12,7 +12,7 @@ export type DigestWindow =
 /** When an open window closes. What the configuration says later of windows does not count for it. */
 export type WindowEnd = {
   readonly closesAt: Instant;
-  /** How it is put off by each further item; null: it is not. */
+  /** How each further item postpones the end. Null if items do not. */
   readonly slide: { readonly step: Duration; readonly latest: Instant } | null;
 };
 
@@ -30,7 +30,7 @@ export function openedNow(window: DigestWindow, zone: string, now: Instant): Win
   }
 }
 
-/** The same window after one more item: never sooner, and never later than its latest end. */
+/** Returns the window after one more item: it never closes earlier, and never after its latest end. */
 export function extendedBy({ closesAt, slide }: WindowEnd, now: Instant): WindowEnd {
   if (slide === null) return { closesAt, slide };
   return { closesAt: Math.max(closesAt, Math.min(slide.latest, now + slide.step)), slide };

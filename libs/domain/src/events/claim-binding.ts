@@ -10,9 +10,9 @@ export type UnmetBinding = {
 };
 
 /**
- * The first binding (`sub: event.user_id`) for which claim and field do not hold the same; null where all do. Only texts
- * and whole numbers can be the same; a number is the same as the text of its digits. What is empty, a list or an object
- * counts as not there, on both sides.
+ * Returns the first binding (`sub: event.user_id`) whose claim and field differ. Null if all agree. Only texts and
+ * whole numbers can agree; a number equals the text of its digits. Empty values, lists and objects count as missing on
+ * both sides.
  */
 export function unmetBinding(
   bindings: Readonly<Record<string, string>>,

@@ -68,7 +68,7 @@ export const readCloudEventHeaders = (
 
 const NO_DATA = 'The CloudEvent has no data. Its data is the event: send a JSON object, without data_base64.';
 
-/** Puts a number in the place of a value. Positions in the text stay as they are. */
+/** Replaces a value with a number. Positions in the text stay unchanged. */
 function withNumberAt(bytes: Uint8Array, from: number, to: number): Uint8Array {
   const copy = Uint8Array.from(bytes).fill(SPACE, from, to);
   if (to > from) copy[from] = ZERO;

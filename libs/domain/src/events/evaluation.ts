@@ -1,6 +1,6 @@
 import type { EventId, Instant } from '@carillon/kernel';
 
-/** What one rule did over the events of an evaluation record. */
+/** Counts of one rule over the events of an evaluation record. */
 export type RuleTally = {
   readonly workspace: string;
   /** `notification.rule`. */
@@ -15,7 +15,7 @@ export type RuleTally = {
   readonly waitsCancelled: number;
   /** Matches and deadlines at which the cooldown kept the rule from firing. */
   readonly inCooldown: number;
-  /** Of `fired`: by the deadline of a wait. */
+  /** Number of firings at the deadline of a wait, included in `fired`. */
   readonly firedByDeadline: number;
   readonly sampleEventId: EventId | null;
   readonly sampleError: string | null;

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '@carillon/kernel';
 
-/** One step of a path below the event: a name, an index of a list, or null for each element of a list. */
+/** One step of a path below the event: a field name, a list index, or null for each element of a list. */
 export type FieldStep = string | number | null;
 
 /** What a JSON value is. */

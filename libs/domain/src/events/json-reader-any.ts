@@ -32,7 +32,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 export const readAnyText = (text: string, limits: JsonLimits): Result<Json, JsonFault> =>
   readWith(text, limits, (reader) => reader.readDocument());
 
-/** The same for text that has to be an object. */
+/** Reads text that must be a JSON object. */
 export const readAnyObject = (text: string, limits: JsonLimits): Result<JsonObject, JsonFault> =>
   readWith(text, limits, (reader) => reader.readObject());
 
@@ -48,7 +48,10 @@ function readWith<T>(text: string, limits: JsonLimits, read: (reader: Reader) =>
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** One pass over one text. A fault is kept in `fault` and the reader itself is thrown: no stack is taken on hostile input. */
+/**
+ * Reads one text in one pass. A fault is stored in `fault` and the reader itself is thrown, so that hostile input costs
+ * no stack trace.
+ */
 class Reader {
   fault: JsonFault | undefined;
   readonly #text: string;
@@ -269,7 +272,7 @@ class Reader {
     return value;
   }
 
-  /** The character that the escape at `at` stands for; moves behind it. */
+  /** Returns the character of the escape at `at`, and moves after the escape. */
   #escape(at: number): string {
     const text = this.#text;
     const letter = text.charAt(at + 1);

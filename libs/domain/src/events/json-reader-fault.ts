@@ -15,7 +15,7 @@ export type JsonFaultCode = Extract<
 /** Why bytes are not an event, and where: line and column count from 1, the column in UTF-16 units. */
 export type JsonFault = {
   readonly code: JsonFaultCode;
-  /** What is wrong and what to do. Quotes names of fields, never values. */
+  /** Text of the mistake, and what to do. Quotes names of fields, never values. */
   readonly detail: string;
   /** RFC 6901 pointer to the value at fault; absent where there is none yet. */
   readonly pointer?: string;

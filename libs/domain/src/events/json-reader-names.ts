@@ -21,7 +21,10 @@ const followers = new Uint16Array(2 * SIZE);
 
 export const firstUnder = (place: number): Before => SIZE + place;
 
-/** Returns the slot of the name in `text` from `start` to a quote if it is the one that followed last time, else -1. */
+/**
+ * Returns the slot of the name in `text` from `start` to a quote, if it followed the previous name last time. Otherwise
+ * -1.
+ */
 export function expectedPlace(text: string, start: number, before: Before): number {
   const place = followers[before] ?? 0;
   const name = names[place] ?? '';
@@ -45,7 +48,7 @@ export function placeOfName(text: string, start: number, end: number, hash: numb
   const known = names[place] ?? '';
   if (known.length === length && text.startsWith(known, start)) return place;
   const name = text.slice(start, end);
-  // As a property name it is held apart from the text, which would else be kept alive by its slice.
+  // As a property name the string is stored separately. A slice would keep the whole text in memory.
   const [held = name] = Object.keys({ [name]: true });
   names[place] = held;
   return place;

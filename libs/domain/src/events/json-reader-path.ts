@@ -8,7 +8,7 @@ export function pointerTo(steps: readonly (string | number)[]): string | undefin
   return pointer.length > LONGEST_POINTER ? undefined : pointer;
 }
 
-/** Names of fields in a path of a stream, such as `event.order_id`: what follows `event`. Null: no such path. */
+/** Returns the field names of a stream's path after `event`, such as `event.order_id`. Null if the path is invalid. */
 export function stepsOf(path: string): readonly string[] | null {
   const [root, ...steps] = path.split('.');
   return root === 'event' && steps.length > 0 && !steps.includes('') ? steps : null;

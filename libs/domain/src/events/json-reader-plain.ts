@@ -26,7 +26,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const CAPITAL_E = 0x45;
 const SMALL_E = 0x65;
-/** What is read behind the end. */
+/** Byte returned after the end. */
 const END = -1;
 
 const WORDS: readonly (readonly [string, Json])[] = [
@@ -69,8 +69,9 @@ function isPlain(bytes: Uint8Array): boolean {
 }
 
 /**
- * Reads what most programs send, compact JSON in ASCII, in two thirds of the time that the reader of any text takes, and to
- * the same value. Undefined: the text is not of that kind, or has a fault. The reader of any text then tells which. `text` is that of `bytes`.
+ * Reads compact ASCII JSON, which most programs send, in two thirds of the general reader's time, with an equal result.
+ * Undefined if the text is of another kind or has a fault; the general reader then decides. `text` is the text of
+ * `bytes`.
  */
 export function readPlain(bytes: Uint8Array, text: string, limits: JsonLimits): Json | undefined {
   return isPlain(bytes) ? new PlainReader(bytes, text, limits).read() : undefined;
@@ -225,7 +226,7 @@ class PlainReader {
     }
     if (digits > EXACT_DIGITS || code === SMALL_E || code === CAPITAL_E) return this.#longNumber(at);
     this.#at = at;
-    // Both are exact, so the quotient is the double that is nearest to the number.
+    // Both numbers are exact, so the quotient is the double nearest to the number.
     if (fraction > 0) sum /= POWERS_OF_TEN[fraction] ?? Number.NaN;
     return first === MINUS ? -sum : sum;
   }

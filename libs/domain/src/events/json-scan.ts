@@ -20,7 +20,7 @@ export function endOfString(bytes: Uint8Array, from: number): number {
   const end = quote === -1 ? bytes.length : quote;
   const escape = bytes.subarray(at, end).indexOf(BACKSLASH);
   if (escape === -1) return end;
-  // From the first backslash on, a quote may belong to the text.
+  // After the first backslash, a quote may belong to the text.
   at += escape;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
   return at;
@@ -30,8 +30,8 @@ export function endOfString(bytes: Uint8Array, from: number): number {
 export type Span = { readonly from: number; readonly to: number };
 
 /**
- * Returns where the value of a field of the outermost object stands, or null. Names are compared as they are written. The text need
- * not be valid JSON: it is valid if it is valid with another value in the span, and the span is a valid value.
+ * Returns the span of a field's value in the outermost object, or null. Names are compared as written. The text need
+ * not be valid JSON. It is valid if it would be valid with another value in the span, and the span is a valid value.
  */
 export function spanOfField(bytes: Uint8Array, name: string): Span | null {
   let at = skipSpace(bytes, 0);

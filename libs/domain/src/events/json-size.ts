@@ -5,7 +5,7 @@ const COMMA = 0x2c;
 const OPEN_LIST = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
-/** What a value takes in memory once it has been read, about. */
+/** Estimated bytes of a parsed value in memory. */
 export const JSON_VALUE_BYTES = 200;
 
 /**

@@ -3,7 +3,7 @@ import type { Duration, Instant } from '@carillon/kernel';
 const DAY = 86_400_000;
 /** How long before retention removes an open dead letter people hear of it. */
 const NOTICE = 7 * DAY;
-/** Kafka removes whole segments, and a segment holds a day. */
+/** Kafka only removes whole segments, and a segment holds the records of one day. */
 const SEGMENT = DAY;
 
 /** Times of dead letters: at or after `since`, before `before`. */

@@ -9,7 +9,7 @@ export type JsonLimits = {
   /** Collects the numbers that are read as their text, so that they can be told from strings. */
   readonly numberTexts?: Set<string>;
 };
-/** The same, with the bytes of its text. */
+/** Limits of a body, including the bytes of its text. */
 export type BodyLimits = JsonLimits & { readonly bytes: number };
 
 /** Names that no object may have, because they mean something to JavaScript. */

@@ -3,24 +3,27 @@ import type { Change } from '../changes/change.ts';
 import type { Position } from './position.ts';
 
 /**
- * One free-form JSON object received on a stream, or one change that was read from a source. The log keeps the bytes of an
- * event as they came.
+ * One free-form JSON object received on a stream, or one change read from a source. The log keeps the bytes of an event
+ * unchanged.
  */
 export type SourceEvent = {
   readonly id: EventId;
   readonly workspace: string;
   /** The EVENT_PATH, e.g. `shop/orders`. */
   readonly stream: string;
-  /** The entity key that the gateway used; nobody computes it again. Null on a stream without a key. */
+  /** Entity key that the gateway computed. Later readers use it unchanged. Null on a stream without a key. */
   readonly key: string | null;
-  /** What rules see as `event`: the object that was received, or the row of the change. */
+  /** Value that rules see as `event`: the received object, or the row of the change. */
   readonly body: JsonObject;
   /** Null for an event that was received. */
   readonly change: Change | null;
   readonly position: Position;
   /** Append time of the record. */
   readonly appendedAt: Instant;
-  /** What rules see as `time`: the value of the stream's `time` path, else the commit time of a change, else the append time. */
+  /**
+   * Value that rules see as `time`: the value at the stream's `time` path, else the commit time of a change, else the
+   * append time.
+   */
   readonly time: Instant;
   /** W3C traceparent of the request, if any. */
   readonly traceparent: string | null;

@@ -14,7 +14,7 @@ export type IntakeCutOff = keyof typeof INTAKE_CUT_OFFS;
 export const intakeCutOffs = Object.keys(INTAKE_CUT_OFFS) as readonly IntakeCutOff[];
 
 const MINUTE = 60_000;
-/** As many minutes of a reason are told apart. */
+/** Minutes that are counted separately, per reason. */
 export const CUT_OFF_MINUTES = 60;
 
 export const minuteOf = (at: Instant): number => Math.floor(at / MINUTE);

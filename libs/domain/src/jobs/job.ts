@@ -2,14 +2,14 @@ import type { Duration, Instant, JobId } from '@carillon/kernel';
 import type { AuditSource } from '../audit/record.ts';
 import { SYSTEM_ACTOR, type Actor } from '../people/actor.ts';
 
-/** What a job does to each of its items: the name of its kind, and what else it was asked for. */
+/** Work of a job on each of its items: the kind of the job, and its parameters. */
 export type JobWork = { readonly action: string; readonly [parameter: string]: string };
 
 /** `failed`: it ended, and no item succeeded. `done`: it ended, and items may have failed. */
 export const JOB_STATES = ['waiting', 'running', 'done', 'cancelled', 'failed'] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
-/** Why a job is cancelled that nobody wished to end. `rights_lost`: whoever began it may no longer do what it does. */
+/** Why a job was cancelled without a request. `rights_lost`: its author no longer has the permission. */
 export const JOB_CANCEL_CAUSES = ['rights_lost'] as const;
 export type JobCancelCause = (typeof JOB_CANCEL_CAUSES)[number];
 
@@ -27,7 +27,7 @@ export type Job = {
   readonly workspace: string | null;
   readonly work: JobWork;
   readonly by: Actor;
-  /** The same as one word, for the story of a delivery. */
+  /** Author as one text, for the history of a delivery. */
   readonly byName: string;
   readonly from: AuditSource;
   readonly requestId: string;
@@ -43,11 +43,11 @@ export type Job = {
   readonly startedAt: Instant | null;
   readonly updatedAt: Instant;
   readonly endedAt: Instant | null;
-  /** Who wished that it ends early. */
+  /** Person who requested the cancellation. */
   readonly cancelledBy: Actor | null;
-  /** Left out: somebody wished it, or it is not cancelled. */
+  /** Cause of a cancellation without a request. Absent if a person requested it, or if the job is not cancelled. */
   readonly cancelledBecause?: JobCancelCause;
-  /** The runner that works on it, until when nobody else does. */
+  /** Runner that works on the job. No other runner may until `leaseUntil`. */
   readonly holder: string | null;
   readonly leaseUntil: Instant | null;
   /** Grows by one with every write; compare-and-set goes by it. */
@@ -55,7 +55,10 @@ export type Job = {
 };
 
 export const FAILURES_KEPT = 100;
-/** Items of one job: about as many as a ledger reads within one request, and more than anybody looks through. */
+/**
+ * Maximum items of one job: about as many as one request can read from the ledger, and more than a person looks
+ * through.
+ */
 export const MAX_JOB_ITEMS = 10_000;
 /** Ended jobs are kept so long. */
 export const JOBS_KEPT: Duration = 30 * 24 * 3_600_000;
@@ -85,7 +88,7 @@ export function newJob(
   };
 }
 
-/** Whether a runner may take it: nobody holds it, or whoever did has not been heard of until its lease ran out. */
+/** Returns true if a runner may take the job, because it has no holder, or because its holder's lease has ended. */
 export const isFree = (job: Job, now: Instant): boolean =>
   !hasEnded(job) && (job.leaseUntil === null || job.leaseUntil <= now);
 
@@ -99,7 +102,7 @@ export const taken = (job: Job, holder: string, now: Instant, until: Instant): J
   version: job.version + 1,
 });
 
-/** A runner that stops leaves it to whoever comes next. */
+/** Releases the job of a stopping runner for the next one. */
 export const givenBack = (job: Job, now: Instant): Job => ({
   ...job,
   updatedAt: now,
@@ -108,7 +111,9 @@ export const givenBack = (job: Job, now: Instant): Job => ({
   version: job.version + 1,
 });
 
-/** Counts the next items, in their order: null where one was done. It ends with the last one, and where somebody cancelled it. */
+/**
+ * Counts the next items in order; null stands for a done item. The job ends with the last item, or if it was cancelled.
+ */
 export function reported(
   job: Job,
   results: readonly (JobFailure | null)[],
@@ -140,8 +145,8 @@ const ended = (job: Job, state: JobState, now: Instant): Job => ({
 });
 
 /**
- * The wish that it ends early: at once where nobody works on it, else after the items that are under way. What is done stays
- * done. Null: it has ended, or somebody wished it already.
+ * Requests the end of a job: at once if nobody works on it, else after the running items. Finished items stay. Returns
+ * null if the job has ended, or if its end was already requested.
  */
 export function cancelled(job: Job, by: Actor, now: Instant): Job | null {
   if (hasEnded(job) || job.cancelledBy !== null) return null;

@@ -13,22 +13,22 @@ export type Attribution =
 /** Items of an answer that could not be read, by their place, and why. */
 type Unread = ReadonlyMap<number, string>;
 
-/** What an answer holds for one trigger. */
+/** Part of a partner's answer that belongs to one trigger. */
 export type OwnAnswer = Pick<Lookup, 'items' | 'problems' | 'problemCounts'>;
 
-/** Problems that are told one by one; the others are counted. */
+/** Maximum problems listed singly. All are counted. */
 const TOLD = 50;
 
-/** Fields and items of lists that one answer may have: fifty for each of five hundred people. */
+/** Maximum fields and list items of one answer: fifty for each of five hundred people. */
 export const MAX_ANSWER_VALUES = 25_000;
 
 /** Every id once, in the order of first mention: what is asked. */
 export const idsOf = (asked: readonly (readonly string[])[]): readonly string[] => [...new Set(asked.flat())];
 
 /**
- * Gives each of the triggers that shared a call its own items. `asked` are the ids of each. The error is a sentence: some
- * item cannot be attributed, so the triggers have to ask one by one; that never happens to a trigger on its own.
- * Items of `unread` stand for what could not be read: they are invalid, and spoil none of the others.
+ * Gives each trigger of a shared call its own items. `asked` has the ids of each trigger. Returns an error text if an
+ * item cannot be attributed. The triggers then ask one by one, where this never happens. `unread` items could not be
+ * read: they are invalid, and do not affect the others.
  */
 export function attribute(
   items: readonly Json[],
@@ -131,7 +131,7 @@ function standAlone(
 /** Places of items in an answer: the first ones, and how many more there are. */
 type Places = { readonly first: number[]; more: number };
 type SortedItems = {
-  /** By user id; the first of each counts. */
+  /** Items by user id. The first item of an id counts. */
   readonly known: ReadonlyMap<string, Places>;
   /** Items about ids that nobody asked about. */
   readonly extra: Places;

@@ -3,7 +3,7 @@ import { backoff } from '../deliveries/attempts.ts';
 import type { Lookup } from './lookup.ts';
 import type { Trigger } from './trigger.ts';
 
-/** Result of one call, kept as evidence for people. */
+/** Result of one call, stored as evidence for people. */
 export type CallEvidence = {
   readonly at: Instant;
   readonly callId: string;
@@ -34,11 +34,11 @@ export type Asking = {
   readonly calls: number;
   /** Calls that ended in a way that no repetition is likely to mend. */
   readonly refusals: number;
-  /** Shares no call any more: an answer to a shared one could not be attributed, or refused them all. */
+  /** True if the trigger no longer shares calls, because a shared answer could not be attributed, or was refused. */
   readonly alone: boolean;
   /** The newest ones. */
   readonly evidence: readonly CallEvidence[];
-  /** To be put on the log; null before, and when it is there. */
+  /** Verdict that has to be appended to the log. Null before there is one, and once it is on the log. */
   readonly verdict: Verdict | null;
   /** How it ended, once that is on the log. */
   readonly ended: {
@@ -78,11 +78,11 @@ export const newAsking = (trigger: Trigger, origin: Asking['origin'], redrives: 
 export const usefulFor = ({ notAfter, causedAt, sentBy }: Trigger, takenAt: Instant): Duration =>
   notAfter - (sentBy ? takenAt : causedAt);
 
-/** A call that brought no answer. */
+/** A call to a partner that brought no usable answer. */
 export type FailedCall = {
   readonly evidence: CallEvidence & { readonly outcome: Exclude<CallEvidence['outcome'], 'answered'> };
   readonly retryAfter: Duration | null;
-  /** The partner says this to everybody just now: asking one by one would tell no more. */
+  /** True if the partner refuses every call now, so that asking for each person alone would not help. */
   readonly toEverybody: boolean;
 };
 
@@ -105,7 +105,8 @@ export function afterFailure(
       return { asking: told, nextAt: later };
     case 'invalid':
     case 'refused': {
-      // One bad id must not cost the others their answer: before anything counts, each asks for itself.
+      // A shared call asks for several people at once. One bad id must not fail the others, so each is asked for alone
+      // before a refusal counts.
       if (evidence.sharedBy > 1 && !toEverybody) return { asking: { ...told, alone: true }, nextAt: now };
       const refusals = before.refusals + 1;
       const reason = evidence.outcome === 'refused' ? 'partner_refused' : 'partner_answer_invalid';
@@ -117,7 +118,7 @@ export function afterFailure(
 
 const parked = (reason: ParkReason, detail: string): Verdict => ({ kind: 'parked', reason, detail });
 
-/** A shared call was answered, and this trigger's part of it cannot be told: it asks again, alone. */
+/** Returns the state of a trigger whose part of a shared answer is unclear: it asks again, alone. */
 export const askAlone = (before: Asking, evidence: CallEvidence): Asking => ({
   ...before,
   calls: before.calls + 1,
@@ -139,7 +140,10 @@ export function afterDeadline(before: Asking): Asking {
   return { ...before, verdict: parked('not_after_passed', detail) };
 }
 
-/** Once it is on the log, only what people may ask for stays. */
+/**
+ * Returns the record of a call after its outcome is on the log. Trigger and verdict are removed, and only what people
+ * may query remains.
+ */
 export function afterPublishing(before: Asking, deadLetterId: string | null): Asking {
   const { verdict } = before;
   if (!verdict) return before;

@@ -23,10 +23,10 @@ export type PartnerState = (typeof INTEGRATIONS)[number]['states'][number];
 /** The integration of a workspace that looks up recipients. */
 export type Partner = { readonly workspace: string; readonly integration: string };
 
-/** As people see it. Nothing is read out of it. */
+/** Display name of a partner. Never parsed. */
 export const partnerTitle = ({ workspace, integration }: Partner): string => `${workspace}/${integration}`;
 
-/** What the configuration says of a partner, if it has it. */
+/** Returns the integration of a partner, if the configuration has one. */
 export const findPartner = (
   configuration: Configuration,
   { workspace, integration }: Partner,

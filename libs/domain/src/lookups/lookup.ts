@@ -2,9 +2,9 @@ import type { Instant, JsonObject } from '@carillon/kernel';
 import type { Addresses } from '../channels/channel.ts';
 import type { Trigger } from './trigger.ts';
 
-/** One entry of a partner's answer that can be used. */
+/** A usable item of a partner's answer. */
 export type LookupItem = {
-  /** The id that it is about; null where nobody can say. */
+  /** User id of the item. Null if it is unknown. */
   readonly userId: string | null;
   readonly to: Addresses;
   readonly variables: JsonObject;
@@ -20,11 +20,11 @@ export type LookupProblemKind =
   | 'duplicate'
   /** An item that is not of the agreed shape: no recipient. */
   | 'invalid'
-  /** One address of an item cannot be used; the item's others count. */
+  /** One address of an item is invalid. The item's other addresses are used. */
   | 'invalid_address'
   /** The integration says `in_order`, and there are not as many items as ids: nobody can say who is who. */
   | 'not_in_order'
-  /** Beyond what one trigger may tell. */
+  /** Above the maximum of one trigger. */
   | 'too_many';
 
 export type LookupProblem = {

@@ -4,8 +4,8 @@ import type { SentBy } from '../deliveries/intent.ts';
 import type { ShownTotals } from '../rules/forms/index.ts';
 
 /**
- * "This rule fired for this event", where a partner has to say who is told. It carries what is needed once the answer is
- * there, so that the answer can be resolved without the event.
+ * The question of a fired rule to a partner that has to name the recipients. Carries the data needed later, so that the
+ * answer can be resolved without the event.
  */
 export type Trigger = {
   readonly id: TriggerId;
@@ -45,7 +45,7 @@ export type Trigger = {
   readonly sentBy?: SentBy;
 };
 
-/** One trigger is one call at most, and a call asks about at most this many ids. */
+/** Maximum user ids of a trigger, and so of its call. */
 export const MAX_IDS_OF_TRIGGER = 500;
 
 /** The id of a rule's trigger for an event; of the n-th part where a long list makes several. */
@@ -59,7 +59,7 @@ export const triggerIdOf = (
   return derive('trigger', ruleId, eventId, '', ...ofPart, ...(runId ? ['run', runId] : [])) as TriggerId;
 };
 
-/** What a list of ids becomes: as many lists as there are triggers, in order. */
+/** Splits a list of ids into the lists of the triggers, in order. */
 export function partsOf(userIds: readonly string[]): readonly (readonly string[])[] {
   const parts: (readonly string[])[] = [];
   for (let at = 0; at < userIds.length; at += MAX_IDS_OF_TRIGGER) {

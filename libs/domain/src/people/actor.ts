@@ -1,10 +1,10 @@
-/** Kinds of authors. `cli`: the owner token of the data folder. `system`: Carillon itself, on nobody's order. */
+/** Kinds of authors. `cli`: the owner token of the data folder. `system`: Carillon itself. */
 export const ACTOR_KINDS = ['person', 'token', 'cli', 'system'] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
 /**
- * Who did something, as records keep it for ever. The id of a person or a token stays when the person or the token is
- * removed; names and addresses are looked up when they are shown.
+ * Author of an action, as records keep it forever. The id stays when the person or token is removed. Names and
+ * addresses are looked up for display.
  */
 export type Actor = {
   readonly kind: ActorKind;

@@ -6,15 +6,15 @@ import type { Actor } from './actor.ts';
 export const ROLES = ['owner', 'editor', 'operator', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** A role of a person in a workspace. Several of one person add up. */
+/** A role of a person in a workspace. Several roles of a person add up. */
 export type Membership = { readonly workspace: string; readonly role: Role };
 
 /** Somebody who may sign in. */
 export type Person = {
   readonly name: string;
-  /** As the person wrote it. Null: came by an owner link, and has given none yet. */
+  /** Address as the person wrote it. Null for a person who came by an owner link and has set none. */
   readonly email: string | null;
-  /** Who is disabled stays in records and lists, and gets in by no way. */
+  /** A disabled person stays in records and lists, and cannot sign in. */
   readonly state: 'active' | 'disabled';
   readonly memberships: readonly Membership[];
   /** In PHC form: algorithm, costs, salt and hash. Null: signs in by links or an identity provider alone. */
@@ -31,13 +31,15 @@ export type Person = {
   /** Sessions of another epoch have ended: a new password begins the next one. */
   readonly epoch: number;
   readonly createdAt: Instant;
-  /** Keyed digests of the networks of earlier sign-ins, newest last. Undefined if none is known. */
+  /**
+   * Keyed hashes of the networks from which the person signed in before, newest last. Undefined if no network is known.
+   */
   readonly places?: readonly string[];
   /** Steps of the guide that the person reached, each once. Undefined before the first. */
   readonly guide?: readonly GuideStepReached[];
 };
 
-/** A step of the guide, and after how many seconds and clicks somebody came to it. */
+/** A step of the guide, with the seconds and clicks that the person needed to reach it. */
 export type GuideStepReached = { readonly step: string; readonly seconds: number; readonly clicks: number };
 
 /** The name of a person at an identity provider. Its id is made of issuer and subject, so that it belongs to one person. */
@@ -52,7 +54,7 @@ export type Identity = {
   readonly grantedOwner: boolean;
 };
 
-/** What proved who opened a session. */
+/** Ways in which a person was verified when a session was opened. */
 export const SIGN_IN_WAYS = ['link', 'password', 'provider', 'invitation', 'owner_token'] as const;
 export type SignInWay = (typeof SIGN_IN_WAYS)[number];
 
@@ -65,7 +67,7 @@ export type Session = {
   readonly createdAt: Instant;
   /** Last request, within a minute. */
   readonly usedAt: Instant;
-  /** Address and browser that opened it, as far as they are known. */
+  /** Address and browser at the opening of the session, if known. */
   readonly from: { readonly address: string; readonly agent: string };
 };
 
@@ -77,7 +79,7 @@ export type Invitation = {
   readonly owner: boolean;
   readonly by: Actor;
   readonly createdAt: Instant;
-  /** The person that it made; null while nobody has used it. */
+  /** Person who used the invitation. Null while it is unused. */
   readonly usedBy: string | null;
 };
 
@@ -98,7 +100,7 @@ export type ServiceToken = {
   readonly usedAt: Instant | null;
 };
 
-/** Who owns the deployment, in one record: of two owners who leave at once, one is last. */
+/** Owners of the deployment in one record, so that two owners who leave at once cannot both succeed. */
 export type Roster = {
   readonly owners: readonly string[];
   /** The link that signs in as an owner: one at a time. */
@@ -124,7 +126,7 @@ export type MailedLink = {
   readonly createdAt: Instant;
 };
 
-/** What is kept of people, by kind. */
+/** Stored records about people, by kind. */
 export type PeopleBodies = {
   readonly person: Person;
   readonly identity: Identity;
@@ -147,7 +149,7 @@ export const PEOPLE_KINDS = [
 ] as const satisfies readonly (keyof PeopleBodies)[];
 export type PeopleKind = (typeof PEOPLE_KINDS)[number];
 
-/** One record about people: a document that is written whole. */
+/** One record about people, always written as a whole document. */
 export type PeopleRecord<Kind extends PeopleKind = PeopleKind> = {
   readonly kind: Kind;
   readonly id: string;
@@ -157,14 +159,14 @@ export type PeopleRecord<Kind extends PeopleKind = PeopleKind> = {
   readonly key: string | null;
   /** The person to whom it belongs: it goes when the person goes. */
   readonly of: string | null;
-  /** When it may be removed, whoever looks; null: never. */
+  /** Time after which anyone may remove the record. Null: never. */
   readonly endsAt: Instant | null;
   readonly body: PeopleBodies[Kind];
 };
 
-/** The id of the one roster. */
+/** Id of the only roster. */
 export const ROSTER_ID = 'roster';
-/** Text as it is read: capitals, spaces around and other forms of the same letter make no difference. */
+/** Normalizes text for comparison: case, surrounding spaces and other forms of a letter make no difference. */
 export const asRead = (text: string): string => text.trim().normalize('NFKC').toLowerCase();
 
 /** Returns the key by which the address of a person is found: its canonical form, or the text if it is no address. */

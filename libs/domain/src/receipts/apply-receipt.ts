@@ -5,7 +5,7 @@ import { attemptTag } from './receipt-token.ts';
 import type { AppliedReceipt, Receipt } from './receipt.ts';
 import type { ReportedSuppression, ReportVerdict } from './report.ts';
 
-/** A document that was written before there were receipts, as it is written now. */
+/** Returns a document from before there were receipts in the current form. */
 export const withReceipts = (stored: Delivery): Delivery =>
   'receipts' in stored
     ? stored
@@ -82,12 +82,12 @@ export type ReceiptResult =
       readonly kind: 'known';
       readonly suppress: { readonly source: ReportedSuppression; readonly address: string } | null;
     }
-  /** It is about no attempt of this delivery that went over its account: it is parked. */
+  /** The receipt matches no attempt of this delivery over its account, so it is parked. */
   | { readonly kind: 'unknown' };
 
 /**
- * Applies a receipt: once, upwards only, in any order, and before the answer of its own call is written. It says
- * `suppress` when it comes again as well, since whoever applied it first may have died before the address was listed.
+ * Applies a receipt: once, only forward, in any order, even before the result of its own call is stored. A repeated
+ * receipt returns `suppress` again, because the first process may have crashed before it listed the address.
  */
 export function applyReceipt(before: Delivery, receipt: Receipt, moment: Moment): ReceiptResult {
   const number = receipt.attempt?.deliveryId === before.id ? receipt.attempt.attempt : 0;

@@ -1,4 +1,4 @@
-/** What is known about a message that a mail server refused: its reply, a report or a webhook. */
+/** Facts about a message that a mail server refused, from its reply, a report or a webhook. */
 export type MailRefusal = {
   /** The answer of the recipient's server with its codes, such as `550 5.1.1 User unknown`. Empty if it is not known. */
   readonly answer: string;

@@ -18,9 +18,9 @@ const NEAR: Duration = 5 * 60_000;
 const MAY_HAVE: ReadonlySet<ProviderVerdict> = new Set(['accepted', 'ambiguous']);
 
 /**
- * The message that can only be that of the delivery's last attempt: one was made around its call that no other attempt owns, and
- * no other attempt to this address, around that time, may have made it. Null: nothing is proved. That there is none proves
- * nothing either, since the provider's list may be behind. `others` are all deliveries with an attempt to the address.
+ * Returns the one message at the provider that must come from the delivery's last attempt: it was made around the call,
+ * no other attempt owns it, and no other attempt to this address around that time may have made it. Null proves
+ * nothing, because the provider's list may lag. `others`: all deliveries with an attempt to the address.
  */
 export function ownMessage(
   delivery: Delivery,
@@ -36,7 +36,7 @@ export function ownMessage(
   if (rest.some((one) => near(one.startedAt, 2 * NEAR) && mayOwnAny(one))) return null;
   const owned = new Set(rest.map(({ result }) => result?.providerId ?? null));
   const candidates = found.filter(({ providerId }) => !owned.has(providerId));
-  // One whose time is not known may be this one too.
+  // A candidate without a time may be the message of this attempt too, which makes the result ambiguous.
   const [only, ...more] = candidates.filter(({ createdAt }) => createdAt === null || near(createdAt, NEAR));
   return only && more.length === 0 && only.createdAt !== null ? only : null;
 }

@@ -18,16 +18,17 @@ const TAG_LENGTH = 4;
 const HASH_LENGTH = 6;
 const TOKEN = /^([0-9a-hjkmnp-tv-z]{26})-([1-9]\d{0,4})-([0-9a-z]{4})([0-9a-z]{6})$/i;
 
-/** What the token of an attempt holds of the attempt's id: 20 bits of chance. */
+/** Returns the part of an attempt id that a receipt token contains: 20 random bits. */
 export const attemptTag = (id: AttemptId): string => id.slice(-TAG_LENGTH).padStart(TAG_LENGTH, '0').toLowerCase();
 
 const hashOf = (deliveryId: DeliveryId, attempt: number, tag: string, keyed: KeyedHash): string =>
   keyed('receipt', deliveryId, String(attempt), tag).slice(0, HASH_LENGTH).toLowerCase();
 
 /**
- * What goes out with an attempt and comes back with a report (docs/internals/evidence.md): `<26 of the delivery id>-<attempt>-<4 of
- * the attempt's id><6 of a keyed hash>`, at most 43 characters, all of which an SMTP local part (at most 64), a header
- * value and a URL carry as they are. Attempts are counted up to 99,999. The delivery id cannot be guessed, so the hash has only to tell ours from another deployment's.
+ * Formats the receipt token that goes out with an attempt and comes back with a report (docs/internals/evidence.md):
+ * `<26 of the delivery id>-<attempt>-<4 of the attempt's id><6 of a keyed hash>`. At most 43 characters, which an SMTP
+ * local part (at most 64), a header value and a URL carry unchanged. Attempts are counted up to 99,999. The delivery id
+ * cannot be guessed, so the hash only has to distinguish our tokens from another deployment's.
  */
 export function writeReceiptToken(
   { deliveryId, attempt, id }: { readonly deliveryId: DeliveryId; readonly attempt: number; readonly id: AttemptId },
@@ -39,9 +40,9 @@ export function writeReceiptToken(
 }
 
 /**
- * The attempt that a token names; null for a text that this deployment did not write. Case does not matter, since mail
- * servers change it. Everybody who got the message may know its token: the reader still has to check that the report came
- * over the account of that very attempt.
+ * Returns the attempt that a token names. Null for a text that this deployment did not write. Ignores case, because
+ * mail servers change it. Every recipient may know the token of a message, so the caller must still check that the
+ * report came over the account of that attempt.
  */
 export function readReceiptToken(text: string, keyed: KeyedHash): ReportedAttempt | null {
   const [, name = '', number = '', shownTag = '', hash = ''] = TOKEN.exec(text) ?? [];
@@ -51,7 +52,7 @@ export function readReceiptToken(text: string, keyed: KeyedHash): ReportedAttemp
   return sameText(hash.toLowerCase(), hashOf(deliveryId, attempt, tag, keyed)) ? { deliveryId, attempt, tag } : null;
 }
 
-/** Takes as long whatever differs, so that nobody finds a hash letter by letter. */
+/** Compares in constant time, so that nobody can guess a hash letter by letter. */
 function sameText(found: string, expected: string): boolean {
   let difference = found.length ^ expected.length;
   for (let at = 0; at < expected.length; at += 1) difference |= found.charCodeAt(at) ^ expected.charCodeAt(at);

@@ -11,10 +11,10 @@ export type Receipt = Omit<Report, 'eventId' | 'token'> & {
   readonly id: string;
   /** The key of the account that the proof belongs to; null for mail that came back, which no account proves. */
   readonly account: string | null;
-  /** Null where no valid token came with it: it is parked, for an operator to look at. */
+  /** Attempt that the report belongs to. Null if the report has no valid token; it is then parked for an operator. */
   readonly attempt: ReportedAttempt | null;
   readonly receivedAt: Instant;
-  /** Set where it is no report: somebody wrote to a number of the account. It is about no attempt. */
+  /** Set for a message from a person to a number of the account, instead of a report. It concerns no attempt. */
   readonly inbound: Pick<InboundWish, 'address' | 'wish'> | null;
 };
 
@@ -32,7 +32,7 @@ export type ParkedReceipt = Pick<
   /** The attempt that its token names, though it did not fit; null where none came with it. */
   readonly deliveryId: string | null;
   readonly attempt: number | null;
-  /** Who wrote to a number of ours, and what he wants; null where it is a report. */
+  /** Person who wrote to one of our numbers, and their wish. Null for a report. */
   readonly address: string | null;
   readonly wish: InboundWish['wish'] | null;
 };

@@ -10,15 +10,17 @@ export const RECEIPT_SOURCES: readonly [ReceiptSource, ...ReceiptSource[]] = [
   ...PROVIDERS.flatMap(({ receiptSources }): readonly ReceiptSource[] => receiptSources),
 ];
 
-/** What a report says. A `note` changes no state: the message was delayed, relayed, opened, or is still on its way. */
+/**
+ * Verdict of a report. A `note` changes no state: the message was delayed, relayed or opened, or is still on its way.
+ */
 export type ReportVerdict = 'delivered' | 'bounced' | 'complained' | 'note';
 
-/** What a report can condemn an address for. */
+/** Reasons for which a report suppresses an address. */
 export type ReportedSuppression = Extract<SuppressionSource, 'hard_bounce' | 'complaint' | 'stop'>;
 
 /**
- * One report of a provider about one message. Any verdict proves that the attempt in its token was accepted, because a
- * provider reports only on messages it accepted.
+ * One report of a provider about one message. Any verdict proves that the attempt of its token was accepted, because
+ * providers only report on accepted messages.
  */
 export type Report = {
   readonly source: ReceiptSource;
@@ -27,7 +29,7 @@ export type Report = {
   /** The receipt token in the report, unverified. Null if it has none. */
   readonly token: string | null;
   readonly verdict: ReportVerdict;
-  /** Set where the report condemns the address and not only this message. */
+  /** Set if the report says that the address must not be used again, not only that this message failed. */
   readonly suppress: ReportedSuppression | null;
   /** The operator should look at it: a problem of the account or of the content, not of this address. */
   readonly alert: boolean;
@@ -39,7 +41,7 @@ export type Report = {
   readonly at: Instant | null;
 };
 
-/** Somebody wrote to one of our numbers that he wants no more messages from it, or wants them again. */
+/** A person's message to one of our numbers that stops or restarts messages from it. */
 export type InboundWish = {
   readonly source: ReceiptSource;
   /** The provider's own name of the message. */

@@ -1,16 +1,19 @@
-/** Steps of one rule on one event, over all its expressions and recipients. A step is about ten nanoseconds. */
+/**
+ * Maximum steps of one rule for one event, over all its expressions and recipients. A step takes about ten nanoseconds.
+ */
 export const RULE_STEPS = 1_000_000;
-/** Steps of one event over all rules that judge it. */
+/** Maximum steps of one event over all rules of its stream. */
 export const EVENT_STEPS = 4_000_000;
-/** Steps after which an evaluation in parts offers a pause. */
+/** Steps after which an evaluation offers a pause. */
 const STEPS_TO_A_PAUSE = 1_000;
 
-/** What every outcome says whose steps are spent. */
+/** Detail of every outcome of a rule that ran out of steps. */
 export const STEPS_SPENT = 'too_complex: the expressions of this rule took too many steps on this event';
 
 /**
- * Steps that evaluations may still take. Steps are counted and not timed, so that the same event comes to the same end on
- * every machine. Once an evaluation asked for more than is left, the budget is exhausted: nothing more is evaluated on it.
+ * Steps left for evaluations. Steps are counted instead of time, so that an event has the same result on every machine.
+ * The budget is exhausted once an evaluation needs more steps than are left. Nothing more is evaluated with an
+ * exhausted budget.
  */
 export class StepBudget {
   left: number;
@@ -21,14 +24,14 @@ export class StepBudget {
   }
 }
 
-/** The budget of an event, handed out rule by rule. */
+/** The step budget of an event, from which each rule gets a share. */
 export class EventBudget {
   #left = EVENT_STEPS;
   #given = 0;
   #pausedAt = EVENT_STEPS;
   readonly #share = new StepBudget(0);
 
-  /** The share of the next rule. The share handed out before is closed by this: its steps are taken off. */
+  /** Returns the share of the next rule. Ends the share of the previous rule and subtracts the steps that it took. */
   nextRule(): StepBudget {
     this.#settle();
     this.#given = Math.min(RULE_STEPS, this.#left);
@@ -41,7 +44,7 @@ export class EventBudget {
     return this.#pausedAt - this.#left + this.#given - this.#share.left >= STEPS_TO_A_PAUSE;
   }
 
-  /** Whether enough was evaluated since the last pause for the next one, which is then taken as begun. */
+  /** Returns true if enough steps were taken since the last pause. If so, counts from now on towards the next pause. */
   pauseIsDue(): boolean {
     if (!this.isPauseDue()) return false;
     this.#settle();

@@ -3,18 +3,21 @@ import { StepBudget } from './budget.ts';
 import type { Bindings, Expression } from './expression.ts';
 import { digestKeyOf, untilOf } from './recipient-parts.ts';
 
-/** The latest instant that a date can name: no time is ahead of it. */
+/** The latest instant of a date. As the time of the cause it makes no constant look too far ahead. */
 const LATEST = 8_640_000_000_000_000;
 const NOTHING: Bindings = { event: {}, event_id: '', time: 0 };
 
 /**
- * Whether an expression comes to the same whatever event it meets: it mentions no field, no item, and not the time. A text that holds
- * the word `time` counts as a mention, so that the answer is never wrongly yes.
+ * Returns true if an expression has the same value for every event, because it refers to no field, item or time. A text
+ * that contains the word `time` counts as a reference, so that true is never wrong.
  */
 const isConstant = ({ fields, usesItem, source }: Expression): boolean =>
   fields.length === 0 && !usesItem && !/\b(?:time|event_id)\b/.test(source);
 
-/** Why everybody would be dropped whom a delay until this constant meets; null where it is a time, or each event says another. */
+/**
+ * Returns why a delay until this constant drops every recipient. Null if the constant is a valid time, or if the
+ * expression depends on the event.
+ */
 export function neverATime(until: Expression): string | null {
   if (!isConstant(until)) return null;
   const found = untilOf(until, NOTHING, LATEST, new StepBudget());
@@ -30,7 +33,10 @@ export function neverADeadline(at: Expression): string | null {
   return isTime ? null : 'at is no time (RFC 3339, with its zone)';
 }
 
-/** Why everybody would be dropped whose digest has this constant as its key; null where it can be one, or each event says another. */
+/**
+ * Returns why this constant as a digest key drops every recipient. Null if the constant is a valid key, or if the
+ * expression depends on the event.
+ */
 export function neverAKey(key: Expression): string | null {
   if (!isConstant(key)) return null;
   const found = digestKeyOf(key, { ...NOTHING, variables: {} }, new StepBudget());

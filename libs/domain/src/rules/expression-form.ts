@@ -1,10 +1,10 @@
-/** Where a part stands in a text, in UTF-16 units; the end is exclusive. */
+/** Position of a part in a text, in UTF-16 units. The end is exclusive. */
 export type TextRange = { readonly start: number; readonly end: number };
 
-/** From what a path begins at, by names of fields and indexes of lists: `["event", "items", 0, "qty"]`. */
+/** Path of a field in a form: the root, then field names and list indexes, such as `["event", "items", 0, "qty"]`. */
 export type FormPath = readonly [root: string, ...steps: (string | number)[]];
 
-/** Text, a whole or a decimal number, true, false, or null. */
+/** A literal in a form: text, a whole or decimal number, true, false, or null. */
 export type FormValue = string | number | boolean | null;
 
 export const COMPARISONS = ['==', '!=', '>', '<', '>=', '<='] as const;
@@ -12,7 +12,7 @@ export type Comparison = (typeof COMPARISONS)[number];
 export const TEXT_TESTS = ['startsWith', 'endsWith', 'contains', 'matches'] as const;
 export type TextTest = (typeof TEXT_TESTS)[number];
 
-/** One line of a form: what can be said of a field without writing an expression. `not`: the opposite of it. */
+/** A condition on one field that a form can show without an expression. `not` negates the condition. */
 export type FormCondition =
   | { readonly kind: 'compare'; readonly path: FormPath; readonly op: Comparison; readonly value: FormValue }
   | { readonly kind: 'one_of'; readonly path: FormPath; readonly values: readonly FormValue[]; readonly not: boolean }
@@ -36,7 +36,7 @@ export type FormCondition =
     }
   | { readonly kind: 'size'; readonly path: FormPath; readonly op: Comparison; readonly value: number }
   | {
-      /** Some element of the list at `path` compares so; `name` stands for the element. */
+      /** Some element of the list at `path` fulfils the comparison. `name` is the variable of the element. */
       readonly kind: 'some';
       readonly path: FormPath;
       readonly name: string;
@@ -44,39 +44,41 @@ export type FormCondition =
       readonly op: Comparison;
       readonly value: FormValue;
     }
-  /** What a form cannot say: it is edited as text, in its place. */
+  /** A condition that a form cannot show. It is edited as text in its place. */
   | { readonly kind: 'expression'; readonly source: string };
 
-/** Several conditions of which all, or any one, have to hold. */
+/** Conditions of which all or at least one must be true. */
 export type FormGroup = { readonly match: 'all' | 'any'; readonly conditions: readonly FormPart[] };
 
-/** A condition, or the one level of groups that there is, with its place in the text. */
+/** A condition or a group, with its position in the text. A group contains conditions, but no further groups. */
 export type FormPart = TextRange & (FormCondition | ({ readonly kind: 'group' } & FormGroup));
 
 /**
- * An expression as a form: the parts of its outermost `&&` or `||`. Every expression has one: what it cannot say stands
- * in it as text. A single condition is a group of one, of which all have to hold.
+ * An expression as a form: the operands of its outermost `&&` or `||`. Operands that a form cannot show are text. A
+ * single condition is a group of one.
  */
 export type ExpressionForm = FormGroup;
 
-/** Where a part stands in the form: by its number, and within a group by the group's number and its own. */
+/**
+ * Address of a part in the form: its index, or for a part of a group the index of the group and the index within it.
+ */
 export type FormAddress = readonly number[];
 
-/** A change of a form. Only the part that it names is written anew; every other stays as it was typed. */
+/** A change of a form. Only the named part is written anew; all other parts keep their text. */
 export type FormChange =
   | { readonly kind: 'replace'; readonly at: FormAddress; readonly condition: FormCondition }
   | { readonly kind: 'remove'; readonly at: FormAddress }
-  /** After the last of a group; `at` is empty for the form itself. */
+  /** Adds a condition after the last of a group. `at` is empty for the form itself. */
   | { readonly kind: 'add'; readonly at: FormAddress; readonly condition: FormCondition }
   | { readonly kind: 'match'; readonly at: FormAddress; readonly match: FormGroup['match'] }
-  /** Makes a condition of the form a group of one, joined the other way, and adds a second to it. */
+  /** Replaces a condition of the form with a group of it and a second condition, joined by the other operator. */
   | { readonly kind: 'group'; readonly at: FormAddress; readonly condition: FormCondition };
 
 const PLAIN = /^[A-Za-z_]\w*$/;
-/** Words of the language that no field can be named by after a dot. */
+/** Reserved words of CEL, which cannot name a field after a dot. */
 const WORDS: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null']);
 
-/** Whether a field is written after a dot; any other name stands in brackets. */
+/** Returns true if a field is written after a dot. Any other name is written in brackets. */
 export const isDotted = (name: string): boolean => PLAIN.test(name) && !WORDS.has(name);
 
 const stepText = (step: string | number): string =>
@@ -85,10 +87,10 @@ const stepText = (step: string | number): string =>
 /** `event.customer["first name"]` */
 export const formPathText = ([root, ...steps]: FormPath): string => root + steps.map(stepText).join('');
 
-/** A value as the language writes it. Numbers without a fraction are whole numbers of it. */
+/** Returns a value as a literal of CEL. Numbers without a fraction are integers. */
 export const valueText = (value: FormValue): string => JSON.stringify(value);
 
-/** A condition as an expression; `not` stands before it. */
+/** Returns a condition as an expression, including its `not`. */
 export function conditionText(condition: FormCondition): string {
   if (condition.kind === 'expression') return condition.source;
   const path = formPathText(condition.path);

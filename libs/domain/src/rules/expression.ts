@@ -5,7 +5,10 @@ import type { StepBudget } from './budget.ts';
 import type { ExpressionForm, TextRange } from './expression-form.ts';
 import type { FieldRoot, Requirement } from './requirement.ts';
 
-/** Where an expression stands decides which names it sees (docs/expressions.md, docs/recipients.md). */
+/**
+ * Place of an expression in a rule. It decides which names the expression sees (docs/expressions.md,
+ * docs/recipients.md).
+ */
 export type ExpressionPlace =
   | 'when'
   | 'unless'
@@ -22,8 +25,8 @@ export type ExpressionPlace =
   | 'total_distinct';
 
 /**
- * What the names mean for one evaluation. `item` only under `for_each`, `variables` only in `where` and after a lookup, the
- * names of a change only if the event is one.
+ * Values of the names for one evaluation. `item` exists only under `for_each`, `variables` only in `where` and after a
+ * lookup, and the names of a change only if the event is a change.
  */
 export type Bindings = Partial<VisibleChange> & {
   readonly event: Json;
@@ -31,58 +34,64 @@ export type Bindings = Partial<VisibleChange> & {
   readonly time: Instant;
   readonly item?: Json;
   readonly variables?: Json;
-  /** Deadline of the wait that fires. */
+  /** Deadline of the wait at which the rule fires. */
   readonly deadline?: Instant;
   /** Totals of the rule by their names, including the event. */
   readonly totals?: Json;
 };
 
-/** A value, or the error in the CEL sense that the expression ended in. Timestamps and durations come as text. */
+/** Result of an evaluation: a value, or an error as CEL defines it. Timestamps and durations are text. */
 export type Evaluated =
   | { readonly ok: true; readonly value: Json }
-  /** `reason`: the expression asked for a value that the database did not send. */
+  /** `reason` is set if the expression needed a value that the database did not send. */
   | { readonly ok: false; readonly error: string; readonly reason?: UnknownReason };
 
-/** One sub-expression with its value, outermost first: what `rule test` shows. */
+/** Value of one sub-expression, as `rule test` shows it. The outermost comes first. */
 export type Explained = { readonly source: string; readonly depth: number; readonly result: Evaluated };
 
-/** A path of the event (or of `item`, `variables`) that an expression refers to. */
+/** A path of the event, of `item` or of `variables` that an expression refers to. */
 export type FieldReference = {
   readonly root: FieldRoot;
-  /** `customer.email`, `items[].qty`; empty where the root itself is used whole. */
+  /** Path such as `customer.email` or `items[].qty`. Empty if the expression uses the whole root. */
   readonly path: string;
   readonly steps: readonly FieldStep[];
-  /** What its place in the expression needs it to be; null where any value does. */
+  /** Type that the expression needs at the path. Null if it takes any type. */
   readonly type: JsonType | null;
-  /** True where an index is computed, so that the path is only a beginning. */
+  /** True if an index is computed, so that `path` is only the beginning of the path. */
   readonly dynamic: boolean;
 };
 
-/** A checked expression. Evaluation never throws, has no side effects and always ends: it takes no more steps than its budget has. */
+/** A compiled expression. Evaluation never throws, has no side effects, and takes at most the steps of its budget. */
 export type Expression = {
   readonly source: string;
   readonly fields: readonly FieldReference[];
-  /** Whether it mentions `item`: `for_each` with a unique_id that does not is warned of. */
+  /** True if the expression refers to `item`. A `unique_id` under `for_each` without `item` causes a warning. */
   readonly usesItem: boolean;
-  /** Steps that it takes on a large event: lists of 100 entries, texts of 10,000 characters, of one item 500. */
+  /** Steps for a large event, with lists of 100 entries and texts of 10,000 characters (500 within an item). */
   readonly largeSteps: number;
-  /** Its steps are taken off the budget. Asking for more than is left exhausts it, and ends in the error `too_complex`. */
+  /**
+   * Evaluates the expression and subtracts its steps from the budget. If too few are left, exhausts the budget and
+   * returns the error `too_complex`.
+   */
   evaluate(bindings: Bindings, budget: StepBudget): Evaluated;
-  /** On budgets of its own: as much as a rule has for the whole, and as much again for all its parts. */
+  /**
+   * Evaluates the expression and each of its parts. Uses two budgets of a rule's size: one for the whole, one for all
+   * parts.
+   */
   explain(bindings: Bindings): readonly Explained[];
-  /** Its parts in the order in which `explain` tells them, with their places in the source. */
+  /** Returns the parts in the order of `explain`, with their positions in the source. */
   parts(): readonly (TextRange & { readonly depth: number })[];
-  /** The same as a form. */
+  /** Returns the expression as a form. */
   form(): ExpressionForm;
-  /** What fields have to hold for it to be true, as far as that can be read off. */
+  /** Returns what fields must contain for the expression to be true, as far as its text shows. */
   requirement(): Requirement;
 };
 
-/** Why an expression cannot be published. Lines and columns begin at 1, within the expression's own text. */
+/** A mistake that prevents publishing an expression. Line and column start at 1, within the expression's own text. */
 export type ExpressionFault = {
   readonly line: number;
   readonly column: number;
   readonly message: string;
-  /** What to write instead. */
+  /** Instruction what to write instead. */
   readonly fix: string;
 };

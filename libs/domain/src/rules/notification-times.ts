@@ -2,11 +2,13 @@ import { durationOr, type Duration } from '@carillon/kernel';
 import { DEFAULTS } from '@carillon/shapes/values';
 import type { NotificationBody, RuleBody } from '../configuration/resources.ts';
 
-/** A time of a notification or of one of its rules. During it, Carillon may go back to records of the log. */
+/**
+ * A time setting of a notification or of one of its rules. Within this time Carillon may need older records of the log.
+ */
 export type NotificationTime = {
-  /** Keys in the body of the notification, as in `rules.paid.totals.orders.within`. */
+  /** Path in the body of the notification, as in `rules.paid.totals.orders.within`. */
   readonly path: readonly string[];
-  /** Null: a time of all rules. */
+  /** Rule of the setting. Null if the setting applies to all rules. */
   readonly rule: string | null;
   readonly text: string;
   readonly duration: Duration;
@@ -16,12 +18,12 @@ export type NotificationTime = {
 const RULE_TIMES: ReadonlySet<string> = new Set(['within', 'after', 'after_last', 'cooldown']);
 /** Settings of rules that look back at what is kept of an entity. */
 const LOOK_BACKS: ReadonlySet<string> = new Set(['within', 'cooldown']);
-/** A wait until a time in the event is at most this long. */
+/** Longest wait until a time that the event names (`at`). */
 const MAX_AT = '366d';
 
 /**
- * Returns the times that a notification waits or looks back. `delay: { until }` is left out, because its message stands whole in the
- * ledger.
+ * Returns the times for which a notification waits or looks back. Leaves out `delay: { until }`, because the ledger
+ * stores its message completely.
  */
 export function timesOf(body: NotificationBody): readonly NotificationTime[] {
   const times = [timeAt(['expires'], null, body.expires ?? DEFAULTS.notification.expires)];
@@ -34,7 +36,7 @@ export function timesOf(body: NotificationBody): readonly NotificationTime[] {
   return times.filter(({ duration }) => duration > 0);
 }
 
-/** Returns the spans that a rule looks back at what is kept of an entity. */
+/** Returns the spans for which a rule looks back at the memory of an entity. */
 export const lookBacksOf = (name: string, rule: RuleBody): readonly NotificationTime[] =>
   ruleTimes(name, rule, ['rules', name]).filter(
     ({ path, duration }) => duration > 0 && LOOK_BACKS.has(path.at(-1) ?? ''),

@@ -7,31 +7,40 @@ import type { PlacedRule } from '../configuration/streams.ts';
 import type { Expression, ExpressionPlace } from './expression.ts';
 import { compileForms, type CompiledForm, type ExpressionCompiler, type RuleFault } from './forms/index.ts';
 
-/** What a rule needs to remember of each entity. */
+/** What a rule must remember per entity. */
 export type RuleNeeds = {
   readonly forms: readonly CompiledForm[];
-  /** It names `previous`, which is the entity's event before. The row before a change comes with the change. */
+  /**
+   * True if the rule names `previous`, the entity's previous event. The previous row of a change comes with the change
+   * instead.
+   */
   readonly readsPrevious: boolean;
 };
 
-/** What all published rules are made of, with their expressions checked and compiled; made once per rule version. */
+/** Parts of every published rule. Expressions are compiled once per version of the rule. */
 type RuleParts = {
   readonly placed: PlacedRule;
-  /** Which changes the rule looks at. An event that is no change is always looked at. */
+  /** Kinds of changes that the rule evaluates. An event that is no change is always evaluated. */
   readonly changes: readonly ChangeOp[];
   readonly when: Expression;
   readonly uniqueId: Expression | 'event_id' | 'trigger_id' | null;
   readonly person: Expression | null;
   readonly where: Expression | null;
-  /** `cadence.delay.until` of its notification: when the message is due. Sees what `unique_id` sees. */
+  /**
+   * Expression of `cadence.delay.until` of the notification: when the message is due. Sees the names that `unique_id`
+   * sees.
+   */
   readonly until: Expression | null;
-  /** `cadence.digest.key` of its notification: what items of one digest have in common. Sees what `where` sees. */
+  /**
+   * Expression of `cadence.digest.key` of the notification: items with the same value share a digest. Sees the names
+   * that `where` sees.
+   */
   readonly digestKey: Expression | null;
-  /** Null: the rule remembers nothing, and nothing is loaded for it. */
+  /** Null if the rule remembers nothing, so that no memory is loaded for it. */
   readonly memory: RuleNeeds | null;
 };
 
-/** The event itself says who is told. */
+/** A rule whose events name the recipients. */
 export type EventRule = RuleParts & {
   readonly from: 'event';
   readonly forEach: Expression | null;
@@ -43,7 +52,7 @@ export type EventRule = RuleParts & {
   readonly variables: readonly (readonly [name: string, value: Expression])[];
 };
 
-/** A partner says who is told; it is asked about these user ids. */
+/** A rule that asks a partner for the recipients, with user ids from the event. */
 export type LookupRule = RuleParts & {
   readonly from: 'lookup';
   readonly integration: string;
@@ -58,7 +67,7 @@ export const hasTotals = ({ memory }: Pick<CompiledRule, 'memory'>): boolean =>
 
 type Read = (field: string, source: string | undefined, place: ExpressionPlace) => Expression | null;
 
-/** Compiles all expressions of a rule, or tells everything that is wrong with them. */
+/** Compiles all expressions of a rule, or returns all mistakes in them. */
 export function compileRule(
   placed: PlacedRule,
   language: ExpressionCompiler,
@@ -101,7 +110,7 @@ function needsOf(
   return forms.length === 0 && !readsPrevious ? null : { forms, readsPrevious };
 }
 
-/** Where they stand in the file of the notification. */
+/** Paths of the expressions in the file of the notification. */
 const UNTIL = 'cadence.delay.until';
 const DIGEST_KEY = 'cadence.digest.key';
 

@@ -6,7 +6,7 @@ import type { CompiledRule } from './program.ts';
 import type { Bindings, Evaluated, Expression } from './expression.ts';
 import { MAX_RECIPIENT_CHARACTERS, type Dropped, type DropReason, type Recipient } from './recipient.ts';
 
-/** What recipients named by an event and recipients of a lookup have in common. */
+/** Steps shared by recipients that an event names and recipients from a lookup. */
 
 export type Refused = { readonly ok: false; readonly reason: DropReason; readonly detail: string };
 export type Made = { readonly ok: true; readonly recipient: Recipient } | Refused;
@@ -19,7 +19,7 @@ const ruleError = (field: string, { reason, error }: Extract<Evaluated, { ok: fa
 
 type Until = { readonly ok: true; readonly value: Instant | null } | Refused;
 
-/** When a message is due by the event's own word; a recipient for whom it is no time is dropped. */
+/** Returns when a message is due by `cadence.delay.until`. Refuses the recipient if the value is no valid time. */
 export function untilOf(until: Expression | null, bindings: Bindings, causedAt: Instant, budget: StepBudget): Until {
   if (until === null) return { ok: true, value: null };
   const result = until.evaluate(bindings, budget);
@@ -34,10 +34,10 @@ export function untilOf(until: Expression | null, bindings: Bindings, causedAt: 
 
 type DigestKey = { readonly ok: true; readonly value: string | null } | Refused;
 
-/** A key names a digest, and is kept with every message. */
+/** Maximum characters of a digest key, which is stored with every message. */
 export const MAX_DIGEST_KEY = 1000;
 
-/** Which digest a message goes into; a recipient for whom the key is no identifier is dropped. */
+/** Returns the digest key of a recipient. Refuses the recipient if the value is no identifier. */
 export function digestKeyOf(key: Expression | null, bindings: Bindings, budget: StepBudget): DigestKey {
   if (key === null) return { ok: true, value: null };
   const result = key.evaluate(bindings, budget);
@@ -51,7 +51,7 @@ export function digestKeyOf(key: Expression | null, bindings: Bindings, budget: 
   return { ok: false, reason: 'rule_error', detail: `cadence.digest.key has more than ${MAX_DIGEST_KEY} characters` };
 }
 
-/** Everybody from `index` on, of whom nothing can be found out any more. */
+/** Returns the drop of all recipients from `index` on, because the steps of the rule are used up. */
 export const beyondBudget = (index: number, all: number): Dropped => ({
   index,
   reason: 'too_complex',
@@ -59,7 +59,7 @@ export const beyondBudget = (index: number, all: number): Dropped => ({
   count: all - index,
 });
 
-/** What `where` says against a recipient; null: it is kept. */
+/** Returns why `where` excludes a recipient. Null if it includes the recipient. */
 export function refusedBy(where: Expression | null, bindings: Bindings, budget: StepBudget): Refused | null {
   const kept = where?.evaluate(bindings, budget);
   if (!kept) return null;
@@ -68,7 +68,7 @@ export function refusedBy(where: Expression | null, bindings: Bindings, budget: 
   return kept.value === true ? null : { ok: false, reason: 'rule_error', detail: 'where is not true or false' };
 }
 
-/** The recipient, unless there is more of it than a topic takes. */
+/** Returns the recipient, or a refusal if its data is too large for a record of the log. */
 export function madeOf(recipient: Recipient): Made {
   const { variables, to, uniqueId, person, digestKey } = recipient;
   if (isWithin([variables, to, uniqueId, person, digestKey], MAX_RECIPIENT_CHARACTERS)) return { ok: true, recipient };
@@ -76,7 +76,10 @@ export function madeOf(recipient: Recipient): Made {
   return { ok: false, reason: 'too_large', detail };
 }
 
-/** Whether values have at most so many characters, each other thing counted as some; looks at no more than that. */
+/**
+ * Returns true if values have at most `most` characters. Values other than text count as a fixed number. Stops counting
+ * at the maximum.
+ */
 function isWithin(values: readonly Json[], most: number): boolean {
   let left = most;
   const take = (value: Json): boolean => {
@@ -93,8 +96,8 @@ function isWithin(values: readonly Json[], most: number): boolean {
 }
 
 /**
- * Refuses a recipient of whom an address, the person or a variable is a value that the database did not send. A missing
- * field is null there, but whether this one is missing is unknown. Costs nothing if all values are known.
+ * Refuses a recipient if an address, the person or a variable needs a value that the database did not send. A missing
+ * field is null there, but it is unknown whether this field is missing. Costs nothing if all values are known.
  */
 export function refusedByUnknown(rule: CompiledRule, bindings: Bindings, budget: StepBudget): Refused | null {
   if (bindings.unknown === undefined) return null;
@@ -113,19 +116,19 @@ export function refusedByUnknown(rule: CompiledRule, bindings: Bindings, budget:
   return null;
 }
 
-/** In `to` and `variables` a missing field is null (docs/expressions.md). */
+/** Returns the value of an expression in `to` or `variables`, where a missing field is null (docs/expressions.md). */
 export function valueOrNull(expression: Expression, bindings: Bindings, budget: StepBudget): Json {
   const result = expression.evaluate(bindings, budget);
   return result.ok ? result.value : null;
 }
 
-/** Text as it is; numbers as their decimal text; anything else is no identifier. */
+/** Returns a value as an identifier: text unchanged, numbers as decimal text. Null for empty text and anything else. */
 export function identifier(value: Json): string | null {
   if (typeof value === 'string') return value === '' ? null : value;
   return typeof value === 'number' || typeof value === 'bigint' ? String(value) : null;
 }
 
-/** Who is told: whom the rule or the partner names, else the first address, else what the message counts by. */
+/** Returns the person of a recipient: the name from rule or partner, else the first address, else the `unique_id`. */
 export const personOf = (named: string | null, to: Addresses, uniqueId: string): string =>
   named ?? firstAddress(to) ?? uniqueId;
 

@@ -2,22 +2,22 @@ import type { Instant, JsonObject } from '@carillon/kernel';
 import type { UnknownReason } from '../changes/visible-change.ts';
 import type { Addresses } from '../channels/channel.ts';
 
-/** Somebody whom a fired rule tells. */
+/** A recipient of a fired rule. */
 export type Recipient = {
   readonly to: Addresses;
   readonly uniqueId: string;
-  /** Who is told, for limits, opt-outs and why-not: `recipients.person`, else the first address. */
+  /** Identifies the person for limits, opt-outs and why-not: `recipients.person`, else the first address. */
   readonly person: string;
   readonly variables: JsonObject;
-  /** The time that `cadence.delay.until` comes to; null where the notification has none. */
+  /** Value of `cadence.delay.until`. Null if the notification has none. */
   readonly until: Instant | null;
-  /** What `cadence.digest.key` comes to; null where the notification has none. */
+  /** Value of `cadence.digest.key`. Null if the notification has none. */
   readonly digestKey: string | null;
 };
 
 /**
- * Characters of what is made for one recipient, names of variables included. With the event beside it, an intent of it is
- * smaller than what a topic takes, however its characters are written.
+ * Maximum characters of the data of one recipient, including names of variables. An intent with this data and its event
+ * always fits into a record of the log.
  */
 export const MAX_RECIPIENT_CHARACTERS = 400_000;
 
@@ -37,11 +37,11 @@ export type Dropped = {
   readonly index: number;
   readonly reason: DropReason;
   readonly detail: string;
-  /** How many are dropped, those at `index` and after it. */
+  /** Number of dropped people, counted from the person at `index` onwards. */
   readonly count: number;
 };
 
-/** `recipient 3`, or `recipients 68 to 500`; people count from 1. */
+/** Returns `recipient 3`, or `recipients 68 to 500`. Recipients are counted from 1. */
 export const whoIsDropped = (what: string, { index, count }: Dropped): string =>
   count === 1 ? `${what} ${index + 1}` : `${what}s ${index + 1} to ${index + count}`;
 

@@ -20,38 +20,41 @@ import {
   type Made,
 } from './recipient-parts.ts';
 
-/** `too_large_to_keep`: the rule remembers events, and this one does not fit. */
+/** Why a rule failed. `too_large_to_keep`: the rule stores events, and this event is too large. */
 export type FailureReason = 'rule_error' | 'too_complex' | 'too_large_to_keep' | UnknownReason;
 
 export type RuleOutcome =
-  /** `because`: the rule does not look at such changes. */
+  /** `because` is set if the rule ignores this kind of change. */
   | { readonly kind: 'not_fired'; readonly because?: 'other_change' }
   | { readonly kind: 'disabled' }
   | { readonly kind: 'failed'; readonly reason: FailureReason; readonly error: string }
   | { readonly kind: 'fired'; readonly recipients: readonly Recipient[]; readonly dropped: readonly Dropped[] }
-  /** Fired, and a partner has to say who is told: each id once. */
+  /** The rule fired, and a partner must name the recipients. Each user id occurs once. */
   | { readonly kind: 'asks'; readonly userIds: readonly string[]; readonly dropped: readonly Dropped[] };
 
-/** One event tells at most this many people by `for_each`; the rest are dropped with a reason, never silently. */
+/** Maximum recipients of one event by `for_each`. Further recipients are dropped with a reason. */
 export const MAX_RECIPIENTS = 500;
 
-/** Most rules come to this for most events: one value for all, since making it took as long as the condition. */
+/**
+ * Outcome of most rules for most events. One shared value, because creating it took as long as evaluating the
+ * condition.
+ */
 export const NOT_FIRED: RuleOutcome = Object.freeze({ kind: 'not_fired' });
-/** What a rule comes to for a change that is not of its `changes`. */
+/** Outcome of a rule for a kind of change that is not in its `changes`. */
 export const OTHER_CHANGE: RuleOutcome = Object.freeze({ kind: 'not_fired', because: 'other_change' });
 export const DISABLED: RuleOutcome = Object.freeze({ kind: 'disabled' });
 
-/** What the expressions of a rule see of an event; the same for all rules. */
+/** Returns the names that expressions see for an event, equal for all rules. */
 export const bindingsOf = ({ body, id, time, change }: SourceEvent): Bindings =>
   change === null ? { event: body, event_id: id, time } : { event: body, event_id: id, time, ...visibleChange(change) };
 
-/** Evaluates a rule for an event, without a pause and on a budget of its own. */
+/** Evaluates a rule for an event, without a pause and with a separate budget. */
 export const evaluateRule = (rule: CompiledRule, event: SourceEvent, triggerId: () => string): RuleOutcome =>
   runToCompletion(evaluateRuleCoroutine(rule, event, triggerId));
 
 /**
- * Evaluates a rule for an event: pure, the same answer for ever. `triggerId` is asked only where the rule fires: making it
- * costs more than most rules. A pause is offered between recipients.
+ * Evaluates a rule for an event. Pure: the same event always has the same outcome. Calls `triggerId` only if the rule
+ * fires, because deriving the id costs more than most rules. Offers a pause between recipients.
  */
 export function* evaluateRuleCoroutine(
   rule: CompiledRule,
@@ -63,7 +66,10 @@ export function* evaluateRuleCoroutine(
   return outcomeWithoutFiring(rule, bindings, budget) ?? (yield* fireRule(rule, event, triggerId, bindings, budget));
 }
 
-/** What the condition alone comes to; null: the rule fires, and `fireRule` says for whom. */
+/**
+ * Returns the outcome of a rule whose condition does not fire it. Null if the rule fires; `fireRule` then returns the
+ * recipients.
+ */
 export const outcomeWithoutFiring = (rule: CompiledRule, bindings: Bindings, budget: StepBudget): RuleOutcome | null =>
   passedOverOutcome(rule, bindings) ?? conditionOutcome(rule, bindings, budget);
 
@@ -104,7 +110,7 @@ export const failure = ({ error, reason }: Failure, budget: StepBudget, field = 
   error: budget.exhausted ? STEPS_SPENT : field + error,
 });
 
-/** One event asks about at most this many ids; the rest are dropped with a reason, never silently. */
+/** Maximum user ids about which one event asks a partner. Further ids are dropped with a reason. */
 export const MAX_USER_IDS = 50_000;
 const MAX_ID_LENGTH = 255;
 

@@ -1,15 +1,15 @@
 import type { Json } from '@carillon/kernel';
 import type { FieldStep } from '../events/field-path.ts';
 
-/** What a path in an expression begins with. */
+/** Root of a path in an expression. */
 export type FieldRoot = 'event' | 'item' | 'variables' | 'previous' | 'op' | 'source' | 'deadline' | 'totals';
 
-/** A field that a requirement is about; a step that is null: some element of the list, or each. */
+/** A field in a requirement. A null step means some or each element of a list. */
 export type RequiredField = { readonly root: FieldRoot; readonly steps: readonly FieldStep[] };
 
 /**
- * What a condition asks of single fields, so that values can be found that make it true. Only comparisons with literals
- * have a form here; whatever else stands in the condition is `unknown`, and nothing is promised for it.
+ * What a condition requires of single fields, used to find values that make it true. Only comparisons with literals
+ * have a form here. All other parts of the condition are `unknown`.
  */
 export type Requirement =
   | { readonly kind: 'all'; readonly of: readonly Requirement[] }
@@ -17,7 +17,7 @@ export type Requirement =
   | FieldRequirement
   | { readonly kind: 'unknown' };
 
-/** `holds` false: the opposite is asked, of a field that is there. */
+/** `holds` is false if the field must exist and must not fulfil the comparison. */
 export type FieldRequirement = { readonly field: RequiredField } & (
   | { readonly kind: 'one_of'; readonly values: readonly Json[]; readonly holds: boolean }
   | { readonly kind: 'order'; readonly is: '<' | '<=' | '>' | '>='; readonly than: number | bigint | string }
@@ -27,10 +27,10 @@ export type FieldRequirement = { readonly field: RequiredField } & (
       readonly text: string;
       readonly holds: boolean;
     }
-  /** The field is a list, and the value is in it. */
+  /** The field is a list that contains the value. */
   | { readonly kind: 'includes'; readonly value: Json; readonly holds: boolean }
   | { readonly kind: 'present'; readonly holds: boolean }
-  /** The field is one of `previous`, and its value is not that of the same field of the event. */
+  /** The field belongs to `previous`, and its value differs from the event's field of the same name. */
   | { readonly kind: 'differs' }
 );
 

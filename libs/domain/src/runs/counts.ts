@@ -33,7 +33,7 @@ export type ReadCounts = {
   readonly cold?: SideCounts;
 };
 
-/** What a comparison counts from its slots. It covers all rows, also those beyond the rows that are kept. */
+/** Counts of a comparison over its slots. Includes all rows, also those that are not stored. */
 export type RowCounts = {
   readonly differences: DifferenceCounts;
   readonly slotStates: Readonly<Record<RowDifference, Readonly<Record<SlotState, number>>>>;
@@ -43,7 +43,7 @@ export type RowCounts = {
   readonly notifiedPeople: Readonly<Record<RowDifference, number>>;
   /** By `notification.rule`, sorted by name. */
   readonly byRule: readonly (DifferenceCounts & { readonly rule: string })[];
-  /** By day of the event in UTC, oldest first; only days on which a slot differs. */
+  /** Differences by day of the event in UTC, oldest first. Only days on which a slot differs. */
   readonly byDay: readonly (Omit<DifferenceCounts, 'unchanged'> & { readonly day: string })[];
 };
 

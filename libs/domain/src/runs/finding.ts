@@ -1,15 +1,14 @@
 import type { EventId, RunId } from '@carillon/kernel';
 
 /**
- * How an output on the log differs from what its event comes to when it is evaluated again.
- * - `missing`: the event gives it, and the log does not have it.
- * - `no_cause`: the log has it, and the event does not give it.
- * - `different`: both have it, and a field differs.
+ * How an output on the log differs from the result of evaluating its event again. - `missing`: the result has it, and
+ * the log does not. - `no_cause`: the log has it, and the result does not. - `different`: both have it, and a field
+ * differs.
  */
 export const PROBLEMS = ['missing', 'no_cause', 'different'] as const;
 export type Problem = (typeof PROBLEMS)[number];
 
-/** What evaluating an event appends: messages, and questions to partners. */
+/** Kinds of outputs of an evaluation: messages, and questions to partners. */
 export const OUTPUTS = ['intent', 'trigger'] as const;
 export type OutputKind = (typeof OUTPUTS)[number];
 

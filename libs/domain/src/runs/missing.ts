@@ -22,7 +22,7 @@ export const DEFAULT_MISSING_AGE: Duration = 7 * 24 * 3_600_000;
 export type MissingSelection = {
   readonly differences: readonly MissingDifference[];
   readonly slotStates: readonly MissingSlotState[];
-  /** As `notification.rule`. Null selects all rules. */
+  /** Rules, as `notification.rule`. Null selects all rules. */
   readonly rules: readonly string[] | null;
   /** Events that were appended earlier are too old. */
   readonly since: Instant;

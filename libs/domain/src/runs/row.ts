@@ -7,8 +7,8 @@ export const SIDES = ['before', 'after'] as const;
 export type Side = (typeof SIDES)[number];
 
 /**
- * A message that one side wants. The scratch file keeps a line for each; it holds hashes, ids and positions, and no personal data.
- * A message without a valid address has no line: it is counted.
+ * A message that one side of a comparison wants. The scratch file has a line for each, with hashes, ids and positions,
+ * and no personal data. A message without a valid address has no line, but is counted.
  */
 export type Line = {
   /** Keyed hash of the slot: the id that its delivery has. */
@@ -33,12 +33,10 @@ export type Line = {
 };
 
 /**
- * What the edit does to a slot.
- * - `added`: only *after* wants the message.
- * - `removed`: only *before* wants it.
- * - `changed`: both want it, with another address, other variables or other template content.
- * - `new_unique_id`: both notify the person about the event, under different values of `unique_id`.
- * - `unchanged`: both want it, alike. It is counted only.
+ * Effect of the edit on a slot. - `added`: only *after* wants the message. - `removed`: only *before* wants it. -
+ * `changed`: both want it, with another address, other variables or other template content. - `new_unique_id`: both
+ * notify the person about the event, under different values of `unique_id`. - `unchanged`: both want it with equal
+ * content. Only counted.
  */
 export const DIFFERENCES = ['added', 'removed', 'changed', 'new_unique_id', 'unchanged'] as const;
 export type Difference = (typeof DIFFERENCES)[number];
@@ -56,7 +54,7 @@ export type RowDifference = (typeof ROW_DIFFERENCES)[number];
 export const SLOT_STATES = ['notified', 'waiting', 'stopped', 'none'] as const;
 export type SlotState = (typeof SLOT_STATES)[number];
 
-/** One slot on which the sides differ, as the lines say, before the ledger is asked. */
+/** One slot on which the sides differ, before the ledger is read. */
 export type DifferentSlot = {
   readonly slot: DeliveryId;
   readonly difference: RowDifference;

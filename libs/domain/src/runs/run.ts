@@ -25,7 +25,10 @@ export type RunChange = {
 /** Records of `carillon.events`: read so far, and in the range. */
 export type RunProgress = { readonly read: number; readonly total: number };
 
-/** What runs of every kind have. A run is one pass over a fixed range of the log, and fixes everything that its result depends on. */
+/**
+ * Fields of every kind of run. A run is one pass over a fixed range of the log, and fixes everything that its result
+ * depends on.
+ */
 export type RunBase = {
   readonly id: RunId;
   readonly workspace: string;
@@ -90,7 +93,7 @@ export type VerifyRun = RunBase & {
   readonly counts: VerifyCounts | null;
 };
 
-/** What a search counts: events of the run's workspace. */
+/** Counts of a search, over events of the run's workspace. */
 export type FindCounts = {
   readonly events: number;
   readonly found: number;

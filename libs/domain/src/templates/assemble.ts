@@ -15,7 +15,7 @@ import { putInTags } from './put-in-tags.ts';
 /** A template of one channel and language with its layout and partials in place. */
 export type Assembled = {
   readonly template: ChannelTemplate;
-  /** What each part is made of, by its name. */
+  /** Pieces of each part, by its name. */
   readonly pieces: Readonly<Record<string, readonly TextPiece[]>>;
   readonly faults: readonly IncludeFault[];
   /** The layout cannot be taken: why, and what to do. */
@@ -26,8 +26,8 @@ export type Assembled = {
 };
 
 /**
- * Puts layout and partials into a template: everything counts as if it had been written in one place. A part that was
- * compiled holds them already. Pure; never throws, and takes bounded time for any source.
+ * Inserts layout and partials into a template, as if all were written in one place. Compiled parts already contain
+ * theirs. Pure, never throws, and takes bounded time for any source.
  */
 export function assemble(variant: TemplateVariant, includes: TemplateIncludes): Assembled {
   const { channel, parts, layout: named } = variant;

@@ -8,15 +8,15 @@ import { assemble, type Assembled } from './assemble.ts';
 import { languagesFor } from './languages.ts';
 import { placeAt, type TemplateIncludes } from './template-includes.ts';
 
-/** A template of one channel and language as a configuration has it, with everything put in. */
+/** A template of one channel and language under a configuration, with everything inserted. */
 export type FoundTemplate = {
-  /** Names it with all that it is made of, for whoever keeps what was read of it. */
+  /** Cache key that identifies the template with all its parts. */
   readonly key: string;
   readonly template: ChannelTemplate;
   /** Language of the variant. Null: the default for all other readers. */
   readonly variant: string | null;
   readonly layout: string | null;
-  /** Why it cannot be put together, in a sentence for people; null: it can. `apply` lets none such through. */
+  /** Why the template cannot be assembled, as a sentence. Null if it can. `apply` refuses such templates. */
   readonly fault: string | null;
 };
 
@@ -30,8 +30,8 @@ export type FoundTemplates = {
 const found = new WeakMap<Configuration, Map<string, FoundTemplates>>();
 
 /**
- * What a template is for a channel under a configuration, layouts and partials of that configuration put in. Undefined
- * where there is no template of this name. Put together once for each configuration that asks, and kept.
+ * Returns the template of each channel under a configuration, with its layouts and partials inserted. Undefined if
+ * there is no such template. Assembled once per configuration, and cached.
  */
 export function findTemplates(
   configuration: Configuration,
@@ -138,7 +138,7 @@ function languageText(
     : `written in ${chosen.variant} (${reader})`;
 }
 
-/** The same bodies give the same object, so that what was read of it counts under the next configuration too. */
+/** Equal bodies give the same object, so that results derived from it stay valid under the next configuration. */
 const kept = new WeakMap<object, { readonly of: readonly unknown[]; readonly found: FoundTemplate }[]>();
 const KEPT = 4;
 

@@ -1,12 +1,14 @@
 /**
- * The languages in which somebody may be written to, best first: `de-AT`, then `de`; after that the workspace's, shortened
- * in the same way. Each once.
+ * Returns the languages for a recipient, best first: `de-AT`, then `de`, then the workspace's language, shortened in
+ * the same way. Each once.
  */
 export function languagesFor(locale: string, ofWorkspace: string): readonly string[] {
   return [...new Set([...shortened(locale), ...shortened(ofWorkspace)])];
 }
 
-/** `zh-Hant-TW`, `zh-Hant`, `zh`. What stands behind a single letter goes with it (RFC 4647, 3.4). */
+/**
+ * Returns `zh-Hant-TW`, `zh-Hant`, `zh`. A single letter is removed together with the part after it (RFC 4647, 3.4).
+ */
 function shortened(locale: string): readonly string[] {
   const parts = canonicalLocale(locale).split('-');
   const tags: string[] = [];

@@ -22,7 +22,7 @@ const BODY = /\{\{\{\s*body\s*\}\}\}/y;
 const PARTIAL = /\{\{(~?)\s*>([^{}]*?)(~?)\}\}/y;
 const COMMENT = /\{\{~?!/y;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Characters of one tag, as the renderer allows them. */
+/** Maximum characters of one tag, equal to the renderer's maximum. */
 const LONGEST_TAG = 1000;
 
 /**

@@ -1,12 +1,12 @@
 import { putInTags, type PutInTag, type Refusal } from './put-in-tags.ts';
 
-/** What may be put into templates, by name. */
+/** Layouts and partials that templates may include, by name. */
 export type TemplateIncludes = {
   layout(name: string): { readonly html?: string; readonly mjml?: string; readonly text?: string } | undefined;
   partial(name: string): { readonly text: string } | undefined;
 };
 
-/** Whose text it is, and all of that text. */
+/** Source of a text, with the whole text. */
 export type TextOrigin = {
   readonly kind: 'template' | 'layout' | 'partial';
   /** Name of a layout or a partial; empty for the template itself. */
@@ -16,18 +16,21 @@ export type TextOrigin = {
   readonly source: string;
 };
 
-/** A piece of a text that was put together: `text` stands in its origin from `start` on. */
+/** A piece of an assembled text: `text` begins at `start` of its origin. */
 export type TextPiece = { readonly origin: TextOrigin; readonly start: number; readonly text: string };
 export type IncludeFault = Refusal & { readonly origin: TextOrigin; readonly at: number };
 
-/** Partials that one template may hold, those inside others counted each time. */
+/** Maximum partials in one template. Nested partials count each time. */
 export const MAX_PARTIALS = 20;
 /** Partials inside each other. */
 export const PARTIAL_DEPTH = 3;
 /** Maximum faults reported per template; a source could have thousands. */
 const MAX_FAULTS = 50;
 
-/** What putting one template together has come to, over all its parts. */
+/**
+ * State shared by all steps that assemble one template: the faults and partials found so far, and how many partials
+ * were used.
+ */
 export type Putting = {
   readonly includes: TemplateIncludes;
   readonly faults: IncludeFault[];
@@ -66,12 +69,12 @@ function put(
   above: readonly string[],
   pieces: TextPiece[],
 ): void {
-  // A body is what its shape says, and nobody else's: what is no text is refused by whoever checks the part.
+  // A part that is no text counts as empty here. The check of the template reports it.
   const source = typeof origin.source === 'string' ? origin.source : '';
   let at = 0;
   const text = (end: number): void => void pieces.push({ origin, start: at, text: source.slice(at, end) });
   for (const tag of putInTags(source)) {
-    // The three braces are a name like any other, where there is no body.
+    // Outside a layout there is no body to insert, so `{{{body}}}` is an ordinary variable.
     if (tag.kind === 'body' && !body) continue;
     text(tag.start);
     if (tag.stripBefore) stripEnd(pieces);

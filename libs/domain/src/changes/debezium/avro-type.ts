@@ -46,7 +46,7 @@ const LOGICAL_TYPES: ReadonlyMap<string, string> = new Map([
   ['local-timestamp-micros', 'io.debezium.time.MicroTimestamp'],
 ]);
 
-/** Types of a schema in all, also of one that repeats itself. */
+/** Maximum types of a schema, also for one that refers to itself. */
 const MAX_TYPES = 20_000;
 const MAX_FIXED_BYTES = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const VALUES: ReadonlyMap<string, number> = new Map(Array.from(DIGITS, (digit, value) => [digit, value]));
-/** Two digits, by the twelve bits that they stand for. */
+/** Pairs of base64 digits by their twelve bits. */
 const PAIRS: readonly string[] = Array.from(DIGITS, (first) => Array.from(DIGITS, (second) => first + second)).flat();
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 

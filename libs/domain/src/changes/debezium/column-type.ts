@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '@carillon/kernel';
 
-/** What the schema of an envelope says about a value. `name` is the connector's type, such as `io.debezium.time.Date`. */
+/** Schema of a value in an envelope. `name` is the connector's type, such as `io.debezium.time.Date`. */
 export type ColumnType =
   | {
       readonly kind: 'integer' | 'float' | 'double' | 'boolean' | 'string' | 'bytes';
@@ -59,7 +59,7 @@ function structOf(fields: Json | undefined, name: string): StructType | undefine
   return { kind: 'struct', name, fields: types };
 }
 
-/** Returns the scale among the parameters of a type, which are text. */
+/** Returns the scale of a decimal column from its type parameters, which Debezium writes as text. Defaults to 0. */
 export function scaleOf(parameters: Json | undefined): number {
   const scale = isJsonObject(parameters) ? Number(parameters['scale']) : 0;
   return Number.isInteger(scale) ? scale : 0;

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '@carillon/kernel';
 import { exactFloat, exactNumber } from '../exact-values.ts';
 import { timestampText, zonedTimestampText } from './time-text.ts';
 
-/** What MongoDB's extended JSON wraps, by the name of the wrapper. Undefined: the value is of no form that is known. */
+/** Readers of the wrappers of MongoDB's extended JSON, by name. They return undefined for a value of unknown form. */
 const WRAPPERS: ReadonlyMap<string, (value: Json) => Json | undefined> = new Map([
   ['$oid', textOnly((text) => text)],
   ['$uuid', textOnly((text) => text)],
@@ -30,7 +30,7 @@ function dateOf(value: Json): Json | undefined {
   return text === undefined ? plain : `${text}Z`;
 }
 
-/** Returns extended JSON of MongoDB as plain values. A wrapper that is not known stays as it is. */
+/** Returns extended JSON of MongoDB as plain values. Unknown wrappers stay unchanged. */
 export function unwrapExtendedJson(value: Json): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map(unwrapExtendedJson);
   if (!isJsonObject(value)) return value;

@@ -20,8 +20,9 @@ const AVRO_LIMITS = { depth: ENVELOPE_LIMITS.depth, values: ENVELOPE_LIMITS.keys
 const NO_SCHEMAS: AvroSchemas = new Map();
 
 /**
- * Reads a record of Debezium. `integration` becomes `source.integration`; null: a sender posted the envelope, and the name of its
- * connector is taken. Of Avro, `schemas` has what `missingSchema` asks for. Never throws.
+ * Reads a record of Debezium. `integration` becomes `source.integration`; null means that a client posted the envelope,
+ * and the name of its connector is used. For Avro, `schemas` has the schemas that `missingSchema` asked for. Never
+ * throws.
  */
 export function readDebezium(
   { key, value }: DebeziumRecord,

@@ -19,7 +19,7 @@ export const SKIPPED_RECORDS = [
 ] as const;
 export type SkippedRecord = (typeof SKIPPED_RECORDS)[number];
 
-/** What a record of Debezium means. `fault`: it can never be read. */
+/** Result of reading a record of Debezium. `fault`: the record can never be read. */
 export type DebeziumRead =
   | { readonly kind: 'change'; readonly read: ReadChange }
   | { readonly kind: 'skipped'; readonly reason: SkippedRecord }
@@ -28,14 +28,14 @@ export type DebeziumRead =
 export const skipped = (reason: SkippedRecord): DebeziumRead => ({ kind: 'skipped', reason });
 export const fault = (code: string, detail: string): DebeziumRead => ({ kind: 'fault', fault: { code, detail } });
 
-/** An envelope as far as it is decoded. Bytes are base64 text. */
+/** A decoded envelope. Bytes are base64 text. */
 export type Envelope = {
   readonly payload: JsonObject;
-  /** What the schema says about it. Null: it came without a schema. */
+  /** Type from the schema. Null if the record came without a schema. */
   readonly type: ColumnType | null;
   /** Numbers of the payload that were read as text. */
   readonly numbers: NumberTexts;
-  /** Reads the record's key, as far as it is decoded. */
+  /** Reads the record's key. */
   readonly key: () => Json;
   /** Name of the integration. Null: a sender posted the envelope. */
   readonly integration: string | null;

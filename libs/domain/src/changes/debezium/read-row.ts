@@ -13,13 +13,13 @@ export type DebeziumRow = {
   readonly tooLarge: readonly string[];
 };
 
-/** What the schema says of a row, and the numbers that came as text. */
+/** Schema of a row, and the numbers that were read as text. */
 export type RowType = { readonly struct: StructType; readonly numbers: NumberTexts };
 
 /**
- * Returns the exact values of a row and the names of columns without one. A value is measured as it came and as it is. Without a type, values
- * stay as they came. A column may have any name; the append makes those that no event may have unknown. Text: the column that is
- * not of its type.
+ * Returns the exact values of a row and the names of columns without a value. A value is measured before and after
+ * decoding. Without a type, values stay unchanged. A column may have any name; the append marks names that no event may
+ * have as unknown. Returns the name of the first column that does not match its type as a text.
  */
 export function readDebeziumRow(fields: JsonObject, type: RowType | null): DebeziumRow | string {
   const row = Object.create(null) as Record<string, Json>;
@@ -38,7 +38,7 @@ export function readDebeziumRow(fields: JsonObject, type: RowType | null): Debez
       tooLarge.push(name);
       continue;
     }
-    // As the built-in reader keeps a JSON column that the strict reader refuses.
+    // Kept as text, as the built-in reader keeps a JSON column that the strict reader refuses.
     row[name] = hasForbiddenName(exact) ? stringifyJson(exact) : exact;
   }
   const missing = type && [...type.struct.fields.keys()].find((name) => !Object.hasOwn(fields, name));

@@ -28,7 +28,10 @@ export function timestampText(count: bigint, per: PartsPerSecond): string | unde
 }
 
 const DAY_SECONDS = 86_400n;
-/** What a connector writes for `infinity` and `-infinity` of a timestamp: https://debezium.io/documentation/reference/connectors/postgresql.html#postgresql-temporal-types */
+/**
+ * Values that a connector writes for `infinity` and `-infinity`:
+ * https://debezium.io/documentation/reference/connectors/postgresql.html#postgresql-temporal-types
+ */
 const INFINITE_MS: ReadonlyMap<bigint, string> = new Map([
   [9_223_372_036_825_200n, 'infinity'],
   [-9_223_372_036_832_400n, '-infinity'],
@@ -39,7 +42,10 @@ function infinityText(count: bigint, per: PartsPerSecond): string | undefined {
   return count % partsPerMs === 0n ? INFINITE_MS.get(count / partsPerMs) : undefined;
 }
 
-/** As `timestampText`. Infinity, years before 1 and after 9999 are written as PostgreSQL does, such as `0044-03-15 12:00:00 BC`. */
+/**
+ * Formats a timestamp like `timestampText`. Infinity, years before 1 and after 9999 have PostgreSQL's form, such as
+ * `0044-03-15 12:00:00 BC`.
+ */
 export function databaseTimestamp(count: bigint, per: PartsPerSecond): string {
   const text = infinityText(count, per) ?? timestampText(count, per);
   if (text !== undefined) return text;
@@ -103,7 +109,7 @@ function farText(text: string): string | undefined {
 
 const ZONED = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Returns a date and time with its zone in UTC, without zeros at the end. Text of another form stays as it is. */
+/** Returns a date and time with zone in UTC, without trailing zeros. Text of another form stays unchanged. */
 export function zonedTimestampText(text: string): string {
   const [, seconds, fraction = '', zone] = ZONED.exec(text) ?? [];
   const far = farText(text);
@@ -114,7 +120,7 @@ export function zonedTimestampText(text: string): string {
   return utc === undefined ? text : `${utc}${trimFraction(fraction)}Z`;
 }
 
-/** The same infinities as ISO 8601. */
+/** Infinite dates in ISO 8601. */
 const INFINITE_DATES: ReadonlyMap<string, string> = new Map([
   ['+292278994-08-16Z', 'infinity'],
   ['+292269055-12-02Z', '-infinity'],
@@ -133,7 +139,7 @@ export function isoDateText(text: string): string {
   return INFINITE_DATES.get(text) ?? (year === undefined ? unzonedText(text) : databaseYear(Number(year), day));
 }
 
-/** The same of a date and time without zone. */
+/** Returns an ISO 8601 date and time without zone as timestamp text. */
 export const isoTimestampText = (text: string): string =>
   INFINITE_TIMESTAMPS.get(text) ?? farText(text.replace(/Z$/, '')) ?? unzonedText(text);
 

@@ -125,7 +125,7 @@ const MAX_DECIMAL_BASE64 = 36_500;
 function decimalOf(value: Json | undefined, scale: Json | undefined, numbers: NumberTexts): Json | undefined {
   if (value === null || typeof value === 'number' || typeof value === 'bigint') return value;
   if (typeof value !== 'string' || typeof scale !== 'number' || !Number.isInteger(scale)) return undefined;
-  // Of a text beyond the limit of a field the column is unknown, so its value does not matter.
+  // A column with a text above the limit of a field is unknown, so its value does not matter.
   if (numbers.has(value) || isFieldTooLarge(value)) return value;
   if (value.length > MAX_DECIMAL_BASE64) return value.repeat(2);
   const text = decimalText(value, scale);

@@ -14,7 +14,7 @@ export const decisionWords = ({ form, saw }: Pick<Decision, 'form' | 'saw'>): re
 /** Returns the totals that a decision saw. Empty: the rule has none. */
 export const totalsOf = ({ saw }: Pick<Decision, 'saw'>): ShownTotals => readTotals(saw['totals']);
 
-/** Returns the sentences of what is remembered of one rule. */
+/** Returns the memory of one rule as sentences. */
 export const memoryWords = ({ wait, kept = {} }: RuleMemory): readonly string[] => [
   ...(wait ? [`waits until ${formatInstant(wait.deadline)}`] : []),
   ...Object.entries(kept).flatMap(

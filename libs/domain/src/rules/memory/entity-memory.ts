@@ -8,35 +8,35 @@ import type { Deadline } from '../forms/rule-form.ts';
 /** An event that names its entity. */
 export type KeyedEvent = SourceEvent & { readonly key: string };
 
-/** Whose memory it is: the value at the key of a stream. */
+/** Identity of an entity: the value at the key of a stream. */
 export type Entity = { readonly workspace: string; readonly stream: string; readonly key: string };
 
-/** A whole event, so that an edited rule or template finds every field of it. */
+/** A stored event. It is stored whole, so that an edited rule or template finds every field. */
 export type KeptEvent = Pick<SourceEvent, 'id' | 'body' | 'appendedAt' | 'time' | 'traceparent'> & {
-  /** What the row of the change, `body`, does not say. Null for an event that was received. */
+  /** Parts of the change besides its row, which is `body`. Null for an event that is no change. */
   readonly change: Omit<Change, 'event'> | null;
-  /** UTF-8 bytes of the rest as JSON. */
+  /** UTF-8 bytes of the other fields as JSON. */
   readonly bytes: number;
 };
 
-/** A wait of a rule: its deadline, and the event that its message will be made from. */
+/** A wait of a rule: its deadline, and the event from which its message will be made. */
 export type PendingWait = Deadline & {
   /** Offset of the event. */
   readonly event: number;
-  /** Offset of the entity's event before it. Null: there is none, or the rule does not name `previous`. */
+  /** Offset of the entity's previous event. Null if there is none, or if the rule does not name `previous`. */
   readonly previous: number | null;
 };
 
 /** Memory of one rule about the entity. */
 export type RuleMemory = {
-  /** Number of the configuration that had put the rule on the stream. */
+  /** Number of the configuration that put the rule on the stream. */
   readonly since: number;
   readonly wait?: PendingWait;
-  /** What its forms keep, by the name of the form. */
+  /** Values that the forms of the rule store, by the name of the form. */
   readonly kept?: JsonObject;
 };
 
-/** Decision of a rule at a record, for people. The event alone does not say it again. */
+/** Decision of a rule at a record. It is stored for people, because the event alone does not show it. */
 export type Decision = {
   /** Offset of the record: an event of the entity, or any record of the partition that passed a deadline. */
   readonly record: number;
@@ -47,36 +47,45 @@ export type Decision = {
   readonly eventId: EventId;
   /** The event of the wait that the record ended or took over. */
   readonly waited?: EventId;
-  /** The form that made the decision and has its words. Null if the rule itself made it, as when it fires. */
+  /** The form that made the decision and can describe it. Null if the rule itself decided, for example by firing. */
   readonly form: string | null;
   readonly saw: JsonObject;
 };
 
 /**
- * Memory of all rules of a stream about one entity, as plain values. Events are held once, by their offset. It is a
- * function of the log up to `offset`.
+ * Memory of all rules of a stream about one entity, as plain values. Each event is stored once, by its offset. The
+ * memory depends only on the log up to `offset`.
  */
 export type EntityMemory = {
   readonly entity: Entity;
-  /** The record at which the memory last changed, by an event or a deadline. Saves are compared by it. -1 at first. */
+  /**
+   * Offset of the record that last changed the memory, by an event or a deadline. Saves are compared by it. -1 at
+   * first.
+   */
   readonly offset: number;
-  /** The newest event of the entity that changed the memory. Events up to it are not applied again. -1 at first. */
+  /**
+   * Offset of the newest event of the entity that changed the memory. Events up to it are not applied again. -1 at
+   * first.
+   */
   readonly appliedOffset: number;
-  /** Ends of the newest 32 event ids that changed the memory, the newest last. */
+  /** Last characters of the newest 32 event ids that changed the memory, newest last. */
   readonly seenIds: readonly string[];
   /** Offset of the entity's newest event, if a rule of the stream names `previous`. */
   readonly lastEvent: number | null;
   readonly events: Readonly<Record<string, KeptEvent>>;
   readonly rules: Readonly<Record<string, RuleMemory>>;
-  /** The newest 16, the newest last. */
+  /** The newest 16 decisions, newest last. */
   readonly decisions: readonly Decision[];
-  /** The memory counts as empty once the watermark is later, unless a rule waits. A whole day. Null: it is empty already. */
+  /**
+   * Time after which the memory counts as empty, unless a rule waits. Rounded to whole days. Null if it is empty
+   * already.
+   */
   readonly forgetAt: Instant | null;
-  /** Offset of the record by which a person had the entity forgotten. Undefined: there was none. */
+  /** Offset of the record by which a person had the entity forgotten. Undefined if there is none. */
   readonly forgottenAt?: number;
 };
 
-/** Returns what is remembered of a rule, unless the rule was removed or moved in the meantime. */
+/** Returns the memory of a rule, unless the rule was removed or moved since it was stored. */
 export function ruleMemoryOf({ rules }: Pick<EntityMemory, 'rules'>, placed: PlacedRule): RuleMemory | undefined {
   const memory = rules[ruleIdOf(placed)];
   return memory?.since === placed.since ? memory : undefined;
@@ -84,9 +93,9 @@ export function ruleMemoryOf({ rules }: Pick<EntityMemory, 'rules'>, placed: Pla
 
 export const MAX_SEEN_IDS = 32;
 export const MAX_DECISIONS = 16;
-/** Bytes of one event that a memory keeps. */
+/** Maximum bytes of one stored event. */
 export const MAX_KEPT_EVENT_BYTES = 32 * 1024;
-/** Bytes of all events that a memory keeps. With the rest a memory stays below 128 KiB. */
+/** Maximum bytes of all stored events of an entity. With everything else the memory stays below 128 KiB. */
 export const MAX_KEPT_BYTES = 96 * 1024;
 export const MAX_MEMORY_BYTES = 128 * 1024;
 
@@ -118,8 +127,8 @@ export const waitsOf = ({
   );
 
 /**
- * Returns a memory for the log of another deployment, on which configurations have numbers that are higher by `shift`. Records that stay
- * behind get offsets below 0, in the same order, so that every record of the new log comes after them.
+ * Returns a memory moved to the log of another deployment, where configuration numbers are higher by `shift`. Its
+ * offsets become negative and keep their order, so that every record of the new log is newer.
  */
 export function movedMemory(memory: EntityMemory, shift: number): EntityMemory {
   const moved = (offset: number): number => offset - memory.offset - 1;
@@ -150,10 +159,10 @@ export function movedMemory(memory: EntityMemory, shift: number): EntityMemory {
   };
 }
 
-/** Stands for the entity of a memory without content. */
+/** Placeholder for the entity of an empty memory. */
 const NO_ENTITY: Entity = { workspace: '', stream: '', key: '' };
 
-/** Returns the memory of an entity that a person had forgotten by a record: its position, and nothing else. */
+/** Returns the memory of an entity that a person had forgotten: only the offset of the record remains. */
 export const forgottenMemory = (entity: Entity, offset: number): EntityMemory => ({
   ...emptyMemory(entity),
   offset,
@@ -161,25 +170,30 @@ export const forgottenMemory = (entity: Entity, offset: number): EntityMemory =>
   forgottenAt: offset,
 });
 
-/** Returns true if nothing but a position is kept of the entity. */
+/** Returns true if a memory contains only a position. */
 export const isPositionOnly = ({ offset, forgottenAt }: Pick<EntityMemory, 'offset' | 'forgottenAt'>): boolean =>
   offset === forgottenAt;
 
-/** A memory as text, for a store. `offset` is a column of its own there. Empty if a person had the entity forgotten. */
+/**
+ * Formats a memory for a store. Empty if a person had the entity forgotten. Stores have a separate column for `offset`.
+ */
 export function formatMemory(memory: EntityMemory): string {
   if (isPositionOnly(memory)) return '';
   const { offset: _, ...rest } = memory;
   return stringifyJson(rest);
 }
 
-/** Reads what `formatMemory` wrote. An empty text does not name its entity, so that of the caller counts. */
+/** Reads a text of `formatMemory`. An empty text does not name its entity, so the given entity is used. */
 export function readMemory(text: string, offset: number, entity: Entity = NO_ENTITY): EntityMemory {
   if (text === '') return forgottenMemory(entity, offset);
   const stored = parseJson(text) as unknown as Omit<EntityMemory, 'offset'>;
   return { ...stored, forgetAt: stored.forgetAt ?? null, offset };
 }
 
-/** When the earliest wait ends: at the first record whose watermark is later. Null: nothing waits. */
+/**
+ * Returns the due time of the earliest wait, which ends at the first record with a later watermark. Null if nothing
+ * waits.
+ */
 export function nextDueOf({ rules }: Pick<EntityMemory, 'rules'>): Instant | null {
   let earliest: Instant | null = null;
   for (const { wait } of Object.values(rules)) {
@@ -188,14 +202,14 @@ export function nextDueOf({ rules }: Pick<EntityMemory, 'rules'>): Instant | nul
   return earliest;
 }
 
-/** An index of the stores holds the time, so it changes at most once a day. */
+/** Stores index the time of forgetting. Whole days change the index at most once a day. */
 const DAY = 86_400_000;
 
-/** Returns when a memory is forgotten of which an instant is the newest event or deadline. */
+/** Returns when a memory is forgotten whose newest event or deadline is at `newest`. */
 export const forgetAtOf = (newest: Instant, forgetAfter: Duration): Instant =>
   Math.ceil((newest + forgetAfter) / DAY) * DAY;
 
-/** Returns the memory as an event at `watermark` finds it: without content if it is older than its stream remembers. */
+/** Returns the memory as an event at `watermark` finds it: empty if it is older than its stream remembers. */
 export function remembered(memory: EntityMemory, watermark: Instant): EntityMemory {
   const { entity, offset, appliedOffset, forgetAt } = memory;
   if (forgetAt === null || forgetAt >= watermark || nextDueOf(memory) !== null) return memory;
@@ -205,7 +219,7 @@ export function remembered(memory: EntityMemory, watermark: Instant): EntityMemo
 /** Returns the last 65 bits of an event id. Ids that begin with a time differ only at their end; derived ids differ everywhere. */
 const endOf = (id: EventId): string => id.slice(-13);
 
-/** Returns true if the event is in the memory already, by its record or by another record with the same id. */
+/** Returns true if the memory includes the event already, by its own record or by another record with the same id. */
 export const isApplied = (
   { appliedOffset, seenIds }: Pick<EntityMemory, 'appliedOffset' | 'seenIds'>,
   { position, id }: Pick<SourceEvent, 'position' | 'id'>,
@@ -228,7 +242,7 @@ export function keepEvent({ id, body, change, appendedAt, time, traceparent }: S
   return { ...kept, bytes: new TextEncoder().encode(stringifyJson(kept)).length };
 }
 
-/** Returns a kept event as the event that it was. `position` is that of any record of its partition. */
+/** Returns a stored event as the original event. `position` may be that of any record of the partition. */
 export function restoreEvent(
   { id, body, change, appendedAt, time, traceparent }: KeptEvent,
   { workspace, stream, key }: Entity,

@@ -23,10 +23,10 @@ import {
 } from './entity-memory.ts';
 import { stepAtDeadline, type EntityTurn, type RuleStep } from './rule-step.ts';
 
-/** A rule of the entity's stream. One that cannot be compiled has no `rule`. */
+/** A rule of the entity's stream. `rule` is absent if the rule cannot be compiled. */
 export type StreamRule = { readonly placed: PlacedRule; readonly rule?: CompiledRule | undefined };
 
-/** Returns what is remembered after an event: the memory before if nothing changed, so that nothing is written. */
+/** Returns the memory after an event. Returns the same object if nothing changed, so that the caller writes nothing. */
 export function memoryAfterEvent(
   { memory, event, watermark, kept }: EntityTurn,
   steps: ReadonlyMap<PlacedRule, RuleStep>,
@@ -58,7 +58,7 @@ const DEFAULT_FORGET_AFTER = durationOr(DEFAULTS.stream.forget_after, 0);
 
 const forgetAfterOf = ([first]: readonly StreamRule[]): Duration => first?.placed.forgetAfter ?? DEFAULT_FORGET_AFTER;
 
-/** A wait that a record ended: what it came to, and the event that its message is made from. */
+/** A wait that a record ended, with its result and the event from which its message is made. */
 export type PassedWait = {
   readonly placed: PlacedRule;
   /** Undefined: the rule cannot be compiled. */
@@ -70,12 +70,12 @@ export type PassedWait = {
   readonly outcome: RuleOutcome;
 };
 
-/** A record of the partition that moved the watermark. Its position says where the events of the entity stand too. */
+/** A record that moved the watermark of its partition. The events of the entity are in the same partition. */
 export type PassingRecord = { readonly position: Position; readonly watermark: Instant };
 
 /**
- * Ends all waits of an entity that are due at a record, by the rules of its stream at that record. It runs before the
- * record itself is applied. Waits of rules that are gone end without a message.
+ * Ends all waits of an entity that are due at a record, by the rules that its stream has at that record. Runs before
+ * the record itself is applied. Waits of removed rules end without a message.
  */
 export function* passDeadlines(
   memory: EntityMemory,
@@ -92,7 +92,7 @@ export function* passDeadlines(
     const wait = ruleMemoryOf(memory, placed)?.wait;
     if (!wait || wait.due >= watermark) continue;
     const kept = memory.events[wait.event];
-    // A store that lost the event must not have the wait come back for ever.
+    // If the store has lost the event, the wait is dropped. Otherwise it would be due again at every record.
     if (!kept) changes.set(ruleId, undefined);
     if (!kept) continue;
     const event = restoreEvent(kept, memory.entity, { ...position, offset: wait.event });
@@ -104,7 +104,8 @@ export function* passDeadlines(
     yield;
   }
   const after = changes.apply(memory.lastEvent, (at) => memory.events[at]);
-  // The deadlines count, because a tick that passes them early must not let the entity be forgotten earlier.
+  // Passed deadlines count as activity. Otherwise a tick that passes them early could have the entity forgotten
+  // earlier.
   const passedDeadlines = Object.values(memory.rules).flatMap(({ wait }) =>
     wait && wait.due < watermark ? [wait.deadline] : [],
   );
@@ -112,20 +113,23 @@ export function* passDeadlines(
   return { memory: { ...after, offset: position.offset, forgetAt }, passed };
 }
 
-/** What a record that has an entity forgotten came to. */
+/** Result of a record that has an entity forgotten. */
 export type ForgottenEntity = {
   readonly memory: EntityMemory;
   /** Rules whose waits ended without a message. */
   readonly waited: readonly PlacedRule[];
 };
 
-/** Forgets an entity at a record, by the rules of its stream. Null: nothing is kept of it, or the record was applied already. */
+/**
+ * Forgets an entity at a record, by the rules of its stream. Returns null if nothing is stored for it, or if the record
+ * was applied already.
+ */
 export function forgetEntity(
   memory: EntityMemory,
   { position, watermark }: PassingRecord,
   rules: readonly StreamRule[],
 ): ForgottenEntity | null {
-  // A memory that anything ever changed has ids of events.
+  // A memory without event ids was never changed, so there is nothing to forget.
   if (memory.seenIds.length === 0 || memory.appliedOffset >= position.offset) return null;
   const waited = rules.flatMap(({ placed }) => (ruleMemoryOf(memory, placed)?.wait ? [placed] : []));
   const forgetAt = forgetAtOf(watermark, forgetAfterOf(rules));
@@ -144,7 +148,7 @@ const uncompiled = ({ deadline }: PendingWait): RuleStep => ({
 
 type DecidedAt = Pick<Decision, 'record' | 'at'>;
 
-/** Collects what a record changes in a memory. It begins with the end of rules that were removed or moved since. */
+/** Collects the changes of a record to a memory. First it removes the memory of rules that were removed or moved. */
 class MemoryChanges {
   readonly #memory: EntityMemory;
   readonly #record: DecidedAt;
@@ -177,7 +181,7 @@ class MemoryChanges {
     this.#decisions.push({ ...this.#record, ...decision });
   }
 
-  /** Returns the memory with the changes. It keeps only events that a wait or `previous` still needs. */
+  /** Returns the memory with the changes. Drops stored events that neither a wait nor `previous` needs. */
   apply(lastEvent: number | null, eventAt: (offset: number) => KeptEvent | undefined): EntityMemory {
     const needed = new Set<number>(lastEvent === null ? [] : [lastEvent]);
     for (const { wait } of Object.values(this.#rules)) {

@@ -31,10 +31,10 @@ import {
   type RuleMemory,
 } from './entity-memory.ts';
 
-/** A rule that remembers something of each entity. */
+/** A rule that stores a memory per entity. */
 export type StatefulRule = CompiledRule & { readonly memory: RuleNeeds };
 
-/** An event of an entity, with what is remembered of the entity before it. */
+/** An event of an entity, with the memory of the entity before the event. */
 export type EntityTurn = {
   readonly memory: EntityMemory;
   readonly event: KeyedEvent;
@@ -42,11 +42,13 @@ export type EntityTurn = {
   readonly watermark: Instant;
   /** Returns the event as the memory keeps it, or null if it is too large. */
   readonly kept: () => KeptEvent | null;
-  /** What the event may add to the memory. All rules of the stream share it. */
+  /** Room that the event may take in the memory. All rules of the stream share it. */
   readonly room: Room;
 };
 
-/** Starts the turn of an event, with what is still remembered of its entity. Null: the event has been applied already. */
+/**
+ * Combines an event with the memory that still counts for its entity. Returns null if the event was applied already.
+ */
 export function startTurn(stored: EntityMemory, event: KeyedEvent, watermark: Instant): EntityTurn | null {
   const memory = remembered(stored, watermark);
   if (isApplied(memory, event)) return null;
@@ -55,7 +57,7 @@ export function startTurn(stored: EntityMemory, event: KeyedEvent, watermark: In
   return { memory, event, watermark, room, kept: () => (kept === undefined ? (kept = fitting(event, room)) : kept) };
 }
 
-/** Room beside the events and totals of a memory, which are counted when it is first asked for. */
+/** Returns the room that the stored events and totals of a memory leave. They are counted on the first use. */
 function roomOf({ events, rules }: EntityMemory): Room {
   let left: number | null = null;
   return {
@@ -76,12 +78,12 @@ function fitting(event: SourceEvent, room: Room): KeptEvent | null {
   return kept.bytes <= MAX_KEPT_EVENT_BYTES && room.take(kept.bytes) ? kept : null;
 }
 
-/** What a record comes to for one rule. */
+/** Result of a record for one rule. */
 export type RuleStep = {
   readonly outcome: RuleOutcome;
-  /** Memory of the rule from now on. The memory before if it stays as it is. */
+  /** Memory of the rule from now on. The same object if nothing changed. */
   readonly memory: RuleMemory | undefined;
-  /** Facts for people, and the form that describes them. Null: there are none. */
+  /** Facts of a decision for people, and the form that describes them. Null without a decision. */
   readonly decision: { readonly form: string | null; readonly saw: JsonObject } | null;
   /** Deadline by which the rule fires. Null: it fires at its event, or does not fire. */
   readonly deadline: Instant | null;
@@ -95,13 +97,16 @@ const TOO_LARGE: RuleOutcome = Object.freeze({
   error: `the event has more than ${MAX_KEPT_EVENT_BYTES / 1024} KiB, or does not fit beside other events that are kept of the entity`,
 });
 
-/** The time of an event that counts for deadlines and cooldowns of a rule: its own on a stream with a `time` path. */
+/**
+ * Returns the event time that counts for deadlines and cooldowns of a rule: the event's own time on a stream with a
+ * `time` path, else its append time.
+ */
 export const countedTime = (
   { appendedAt, time }: Pick<SourceEvent, 'appendedAt' | 'time'>,
   { grace }: Pick<PlacedRule, 'grace'>,
 ): Instant => (grace === null ? appendedAt : time);
 
-/** Returns true for an event of a stream with a `time` path that comes more than the grace after its time. */
+/** Returns true if an event of a stream with a `time` path arrives later than its time plus grace. */
 export const isLate = (
   { time }: Pick<SourceEvent, 'time'>,
   { grace }: Pick<PlacedRule, 'grace'>,
@@ -109,8 +114,8 @@ export const isLate = (
 ): boolean => grace !== null && time + grace < watermark;
 
 /**
- * Steps a rule over an event of an entity. Pure, except that it takes its steps off the budget. A rule that is disabled or
- * does not look at such changes keeps what it remembers.
+ * Applies an event to a rule. Pure, except that it subtracts its steps from the budget. A rule that is disabled or
+ * ignores such changes keeps its memory.
  */
 export function* stepAtEvent(
   rule: StatefulRule,
@@ -179,7 +184,7 @@ function waitsFromOf(
   return event ? countedTime(event, placed) : null;
 }
 
-/** Ends a wait of a rule whose deadline the watermark has passed. `event` is the one that the message is made from. */
+/** Ends a wait of a rule whose deadline the watermark has passed. The message is made from `event`. */
 export function* stepAtDeadline(
   rule: CompiledRule,
   memory: EntityMemory,
@@ -224,11 +229,11 @@ const failed = (outcome: RuleOutcome, memory: RuleMemory | undefined, totals: Sh
 const formFailure = (error: string, { isTooLarge }: PreparedForms, budget: StepBudget): RuleOutcome =>
   isTooLarge ? { kind: 'failed', reason: 'too_large_to_keep', error } : failure({ error }, budget);
 
-/** An event that changes totals and does nothing else. */
+/** Returns the decision for an event that only changes totals. */
 const countedDecision = ({ kept, counts }: PreparedForms, before: JsonObject | undefined): RuleStep['decision'] =>
   counts === null || kept === before ? null : { form: counts, saw: { kind: 'counted' } };
 
-/** Adds the totals to what a decision saw, and why an event was left out of one. */
+/** Adds the totals to the facts of a decision, and why an event was left out of a total. */
 function sawTotals(
   decision: RuleStep['decision'],
   { totals, error }: Pick<PreparedForms, 'totals' | 'error'>,
@@ -238,7 +243,7 @@ function sawTotals(
   return { ...decision, saw: { ...decision.saw, totals, ...leftOut } };
 }
 
-/** Characters of an error that a decision holds. */
+/** Maximum characters of an error in a decision. */
 const MAX_ERROR = 200;
 
 const failureDecision = (outcome: RuleOutcome): RuleStep['decision'] =>
@@ -250,13 +255,18 @@ const firingDecision = (outcome: RuleOutcome, deadline: Instant | null): RuleSte
 const withPrevious = ({ memory: needs }: CompiledRule, common: Bindings, memory: EntityMemory): Bindings =>
   needs?.readsPrevious === true ? { ...common, previous: previousOf(memory, memory.lastEvent) } : common;
 
-/** Returns what the expressions of a rule see of an event, with the memory of its entity before it. */
+/**
+ * Returns the names that the expressions of a rule see for an event, with the memory of its entity before the event.
+ */
 export const rememberedBindings = (rule: CompiledRule, event: SourceEvent, memory: EntityMemory | null): Bindings =>
   memory === null
     ? bindingsOf(event)
     : withTotals(withPrevious(rule, bindingsOf(event), memory), totalsAtEvent(rule, event, memory));
 
-/** Returns the totals of a rule at an event, including it, with the memory of its entity before it. Null: the rule has none. */
+/**
+ * Returns the totals of a rule including an event, from the memory of its entity before the event. Null if the rule has
+ * none.
+ */
 export function totalsAtEvent(rule: CompiledRule, event: SourceEvent, memory: EntityMemory): ShownTotals | null {
   const budget = new StepBudget();
   const bindings = withPrevious(rule, bindingsOf(event), memory);
@@ -290,7 +300,7 @@ type PreparedForms = {
   readonly isTooLarge: boolean;
 };
 
-/** Lets the forms of a rule give their names before `when` is evaluated. */
+/** Prepares the forms of a rule, which add names for its expressions, before `when` is evaluated. */
 function prepareForms(forms: readonly CompiledForm[], before: JsonObject | undefined, moment: Moment): PreparedForms {
   let prepared: PreparedForms = { kept: before, totals: null, counts: null, error: null, isTooLarge: false };
   for (const form of forms) {
@@ -309,7 +319,7 @@ type SteppedForms = {
   readonly decision: RuleStep['decision'];
 };
 
-/** Steps the forms of a rule one after the other. The decision of the last one counts. */
+/** Applies the forms of a rule in their order. The decision of the last form counts. */
 function stepForms(
   forms: readonly CompiledForm[],
   before: JsonObject | undefined,
@@ -346,7 +356,7 @@ function withKept(kept: JsonObject | undefined, name: string, value: Json | unde
   return value === undefined ? others : { ...others, [name]: value };
 }
 
-/** Leaves out what forms kept that the rule does not have any more. */
+/** Removes stored values of forms that the rule no longer has. */
 function withoutOthers(kept: JsonObject | undefined, forms: readonly CompiledForm[]): JsonObject | undefined {
   const isOwn = (name: string): boolean => forms.some((form) => form.name === name);
   if (kept === undefined || Object.keys(kept).every(isOwn)) return kept;

@@ -3,7 +3,7 @@ import { formatDuration, formatInstant, ok, parseDuration, type Duration, type I
 import type { RuleBody } from '../../../configuration/resources.ts';
 import type { CompiledForm, FormStep, Occasion, RuleEffect, RuleForm } from '../rule-form.ts';
 
-/** What a cooldown keeps of an entity. */
+/** State of a cooldown rule that is stored per entity. */
 export type KeptCooldown = {
   /** `when` was true at the entity's previous event. Left out if it was false. */
   readonly matched?: true;
@@ -13,7 +13,7 @@ export type KeptCooldown = {
 
 const NAME = 'cooldown';
 
-/** Keeps a rule from firing at every match of an entity. */
+/** Rule form that limits how often a rule fires for one entity. */
 export const COOLDOWN: RuleForm<KeptCooldown> = {
   name: NAME,
   keys: ['cooldown'],
@@ -59,7 +59,7 @@ function edited(before: Written, after: Written): string {
 
 const MATCHED: KeptCooldown = { matched: true };
 
-/** A match counts only if `when` was false at the event before. An event at which `when` ended in an error counts as none. */
+/** A match only counts if `when` was false at the previous event. An event with an error in `when` does not count. */
 const untilFalse: CompiledForm<KeptCooldown> = {
   name: NAME,
   expressions: [],

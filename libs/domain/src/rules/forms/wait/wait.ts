@@ -16,7 +16,7 @@ import type { RuleBody } from '../../../configuration/resources.ts';
 import type { Expression, ExpressionPlace, FieldReference } from '../../expression.ts';
 import type { CompiledForm, Deadline, FormStep, Match, RuleEffect, RuleFault, RuleForm } from '../rule-form.ts';
 
-/** What a wait keeps of an entity beside the pending deadline. */
+/** State of a wait that is stored per entity, besides the pending deadline. */
 export type KeptWait = {
   /** The newest deadline of `at` that was decided. It does not fire again. */
   readonly decided?: Instant;
@@ -32,7 +32,7 @@ export const waits = ({ after, after_last: afterLast, at }: RuleBody): boolean =
 
 const LONGEST: Duration = durationOr(WAIT_BOUNDS.longest, 0);
 
-/** Decides later: at a deadline, unless an event of the entity comes first for which `unless` is true. */
+/** Rule form that decides at a deadline, unless an event of the entity comes before for which `unless` is true. */
 export const WAIT: RuleForm<KeptWait> = {
   name: NAME,
   keys: KEYS,
@@ -114,7 +114,7 @@ type WaitParts = {
   readonly unless: Expression | null;
   /** Length of `after` or `after_last`. */
   readonly span: Duration;
-  /** A further match moves the deadline: not with `after`. */
+  /** True if a further match moves the deadline. False with `after`. */
   readonly moves: boolean;
   readonly notifiesIfPast: boolean;
 };
@@ -136,7 +136,7 @@ function compiledWait(parts: WaitParts): CompiledForm<KeptWait> {
   };
 }
 
-/** The first row of the table of waits in docs/waiting.md that applies to the event. */
+/** Applies the first row of the table of waits in docs/waiting.md that fits the event. */
 function stepAtEvent(
   parts: WaitParts,
   keptBefore: KeptWait | undefined,
@@ -174,17 +174,20 @@ function stepAtEvent(
   return { kept, effect: { ...idle, wait: null }, decision: { kind: 'deadline_past', deadline } };
 }
 
-/** Keeps the newest event time at which `unless` was true, on a stream with a `time` path. */
+/**
+ * Returns the state with the newest event time at which `unless` was true. Only streams with a `time` path need this
+ * time.
+ */
 const withUnless = (kept: KeptWait | undefined, { at, grace }: Match): KeptWait | undefined =>
   grace === null || (kept?.unless ?? -Infinity) >= at ? kept : { ...kept, unless: at };
 
-/** How late a match came, if more than the grace. */
+/** Returns by how much a match came late, if by more than the grace period. Otherwise returns an empty object. */
 const lateness = ({ at, grace, watermark }: Match): { readonly late?: Duration } =>
   grace !== null && watermark - at > grace ? { late: watermark - at } : {};
 
 /**
- * Returns a match that comes out of order, on a stream with a `time` path: one that is no newer than an event for which `unless` was true,
- * or older than the event of the wait. It changes no wait. Null: the match counts.
+ * Returns a match that comes out of order, on a stream with a `time` path: it is no newer than an event for which
+ * `unless` was true, or older than the event of the wait. Such a match changes no wait. Null if the match counts.
  */
 function olderThan(
   kept: KeptWait | undefined,
@@ -197,7 +200,9 @@ function olderThan(
   return waitsFrom !== null && at < waitsFrom ? { decision: undefined } : null;
 }
 
-/** Returns the wait from this match on. Null: `at` is null or a field that it names is missing. Text: an error. */
+/**
+ * Returns the wait that this match starts or moves. Null if `at` is null or names a missing field. A text is an error.
+ */
 function deadlineOf(parts: WaitParts, match: Match): Deadline | null | string {
   const { wait, watermark, grace } = match;
   if (wait !== null && !parts.moves) return { ...wait };
