@@ -12,14 +12,14 @@ export type EventContentPorts = FieldsReadPorts & {
 };
 
 export type EventContentQuery = {
-  /** Where it stands on the log, as stories name it; of several events that came under one id, the first where left out. */
+  /** Log position of the event. If absent, the first of several events with the same id. */
   readonly position?: string;
   /** Lines, from 0. */
   readonly from: number;
   readonly limit: number;
 };
 
-/** What an event holds, as it came. */
+/** Content of an event, as it was received. */
 export type EventContent = {
   readonly id: string;
   readonly workspace: string;
@@ -29,9 +29,9 @@ export type EventContent = {
   /** Number of the configuration that judged it, which says who reads what. */
   readonly configNumber: number;
   readonly position: string;
-  /** So many events came under this id. */
+  /** Number of events with this id. */
   readonly copies: number;
-  /** Why the body cannot be shown; null: it is. */
+  /** Why the body cannot be shown. Null if it can. */
   readonly gone: string | null;
   readonly fields: readonly FieldRead[];
   readonly whole: readonly string[];

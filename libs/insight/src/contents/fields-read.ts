@@ -18,7 +18,7 @@ export type FieldRead = ReadField & {
 
 export type FieldsRead = {
   readonly fields: readonly FieldRead[];
-  /** What reads the event as a whole, so that every field may count. */
+  /** Readers of the whole event, for which every field may matter. */
   readonly whole: readonly string[];
 };
 
@@ -27,7 +27,10 @@ export type FieldsReadPorts = {
   readonly templates: Pick<TemplateRenderer, 'fields' | 'names'>;
 };
 
-/** What of an event is read under a configuration: by its stream, by the rules that see it, and by their templates. */
+/**
+ * Returns the fields of an event that are read under a configuration: by its stream, by the rules of the stream, and by
+ * their templates.
+ */
 export function fieldsRead(
   body: JsonObject,
   stream: string,

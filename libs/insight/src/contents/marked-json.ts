@@ -4,7 +4,7 @@ import { isJsonObject, stringifyJson, type Json } from '@carillon/kernel';
 /** A field that somebody reads, as a path below the value. */
 export type ReadField = { readonly steps: readonly FieldStep[]; readonly readBy: readonly string[] };
 
-/** One line of a value as people read it, with who reads the field that begins there. */
+/** One line of a formatted value, with the readers of the field that begins there. */
 export type MarkedLine = { readonly text: string; readonly readBy: readonly string[] };
 
 /** A longer line is folded; what follows begins with `…`. */

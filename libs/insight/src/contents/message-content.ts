@@ -7,7 +7,7 @@ import { renderPinned, type RenderingPorts } from '@carillon/stages';
 
 export type MessageContentPorts = RenderingPorts & { readonly ledger: Pick<DeliveryLedger, 'get'> };
 
-/** A part of a message, under the name that it has in its template. */
+/** A rendered part of a message, such as `subject`, under its name in the template. */
 export type MessagePart = { readonly name: string; readonly text: string };
 
 /** The provider's response to one call, as it sent it. */
@@ -23,7 +23,7 @@ export type ProviderReply = {
   readonly providerId: string | null;
 };
 
-/** What went out for a delivery, or would have, and what was said to it. */
+/** Content of a delivery's message, sent or not, with the provider's responses. */
 export type MessageContent = {
   readonly deliveryId: DeliveryId;
   readonly workspace: string;
@@ -40,20 +40,23 @@ export type MessageContent = {
   readonly missing: readonly string[];
   /** Differences between the data and the rendered message, such as another language. */
   readonly notes: readonly string[];
-  /** Why it cannot be rendered; null: it can. */
+  /** Why the message cannot be rendered. Null if it can. */
   readonly problem: string | null;
   readonly replies: readonly ProviderReply[];
 };
 
-/** Addresses that stop messages work for whoever has them: nobody but the recipient is shown them. */
+/**
+ * Placeholders for unsubscribe links, which work for everyone who has them and are therefore shown only to the
+ * recipient.
+ */
 export const KEPT_BACK = {
   unsubscribe_url: 'https://kept-back.invalid/unsubscribe',
   preferences_url: 'https://kept-back.invalid/preferences',
 };
 
 /**
- * The message of a delivery, rendered again by what renders it for the provider, whatever became of it. Null where there is
- * no such delivery.
+ * Renders the message of a delivery again with the code that renders it for the provider, whatever the state of the
+ * delivery. Null if there is no such delivery.
  */
 export async function openMessage(id: string, ports: MessageContentPorts): Promise<MessageContent | null> {
   const delivery = await ports.ledger.get(id as DeliveryId);

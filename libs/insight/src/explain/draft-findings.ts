@@ -50,7 +50,7 @@ export function describeDraftOutcome({ result, gate, text }: DraftOutcome): stri
 export type DraftFinding = DraftOutcome & {
   /** `notification.rule` */
   readonly rule: string;
-  /** Both are null if the rule makes no message for them. */
+  /** Both are null if the rule makes no message for the person. */
   readonly channel: ChannelName | null;
   readonly slot: DeliveryId | null;
 };

@@ -45,8 +45,8 @@ export type RememberedRule = {
   /** The rule was removed or moved since. So the wait has ended, which the state says once it is written again. */
   readonly isWithdrawn: boolean;
   /**
-   * Result of `when` and of the rule's switch if the rule does not fire, evaluated again. Null if it fires or cannot be
-   * evaluated any more.
+   * Result of `when` and of the rule's switch if the rule does not fire, evaluated again. Null if it fires or can no
+   * longer be evaluated.
    */
   readonly nothing: RuleOutcome | null;
   /** Parts of `when` with their values, if it is false. */
@@ -161,7 +161,7 @@ export const WITHDRAWN =
   'rule_withdrawn: the rule was removed or moved to another stream; the wait ends without a message';
 const DECISION_GONE = 'did not fire, or the decision is no longer kept';
 
-/** `at`: the watermark at which the rule decided. */
+/** Returns the trace step of a decision, at the watermark at which the rule decided. */
 function decisionStep(decision: Decision, { id }: SourceEvent, more: Partial<TraceStep>): TraceStep {
   const { at, eventId, waited } = decision;
   const words = decisionWords(decision).join('; ');

@@ -82,7 +82,7 @@ function notifiedText({ people: { added }, notifiedPeople }: RowCounts): string 
   return `Of the ${people(added)}, ${notified} ${notified === 1 ? 'was' : 'were'} already notified.`;
 }
 
-/** Returns the warning that precedes all numbers, or null if the edit leaves `unique_id` as it is. */
+/** Returns the warning shown before all numbers. Null if the edit does not change `unique_id`. */
 export function describeRunWarning(run: Sides & Pick<CompareRun, 'counts'>): string | null {
   const rows = run.counts?.rows;
   if (!rows || rows.differences.new_unique_id === 0) return null;

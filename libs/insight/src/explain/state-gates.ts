@@ -81,7 +81,7 @@ function gatesOfLast(last: Decision, remembered: RememberedRule, event: SourceEv
   const isAtDeadline = last.record !== event.position.offset;
   const name = gateOfDecision(last);
   if (name === null) return stop('deadline', 'the result of the wait is no longer kept, and there is no message');
-  // A failure at the deadline is a failure of the recipients.
+  // At the deadline, a failure outside every form of the rule comes from choosing the recipients.
   if (name === 'condition' && last.form === null && isAtDeadline) return stop('recipient', words);
   return stop(name, words);
 }

@@ -83,7 +83,7 @@ async function linesOf(
   if (event === null || !isIn(stringifyJson(event.body), searched)) return lines;
   const told = new Set(lines.map(({ rule }) => rule));
   const silent = steps.filter((one) => JUDGED.has(one.step) && isWanted(one.rule) && !told.has(one.rule));
-  // Only the newest decision of a rule with state.
+  // For a rule with stored state, list only its newest decision.
   const stateful = new Set(remembered.map(({ placed }) => ruleTitle(placed)));
   const newest = new Map(silent.map((one) => [one.rule, one]));
   const counted = silent.filter((one) => !stateful.has(one.rule ?? '') || newest.get(one.rule) === one);

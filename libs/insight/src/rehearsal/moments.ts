@@ -1,6 +1,6 @@
 import { err, ok, parseDuration, parseInstant, type Instant, type Result } from '@carillon/kernel';
 
-/** Forms of a moment, for a person who wrote something else. */
+/** Accepted forms of a time in a rule test, for error texts. */
 export const MOMENT_WORDS = '10:00, an RFC 3339 time, or +26h from the first line';
 
 const CLOCK = /^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?$/;

@@ -39,7 +39,7 @@ export type Rehearsed = {
 /** A part of an expression with its value. `field`: the key of the rule that has the expression, such as `when`. */
 export type ExplainedPart = Explained & { readonly field: string };
 
-/** What the rule makes of an event, or of a deadline. */
+/** Result of a rule for an event or a deadline. */
 export type RehearsedStep = {
   readonly kind: 'event' | 'deadline';
   /** Append time of the event, or the deadline. */

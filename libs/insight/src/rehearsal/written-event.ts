@@ -16,7 +16,7 @@ export type WrittenFault = {
   readonly facts?: ErrorFacts;
 };
 
-/** What a written event is read for. */
+/** Rule, stream, time and id for an event that a person wrote to test a rule. */
 export type WrittenFor = {
   readonly placed: PlacedRule;
   /** Null: the rule's stream is not in the configuration. */

@@ -15,7 +15,7 @@ export type AnswerFields = {
 
 /** Answers that are looked at in each partition: the newest ones of all partners. */
 const MAX_RECORDS = 200;
-/** People of one answer that are looked at: they are usually alike. */
+/** Maximum people of one answer that are read, because they are usually alike. */
 const MAX_PEOPLE = 20;
 
 /** Variables that a partner was seen to answer, with types and the newest value: what templates can name beside fields of the event. */
@@ -33,7 +33,7 @@ export async function answerFields(
       const { trigger, items, answeredAt } = decoded.value;
       if (trigger.workspace !== workspace || trigger.integration !== integration) continue;
       for (const { variables } of items.slice(0, MAX_PEOPLE)) {
-        // Each person counts once: an offset says which one it is.
+        // Each person counts once, identified by the offset.
         const offset = seen.length;
         const at = answeredAt;
         seen.push({ workspace, stream: integration, partition: 0, offset, at, body: variables, table: null });

@@ -29,7 +29,7 @@ export function usualOfChange(
 const usualOp = ({ changes }: CompiledRule): ChangeOp =>
   changes.includes('update') ? 'update' : (changes[0] ?? 'update');
 
-/** The assignments of one part of a change. */
+/** Returns the assignments of one part of a change. */
 export const ofPart = (assignments: readonly Assignment[], part: string): readonly Assignment[] =>
   assignments.flatMap(({ steps: [first, ...steps], ...value }) => (first === part ? [{ ...value, steps }] : []));
 
@@ -55,7 +55,10 @@ export function buildChange(
   return { ...rest, previous: buildEvent([...before, ...kept], now) };
 }
 
-/** If the condition compares `op` with an unknown text, the sample uses another operation than update. */
+/**
+ * Returns the operation of the sample change. If the condition compares `op` with a text that is no operation, the
+ * sample uses an operation other than update.
+ */
 function opOf(rule: CompiledRule, assignments: readonly Assignment[]): ChangeOp {
   const assigned = assignments.find((one) => 'value' in one);
   if (!assigned || !('value' in assigned)) return usualOp(rule);

@@ -9,7 +9,7 @@ const MAX_VALUE_LENGTH = 60;
 /** A field of a row whose value changed. Values are JSON text, cut short. Null: the row has no such field. */
 export type ChangedField = { readonly field: string; readonly before: string | null; readonly after: string | null };
 
-/** What a change did to its row, for a list. */
+/** Effect of a change on its row, for lists. */
 export type ChangeSummary = {
   readonly op: ChangeOp;
   readonly table: string;
@@ -18,7 +18,7 @@ export type ChangeSummary = {
   readonly more: number;
   /** Fields whose values the database did not send. */
   readonly unknown: readonly string[];
-  /** False: the database did not send the row before. */
+  /** True if the database sent the previous values of the row. */
   readonly beforeKnown: boolean;
 };
 

@@ -5,7 +5,7 @@ export type SampleCredential = {
   readonly kind: 'api_key' | 'jwt';
   /** Environment variable that the code samples read it from. */
   readonly variable: string;
-  /** What its holder has to know (specification 5.1 and 5.2). */
+  /** Advice for the holder of the credential (specification 5.1 and 5.2). */
   readonly advice: string;
 };
 

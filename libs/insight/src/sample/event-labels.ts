@@ -67,7 +67,7 @@ export function eventLabel(body: JsonObject, key: string | null): string {
     .join(' · ');
 }
 
-/** What a list shows of the content of an event. `change` is null for an event that was received. */
+/** Summary of an event's content for lists. `change` is null for an event that is no change. */
 export type EventFacts = { readonly label: string; readonly change: ChangeSummary | null };
 
 /** Reads labels and changes of these events from the log, by partition and offset. An event that has left the log has none. */

@@ -3,7 +3,7 @@ import type { FieldStep } from '@carillon/domain/events';
 import { formatInstant, isJsonObject, type Instant, type Json, type JsonObject } from '@carillon/kernel';
 import type { FieldType } from './minimum-fields.ts';
 
-/** One field of an event that is put together: its value, or that it must not be there, or neither: a placeholder. */
+/** A field of a sample event: its value, a placeholder, or that it must be absent. */
 export type ShapeField = {
   readonly steps: readonly FieldStep[];
   readonly type: FieldType | null;

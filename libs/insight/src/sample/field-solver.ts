@@ -43,7 +43,7 @@ const same = (a: Json, b: Json): boolean => (isNumeric(a) && isNumeric(b) ? a ==
 
 const METHODS = { startsWith: 'startsWith', endsWith: 'endsWith', contains: 'includes' } as const;
 
-/** What CEL would say of it; the sample is judged by the rule itself in the end. */
+/** Returns what CEL would decide. The rule itself checks the finished sample. */
 function meets(value: Json, one: FieldRequirement): boolean {
   switch (one.kind) {
     case 'one_of':
@@ -118,7 +118,10 @@ function numbers(bounds: readonly Numeric[]): readonly Numeric[] {
 const inRange = (value: Numeric): boolean =>
   typeof value === 'number' ? jsonTypeOf(value) === 'number' : value >= -(2n ** 63n) && value < 2n ** 63n;
 
-/** What begins, holds and ends as asked; each also a little longer, so that it differs from what it must not be. */
+/**
+ * Returns texts with the required beginning, content and end, each also slightly longer, so that it differs from
+ * forbidden values.
+ */
 function texts(requirements: readonly FieldRequirement[], known: readonly string[]): readonly string[] {
   const asked = (is: string): readonly string[] =>
     requirements.flatMap((one) => (one.kind === 'text' && one.is === is && one.holds ? [one.text] : []));

@@ -14,7 +14,9 @@ export type FiredEventPorts = {
 /** Deliveries of the notification that are looked through. */
 const LOOKED_AT = 50;
 
-/** The newest event, as far as deliveries tell, that made this rule fire and would do so today; null: none is there. */
+/**
+ * Returns the newest event that made this rule fire, by its deliveries, and would do so today. Null if there is none.
+ */
 export async function newestFiredEvent(rule: CompiledRule, ports: FiredEventPorts): Promise<FiredEvent | null> {
   const { workspace, notification } = rule.placed;
   const page = await ports.ledger.list({ workspace, notification: notification.ref.name }, LOOKED_AT);

@@ -26,7 +26,7 @@ export type Minimum = {
   readonly answered: readonly string[];
 };
 
-/** What is known of a template, as the renderer lists it. */
+/** Fields that a template needs, as the renderer lists them. */
 export type TemplateNeeds = { readonly fields: readonly TemplateField[]; readonly all: boolean };
 
 export type Used = { readonly steps: readonly FieldStep[]; readonly type: FieldType | null; readonly by: string };
@@ -42,7 +42,7 @@ export function minimumFields(
   seen: ReadonlyMap<string, readonly JsonType[]> = new Map(),
 ): Minimum {
   const needed = templateFields(rule, templates);
-  // The answer of a lookup has variables for the template, and nobody can say which; what events have counts as theirs.
+  // The variables of a lookup's answer are unknown. Names that events have count as names of the event.
   const isAnswered = ({ steps }: Used): boolean => rule.from === 'lookup' && !seen.has(pathText(steps.slice(0, 1)));
   const used = [...streamFields(stream), ...ruleFields(rule), ...needed.filter((one) => !isAnswered(one))];
   const fields = new Map<string, MinimumField>();
@@ -74,7 +74,10 @@ function seenType(types: readonly JsonType[] = []): JsonType | null {
 const moreExact = (known: FieldType | null, found: FieldType | null): FieldType | null =>
   known === null || (known === 'string' && found !== null) ? found : known;
 
-/** What the stream itself reads of an event: its key, its time, and the fields that claims of tokens are compared with. */
+/**
+ * Returns the fields that the stream itself reads: its key, its time, and the fields that token claims are compared
+ * with.
+ */
 export function streamFields(stream: EventStream | undefined): Used[] {
   if (!stream) return [];
   const at = (path: string | null | undefined, type: FieldType | null, by: string): Used[] => {
@@ -83,7 +86,7 @@ export function streamFields(stream: EventStream | undefined): Used[] {
   };
   return [
     ...at(stream.key, null, 'key'),
-    // Each table or topic has a key of its own; a sample is of the first.
+    // Each table or topic has a separate key. The sample uses the first.
     ...at(Object.values(stream.from?.tables ?? stream.from?.topics ?? {})[0], null, 'key'),
     ...at(stream.time, 'time', 'time'),
     ...Object.values(stream.security.claims ?? {}).flatMap((path) => at(path, null, 'security')),
@@ -133,7 +136,10 @@ function ruleFields(rule: CompiledRule): Used[] {
   );
 }
 
-/** Where a field stands in the event: what `item` names is an element of the list of `for_each`. Null: not in the event. */
+/**
+ * Returns the path of a field in the event: a field of `item` belongs to an element of the `for_each` list. Null if it
+ * is not in the event.
+ */
 export function eventSteps(rule: CompiledRule, { root, steps }: RequiredField): readonly FieldStep[] | null {
   if (root === 'event') return steps;
   if (root !== 'item') return null;

@@ -53,7 +53,7 @@ export type RuleSample = {
   readonly fields: readonly SampleField[];
   /** Whether the rule was seen to fire for exactly this event. */
   readonly fires: boolean;
-  /** How many people it tells then, or how many a partner is asked about. */
+  /** Number of recipients of the sample, or of ids in a question to a partner. */
   readonly recipients: number;
 };
 
@@ -71,10 +71,10 @@ export const sampleRule = (
 ): RuleSample => runToCompletion(sampleRuleCoroutine(rule, minimum, firedEvent, now));
 
 /**
- * Returns the smallest event for a rule (docs/rules.md). Its values make the rule fire where the condition can be read as
- * comparisons with literals; else they are those of an event that fired, save addresses, so that trying the sample writes
- * to nobody; else placeholders. Whether it fires is not concluded but seen: the rule judges it. A pause is offered between
- * proposals.
+ * Returns the smallest event for a rule (docs/rules.md). Its values make the rule fire if the condition consists of
+ * comparisons with literals. Otherwise they come from an event that fired, without addresses, so that trying the sample
+ * reaches nobody, or are placeholders. The rule itself is evaluated to check whether the sample fires. A pause is
+ * offered between proposals.
  */
 export function* sampleRuleCoroutine(
   rule: CompiledRule,
@@ -140,7 +140,10 @@ function* proposalsFor(rule: CompiledRule, minimum: Minimum, now: Instant): Gene
   }
 }
 
-/** Where a sample has a row before: in a change, or in the event before of the same entity. Null: the sample is one event. */
+/**
+ * Returns the source of a sample's previous row: a change, or the entity's previous event. Null if the sample is a
+ * single event.
+ */
 const sourceOf = (rule: CompiledRule, { stream }: Minimum, now: Instant): ChangeSource | null =>
   triedSource(stream, now) ?? (rule.memory?.readsPrevious === true ? NO_SOURCE : null);
 

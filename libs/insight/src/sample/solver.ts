@@ -3,7 +3,7 @@ import type { FieldRequirement, Requirement } from '@carillon/domain/rules';
 import type { Json } from '@carillon/kernel';
 import { solveField } from './field-solver.ts';
 
-/** What a field has to hold, or that it must not be there. */
+/** Value that a field must have, or that it must be absent. */
 export type Assignment = { readonly steps: readonly FieldStep[] } & (
   | { readonly value: Json }
   | { readonly absent: true }
@@ -13,7 +13,7 @@ export type Assignment = { readonly steps: readonly FieldStep[] } & (
 const MAX_STEPS = 20_000;
 
 export type SolverSurroundings = {
-  /** Where a field of the condition stands in the event; null: not in the event. */
+  /** Returns the path of a field of the condition in the event. Null if it is not in the event. */
   readonly stepsOf: (requirement: FieldRequirement) => readonly FieldStep[] | null;
   /** Returns a default value for a field that the condition does not determine. */
   readonly usual: (steps: readonly FieldStep[]) => Json;
@@ -31,7 +31,7 @@ export function* solve(requirement: Requirement, around: SolverSurroundings): Ge
   function* search(pending: readonly Requirement[], chosen: Chosen): Generator<readonly Assignment[]> {
     left -= 1;
     if (left < 0) return;
-    // What leaves no choice comes first: it narrows the choices.
+    // Requirements without a choice come first, because they narrow the choices.
     const first = pending.find((one) => one.kind !== 'any') ?? pending[0];
     if (!first) {
       yield assignmentsOf(chosen, around);

@@ -3,10 +3,10 @@ import { takesChanges, type EventStream, type PlacedRule } from '@carillon/domai
 import type { SourceEvent } from '@carillon/domain/events';
 import { formatInstant, parseInstant, type EventId, type Instant, type JsonObject, type LogId } from '@carillon/kernel';
 
-/** What of an event that fired goes into a sample. */
+/** Parts of a fired event that a sample uses. */
 export type FiredEvent = Pick<SourceEvent, 'body' | 'change'>;
 
-/** An event that a rule is tried out with: it stands on no log. */
+/** Returns an event for trying a rule. It is not on the log. */
 export const triedEvent = (placed: PlacedRule, body: JsonObject, now: Instant, id: EventId): SourceEvent => ({
   id,
   workspace: placed.workspace,
