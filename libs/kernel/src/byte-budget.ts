@@ -1,6 +1,6 @@
 /**
- * Bytes that may be held at once, by all who hold some. Where it is shared, nobody takes more than an eighth of it, nor
- * more than a quarter of what is left: however many are greedy, there is room for somebody new.
+ * Limits the bytes held at a time by all holders together. If shared, one holder takes at most an eighth of the budget,
+ * and at most a quarter of the rest, so that new holders always find room.
  */
 export function createByteBudget(maxBytes: number, { shared = false }: { readonly shared?: boolean } = {}) {
   const holders = new Map<string, number>();

@@ -4,22 +4,22 @@ import { CarillonError } from './errors.ts';
 export type CsvRecord = {
   /** Where it begins in the text, from 1. */
   readonly line: number;
-  /** As it stands in the text, its line end included: all records together are the whole text. */
+  /** Text of the record, including its line end. All records together are the whole text. */
   readonly text: string;
   /** Empty where there is a fault. */
   readonly cells: readonly string[];
-  /** What is wrong with it, for people. */
+  /** Mistake in the record as text. Null if there is none. */
   readonly fault: string | null;
 };
 
 export type CsvReader = {
   /** The records that are whole with this piece of the text. Throws `invalid_request` for a line that is too long. */
   push(piece: string): readonly CsvRecord[];
-  /** What is left when no more comes. Throws as `push` does. */
+  /** Returns the remaining records at the end of the input. Throws as `push` does. */
   end(): readonly CsvRecord[];
 };
 
-/** Characters of one record: one that goes on for longer has lost a quote. */
+/** Maximum characters of one record. A longer record has lost a quote. */
 export const LONGEST_CSV_RECORD = 64 * 1024;
 
 const BYTE_ORDER_MARK = '\ufeff';
@@ -30,9 +30,9 @@ const BEHIND =
 const TOO_LONG = `it is longer than ${LONGEST_CSV_RECORD} characters`;
 
 /**
- * Reads records from a text that comes in pieces; however it is cut, the records are the same. Keeps one record and one
- * piece at a time. Lines end in CRLF, LF or CR, and a byte order mark is no part of the first cell. A record with a fault is its
- * first line alone, so that a quote too many hides no rows: those behind it are read by themselves.
+ * Reads CSV records from text in chunks, independent of where it is cut. Holds one record and one chunk at a time.
+ * Lines end in CRLF, LF or CR, and a byte order mark is not part of the first cell. A faulty record consists of its
+ * first line only, so that a superfluous quote hides no further rows.
  */
 export function createCsvReader(): CsvReader {
   let rest = '';
@@ -76,8 +76,8 @@ const PLAIN = /[^",\r\n]*/y;
 type Found = Pick<CsvRecord, 'cells' | 'fault'> & { readonly end: number };
 
 /**
- * The record whose text begins at `from` and whose first cell begins at `start`. Null: what is there of the text does not show
- * it yet. What is decided without the end of the text is the same whatever comes behind.
+ * Returns the record whose text begins at `from` and whose first cell begins at `start`. Null if the text so far does
+ * not contain it completely. Text that follows never changes a returned record.
  */
 function readRecord(text: string, from: number, start: number, atEnd: boolean): Found | 'too long' | null {
   const most = from + LONGEST_CSV_RECORD;
@@ -143,8 +143,8 @@ function behindLineEnd(text: string, at: number, atEnd: boolean): number | null 
 }
 
 /**
- * What spreadsheets take for the beginning of a formula, behind any number of quotes that guard it (OWASP, CSV injection).
- * Full-width signs count too where a locale writes them.
+ * Beginning of a cell that spreadsheets take for a formula, after any number of guarding quotes (OWASP, CSV injection).
+ * In some locales full-width signs count too.
  */
 const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 

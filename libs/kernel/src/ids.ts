@@ -9,7 +9,7 @@ export type DeliveryId = Branded<'DeliveryId'>;
 export type AttemptId = Branded<'AttemptId'>;
 export type JobId = Branded<'JobId'>;
 export type RunId = Branded<'RunId'>;
-/** Names one incarnation of the log: whoever creates the topics makes a new one (architecture section 4). */
+/** Identifies one instance of the log. Creating the topics creates a new id (architecture section 4). */
 export type LogId = Branded<'LogId'>;
 
 /** Prefixes of the ids that people see: a prefix and 26 characters of Crockford base32, 128 bits (interfaces, head). */
@@ -43,5 +43,7 @@ export type IdKind = keyof typeof ID_PREFIXES;
 export const isId = (kind: IdKind, text: string): boolean =>
   text.startsWith(ID_PREFIXES[kind]) && /^[0-9A-HJKMNP-TV-Z]{26}$/.test(text.slice(ID_PREFIXES[kind].length));
 
-/** The deterministic half of the ids port, as pure code takes it. */
+/**
+ * Derives an id from parts: equal parts give the same id. Pure code takes this function instead of the whole ids port.
+ */
 export type DeriveId = (kind: IdKind, ...parts: readonly string[]) => string;

@@ -1,6 +1,6 @@
 /**
- * What JSON can say, with integers beyond 2^53 (within 64 bits) kept exact as bigint (docs/expressions.md).
- * Objects made by our parser have no prototype, so a field named `__proto__` or `constructor` is only a field.
+ * A JSON value, with integers beyond 2^53 (within 64 bits) exact as bigint (docs/expressions.md). Objects of our parser
+ * have no prototype, so a field named `__proto__` or `constructor` is an ordinary field.
  */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [name: string]: Json };
@@ -20,7 +20,7 @@ export function stringifyJson(value: Json): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // It refuses a bigint. A look at each item takes three times as long, so only those that need it get one.
+    // JSON.stringify refused a bigint. A replacer takes three times as long, so only values that need it get one.
     return JSON.stringify(value, (_name, item: unknown) =>
       typeof item === 'bigint' ? JSON.rawJSON(item.toString()) : item,
     );
@@ -56,7 +56,7 @@ const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
  * escape are therefore replaced by stand-ins without one and parsed as strings, which V8 reads correctly.
  */
 function parseWithEscapedNames(text: string): Json {
-  // What is not JSON is refused before anything is looked for in it.
+  // Invalid JSON is refused before anything is searched in it.
   JSON.parse(text);
   // A single scan, because a hostile text may have many strings that resemble a stand-in.
   const longest = text.match(/"@+/g)?.reduce((most, { length }) => Math.max(most, length), 1) ?? 1;

@@ -1,4 +1,4 @@
-/** The known word that was probably meant, if one is near enough. */
+/** Returns the known word that was probably meant, if one is similar enough. */
 export function similarTo(word: string, known: readonly string[]): string | null {
   const near = known
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))

@@ -5,7 +5,7 @@ export type Instant = number;
 /** A span of time in milliseconds. */
 export type Duration = number;
 
-/** RFC 3339, UTC, milliseconds: the one form in which people see times. */
+/** Formats a time as RFC 3339 in UTC with milliseconds, the only form that people see. */
 export const formatInstant = (at: Instant): string => new Date(at).toISOString();
 
 /** Reads an RFC 3339 date-time with zone. Returns undefined for anything else, calendar nonsense included. */

@@ -5,7 +5,7 @@ const SAMPLED = 1;
 /** Maximum length. A later version may add fields after the flags, which are ignored. */
 const LONGEST = 512;
 
-/** The W3C trace context of one span: what a traceparent says. */
+/** The W3C trace context of one span, as in a traceparent. */
 export type TraceContext = {
   /** 32 lower-case hex digits, not all zero. */ readonly traceId: string;
   /** 16 lower-case hex digits, not all zero. */ readonly spanId: string;
@@ -31,13 +31,13 @@ export function parseTraceparent(text: string | null | undefined): TraceContext 
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
 
-/** A traceparent that a client sent, in the form of version 00; null for one that is invalid, which fails no request. */
+/** Returns a client's traceparent in the form of version 00. Null if it is invalid, which fails no request. */
 export function readTraceparent(text: string | null): string | null {
   const parts = partsOf(text);
   return parts && `00-${parts.traceId}-${parts.spanId}-${parts.flags}`;
 }
 
-/** Writes version 00 with only the sampled flag, the one flag that we know. */
+/** Formats version 00 with only the sampled flag. Other flags are unknown to us. */
 export const formatTraceparent = (context: TraceContext): string =>
   `00-${context.traceId}-${context.spanId}-${context.sampled ? '01' : '00'}`;
 

@@ -26,9 +26,9 @@ export type FaultText = {
   readonly message: string;
   /** What a file should hold. */
   readonly expected: string;
-  /** What to do in a file. */
+  /** Instruction for a file. */
   readonly fix: string;
-  /** What to do in a form. Empty if the message says it. */
+  /** Instruction for a form. Empty if the message is enough. */
   readonly formFix: string;
   /** Replaces the message in a form, which names fields by their labels. */
   readonly formMessage?: string;
