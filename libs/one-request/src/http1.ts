@@ -15,9 +15,9 @@ export type Http1Request = {
 };
 
 export type RequestLimits = {
-  /** For name, connection and TLS together, in milliseconds. */
+  /** Milliseconds for name resolution, connection and TLS together. */
   readonly connect: number;
-  /** From the first byte of the request to the last of the answer. */
+  /** Milliseconds from the first byte of the request to the last byte of the response. */
   readonly answer: number;
   /** Largest answer in bytes. */
   readonly bytes: number;
@@ -33,12 +33,12 @@ export type Http1Options = {
   readonly trusted: readonly string[];
 };
 
-/** Free connections are closed before a server usually does, so that a request seldom meets one that is closing. */
+/** Idle connections are closed earlier than servers usually do, so that a request seldom meets a closing connection. */
 const IDLE_TIMEOUT_MS = 4_000;
 
 /**
- * An HTTP/1.1 client whose one call is one request: it never repeats, never follows a redirect, and knows whether a byte
- * of the request can have gone out. `signal` ends only what was not begun.
+ * Creates an HTTP/1.1 client whose call is exactly one request: it never retries, never follows a redirect, and knows
+ * whether a byte of the request may have been sent. `signal` only ends requests that have not begun.
  */
 export function createHttp1Client(options: Http1Options) {
   const { limits, connections, guard, trusted } = options;
@@ -85,7 +85,7 @@ export function createHttp1Client(options: Http1Options) {
       if (made.reusedSocket || !socket.connecting) begin();
       else socket.once(ready, begin);
     });
-    // Its own listener: what comes after the answer has ended must not end the process.
+    // A separate listener, because an error after the end of the response must not end the process.
     made.on('error', () => undefined);
     try {
       const answered = Promise.race([

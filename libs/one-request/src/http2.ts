@@ -34,8 +34,8 @@ export type Http2Options = {
 type Open = { readonly session: ClientHttp2Session; lastStream: number };
 
 /**
- * One HTTP/2 connection to one host, opened when it is needed and again when it has ended. A POST is one stream, never
- * repeated. Only three ends are definite without an answer: no connection, REFUSED_STREAM, and a GOAWAY whose last
+ * One HTTP/2 connection to one host, opened on demand and again after it has ended. A POST is one stream, never
+ * repeated. Only three ends without a response are definite: no connection, REFUSED_STREAM, and a GOAWAY whose last
  * stream is below ours (RFC 9113 6.8, 8.7).
  */
 export function createHttp2Session(options: Http2Options) {
@@ -56,7 +56,7 @@ export function createHttp2Session(options: Http2Options) {
     if (signal.aborted) return STOPPED;
     if (found.session.closed || found.session.destroyed) {
       if (opening === mine) opening = undefined;
-      // Nothing of this message was written yet, so a connection that has ended is no attempt.
+      // Nothing of this message was written yet, so an ended connection is no attempt.
       return post(request, signal);
     }
     return send(found, request);
@@ -87,7 +87,7 @@ export function createHttp2Session(options: Http2Options) {
       opened.lastStream = lastStream;
       session.close();
     });
-    // Streams say what became of them; the connection's own error adds nothing to that.
+    // The connection's error is ignored, because each stream reports its own failure.
     session.on('error', () => undefined);
     // An idle connection must not keep the process alive, nor be kept for ever.
     session.unref();

@@ -9,7 +9,7 @@ export type ProviderSenderParts<Channel extends RenderedMessage['channel']> = {
   readonly channel: Channel;
   /** Said of a message of another channel: what the account carries. */
   readonly carries: string;
-  /** One request for one message of the channel, never repeated. */
+  /** Sends one message of the channel in one request, never repeated. */
   readonly attempt: (message: OnChannel<Channel>, context: SendContext) => Promise<ProviderResult>;
   readonly check: ChannelSender['check'];
   /** Asks the provider what it has. Left out where it cannot be asked. */

@@ -1,6 +1,6 @@
 import { providerResult, type ProviderResult } from '@carillon/domain/deliveries';
 
-/** A whole answer, whatever its status. Names of headers are lower case; of one that came twice nothing is kept. */
+/** A complete response of any status. Header names are lower case. A repeated header is left out. */
 export type Answered = {
   readonly kind: 'answered';
   readonly status: number;
@@ -9,8 +9,8 @@ export type Answered = {
 };
 
 /**
- * How a request ended. `unsent`: nobody can have acted on it, since no byte of it went out or the server says so itself.
- * `unknown`: it was begun, and no complete answer came back.
+ * How a request ended. `unsent`: nobody can have acted on it, because no byte was sent or the server says so.
+ * `unknown`: it began, and no complete response came back.
  */
 export type RequestEnd =
   | Answered
@@ -30,13 +30,13 @@ export const STOPPED: Unanswered = {
 export const CUT_OFF = 'The connection ended before the answer was complete.';
 export const LATE = 'The server did not answer in time.';
 
-/** What a request without an answer means for the message that it carried. */
+/** Returns the result of a message whose request got no response. */
 export const resultOfUnanswered = (end: Unanswered): ProviderResult =>
   end.kind === 'unsent'
     ? providerResult('transient', end.stopped ? 'stopped' : '', end.words, { alert: end.alert })
     : providerResult('ambiguous', '', end.words);
 
-/** Headers of an answer, of which one that came twice says nothing. */
+/** Returns the headers of a response without repeated ones, which are ambiguous. */
 export const singleHeaders = (headers: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),

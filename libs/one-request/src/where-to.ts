@@ -13,8 +13,8 @@ export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g
 export const isLiteral = (url: URL): boolean => isIP(hostOf(url)) !== 0;
 
 /**
- * Where we may connect to for an address that a tenant named; null: nowhere. In the clear, and at other ports than those
- * of https, only where the deployment lists the address.
+ * Returns the addresses to which a request to a tenant's URL may connect. Null if none is allowed. Plain HTTP and ports
+ * other than those of https are allowed only for addresses that the deployment lists.
  */
 export async function allowedAddresses(guard: AddressGuard, url: URL): Promise<readonly GuardedAddress[] | null> {
   const judged = await guard.resolve(hostOf(url));
