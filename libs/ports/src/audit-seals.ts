@@ -4,8 +4,8 @@ import type { LogId } from '@carillon/kernel';
 /** Seals of the audit, stored apart from the log, so that a truncated log can be detected. */
 export type AuditSeals = {
   /**
-   * Stores a seal of a log after it was written to the log. A seal already stored at its position stays. Durable when
-   * it resolves.
+   * Stores a seal of a log. Called after the seal was written to the log. An existing seal at the same position is
+   * kept. Durable when the promise resolves.
    */
   keep(logId: LogId, seal: AuditSeal): Promise<void>;
   /** Lists seals that cover more entries than `after`, in order of position. */

@@ -22,7 +22,7 @@ export type SourceTarget = {
 
 export type SourceColumn = {
   readonly name: string;
-  /** As the database writes it, such as `numeric(12,2)`. */
+  /** Type in the database's notation, such as `numeric(12,2)`. */
   readonly type: string;
   /** Part of the primary key. */
   readonly key: boolean;
@@ -43,9 +43,9 @@ export type TableCheck = Pick<SourceTable, 'table' | 'identity' | 'problem'>;
 
 /** The result of a check. It changes nothing in the database. */
 export type SourceCheck = {
-  /** Such as `PostgreSQL 15.18`. Null if it was not reached. */
+  /** Server version such as `PostgreSQL 15.18`. Null if it was not reached. */
   readonly server: string | null;
-  /** What a reader would wait for. */
+  /** Problems for which a reader would wait. */
   readonly problems: readonly SourceProblem<WaitingReason>[];
   /** Sentences about what works but should be changed, each with its SQL. */
   readonly warnings: readonly { readonly detail: string; readonly fix: string | null }[];
@@ -128,8 +128,8 @@ export type ChangeSources = {
     handlers: SourceHandlers,
   ): SourceReader;
   /**
-   * Returns the position at which a reset continues: at `from` if its cause is gone, at the slot if that can be used, else at a
-   * publication and slot that it makes now. `reason`: why the source stopped.
+   * Returns the position at which a reset continues: at `from` if the cause of the stop is gone, at the slot if it is
+   * usable, else at a new publication and slot. `reason`: why the source stopped.
    */
   reset(
     target: SourceTarget,

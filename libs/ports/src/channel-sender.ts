@@ -47,7 +47,7 @@ export type ChannelSender = {
 /** Creates senders for the account kinds of an adapter. Secrets are resolved by the caller. */
 export type SenderFactory = {
   readonly kind: AccountBody['kind'];
-  /** True if its senders have `find`. */
+  /** True if the factory's senders can look up sent messages at the provider (`find`). */
   readonly canBeAsked?: true;
   /**
    * `workspace` owns the account, so its host is checked by the guard. Empty for the deployment's own accounts, whose

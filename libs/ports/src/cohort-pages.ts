@@ -11,7 +11,7 @@ export type CohortPageCall = {
   readonly signal: AbortSignal;
 };
 
-/** What it came to; `detail` holds neither key nor user. */
+/** Result of reading one page of a cohort. `detail` never contains a key or a user id. */
 export type CohortPageAnswer =
   | {
       readonly kind: 'page';
@@ -23,7 +23,7 @@ export type CohortPageAnswer =
     }
   /** The platform refuses for good: key, project or cohort are not right. */
   | { readonly kind: 'refused'; readonly detail: string }
-  /** It may go better later, after `retryAfter` where the platform said so. */
+  /** The call failed, but a retry may succeed. `retryAfter` is the wait that the platform asked for, or null. */
   | { readonly kind: 'unavailable'; readonly detail: string; readonly retryAfter: Duration | null };
 
 /** Platforms that have to be asked who is in a cohort. Never throws for what others do. */

@@ -11,14 +11,14 @@ export type CohortStore = {
   load(ref: CohortRef): Promise<Cohort | null>;
   /** Refused if the stored one has a later record in it, or is of another log or partition; an equal one counts as done. */
   save(cohort: Cohort): Promise<FencedWrite>;
-  /** Those of these users that are known, in any order. */
+  /** Returns the known members among these users, in any order. */
   members(ref: CohortRef, users: readonly string[]): Promise<readonly CohortMember[]>;
   /**
-   * Each user at most once. `refused`: at least one stored member was written for a later record, and stays as it is; the
-   * others are written. One of the same record counts as done.
+   * Saves members; each user occurs at most once. `refused`: at least one stored member has a later record and stays
+   * unchanged; the others are saved. A member with the same record counts as saved.
    */
   saveMembers(ref: CohortRef, members: readonly CohortMember[]): Promise<FencedWrite>;
-  /** Members who are inside and of whom nothing was said since; the oldest first. */
+  /** Lists members inside the cohort that no message since `before` has named, oldest first. */
   outdated(ref: CohortRef, before: Order, limit: number): Promise<readonly CohortMember[]>;
   /** How many are inside. Takes as long as there are members: for people, not for loops. */
   count(ref: CohortRef): Promise<number>;

@@ -1,14 +1,17 @@
 import type { Configuration } from '@carillon/domain/configuration';
 import type { Instant } from '@carillon/kernel';
 
-/** The configuration as this process has read it from `carillon.config`; every role follows it live. */
+/** The configuration as this process has read it from `carillon.config`. Every role follows it live. */
 export type ConfigurationView = {
-  /** The newest one read. */
+  /** Returns the newest configuration that was read. */
   current(): Configuration;
-  /** That of a number, reading on first if it is not known yet. Rejects if the log holds no such number. */
+  /**
+   * Returns the configuration with a number. Reads on first if the number is not known yet. Rejects if the log has no
+   * configuration with this number.
+   */
   at(number: number): Promise<Configuration>;
-  /** When it was last shown that everything on the log up to its end had been read. */
+  /** Returns when the view last knew that it had read the configuration log to its end. */
   readToEndAt(): Instant;
-  /** Reads to the end now; resolves when done. */
+  /** Reads the configuration log to its current end. */
   refresh(): Promise<Configuration>;
 };

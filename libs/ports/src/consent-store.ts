@@ -1,7 +1,7 @@
 import type { Consents } from '@carillon/domain/consent';
 import type { Instant } from '@carillon/kernel';
 
-/** What people want no more: one document for each person of a workspace, written by compare-and-set. */
+/** Opt-outs of people: one document per person of a workspace, written by compare-and-set. */
 export type ConsentStore = {
   /** The documents that there are of these names, in one question; in no order. */
   find(workspace: string, persons: readonly string[]): Promise<readonly Consents[]>;

@@ -11,7 +11,7 @@ export type DigestHeads = {
   replace(next: DigestHead): Promise<'done' | 'stale'>;
   /** Workspaces with a window that is to be closed at `now`, or is closed and not emptied. */
   dueWorkspaces(now: Instant): Promise<readonly string[]>;
-  /** Those windows, the longest due first. */
+  /** Returns heads whose window is due, longest due first. */
   due(workspace: string, now: Instant, limit: number): Promise<readonly DigestHead[]>;
   /** When the earliest of those that are due at `until` or earlier is due, if any. Reads nothing that is due later. */
   nextDueAt(until: Instant): Promise<Instant | null>;

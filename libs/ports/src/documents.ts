@@ -29,8 +29,8 @@ export type Restore<Item> = {
 };
 
 /**
- * A kind of documents, declared once. From it the adapters make the table or collection with its indexes, so names and fields
- * of a released collection stay as they are.
+ * A kind of documents. The adapters create the table or collection with its indexes from this declaration, so names and
+ * fields of a released collection never change.
  */
 export type Collection<Item> = {
   readonly name: string;
@@ -40,16 +40,16 @@ export type Collection<Item> = {
   /** Fields that identify a document together. */
   readonly key: readonly string[];
   /**
-   * What a write expects of the stored document: a `counter` that grows by one with each write, or a `token` that no two
-   * writes share. Left out: documents never change.
+   * Version that a write compares with the stored document: a `counter` that grows by one per write, or a `token` that
+   * no two writes share. Undefined if documents never change.
    */
   readonly version?: { readonly field: string; readonly kind: 'counter' | 'token' };
-  /** By name: fields whose values no two documents share. A document without one of the values is not held to it. */
+  /** Unique keys by name: no two documents share their values. A document without one of the values is exempt. */
   readonly unique?: Readonly<Record<string, readonly string[]>>;
   readonly indexes?: Readonly<Record<string, Index>>;
   /**
-   * Field with the instant from which on `removeExpired` may remove the document. `kept`: how long after that retention removes
-   * it. Left out: its store removes it.
+   * Field with the time from which `removeExpired` may remove the document. `kept`: time from then until retention
+   * removes it. Without `kept`, only its store removes it.
    */
   readonly expiry?: { readonly field: string; readonly kept?: Duration };
   /**
@@ -60,11 +60,11 @@ export type Collection<Item> = {
   /** Texts that are written with the first version, never again, and are read only by `part`. */
   readonly parts?: readonly string[];
   /**
-   * What is kept as JSON beside the fields: by default the whole item, in the field `body` (column `document`). Null: the fields
-   * hold all of it.
+   * Part of an item that is stored as JSON: by default the whole item, in the field `body` (column `document`). Null if
+   * the fields hold everything.
    */
   readonly body?: { readonly field?: string; readonly of?: (item: Item) => object } | null;
-  /** What `carillon restore` does with the documents. Left out: they are as they were when the backup was made. */
+  /** What `carillon restore` does with the documents. Undefined restores them as they were in the backup. */
   readonly restore?: Restore<Item>;
   /** Makes the item from its fields. Defaults to the body. Fields that an earlier release left out are missing. */
   readonly read?: (fields: Fields) => Item;
@@ -107,8 +107,8 @@ export type Key = readonly (string | number)[];
 export type Version = string | number;
 
 /**
- * The documents of one collection. Writes are durable when they resolve, and every read that begins afterwards sees them, in
- * any process. When a write rejects, it may have happened.
+ * The documents of one collection. Writes are durable when they resolve, and visible to every later read in any
+ * process. A rejected write may have happened.
  */
 export type DocumentCollection<Item> = {
   get(key: Key): Promise<Item | null>;

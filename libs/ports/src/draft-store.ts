@@ -1,6 +1,6 @@
 import type { Draft, ResourceRef } from '@carillon/domain/configuration';
 
-/** What people prepare and have not published: one document for each resource, written by compare-and-set. */
+/** Drafts that people have not published: one document per resource, written by compare-and-set. */
 export type DraftStore = {
   find(ref: ResourceRef): Promise<Draft | null>;
   /**

@@ -16,7 +16,7 @@ export function readTaskQueue(key: string): TaskQueue {
   return { job, workspace, name };
 }
 
-/** Work in custody that is due at a time: what may wait longer than a few seconds (architecture section 2). */
+/** A task in custody with a due time. Waits longer than a few seconds are stored as tasks (architecture section 2). */
 export type DueTask = {
   readonly id: string;
   readonly queue: TaskQueue;
@@ -32,7 +32,10 @@ export type DueTask = {
 };
 
 export type DueTasks = {
-  /** Custody: inserts those whose id is new, leaves the others as they are. Durable when it resolves. True: was new. */
+  /**
+   * Takes custody: inserts the tasks whose id is new, and leaves existing ones unchanged. Durable when it resolves.
+   * Resolves to true for each new task.
+   */
   insert(tasks: readonly DueTask[]): Promise<readonly boolean[]>;
   /** Queues of which a task is not done and due at `now`, leased or not. */
   dueQueues(now: Instant): Promise<readonly TaskQueue[]>;

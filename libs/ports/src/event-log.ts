@@ -86,7 +86,7 @@ export type EventLog = {
   /** Number of partitions of a topic. It never changes. */
   partitions(topic: TopicName): number;
   /**
-   * Resolves to the offsets, in the given order, once every record is durable. Records of one call and partition keep
+   * Resolves to the offsets, in the given order, once every record is durable. Records of a call and partition keep
    * their order. If it rejects with `log_unavailable` or `overloaded`, each record may or may not be stored. The caller
    * may append them again, which can store a record twice. Other codes: `body_too_large` (no topic accepts the record;
    * nothing was appended) and `wrong_log` (the log was replaced since it was opened; the process must exit).

@@ -1,7 +1,10 @@
 import type { Expression, ExpressionFault, ExpressionPlace, FormChange } from '@carillon/domain/rules';
 import type { Result } from '@carillon/kernel';
 
-/** Checks and compiles expressions of tenants: hostile input. Refuses in under 100 ms whatever it refuses; never throws. */
+/**
+ * Checks and compiles expressions of tenants, which may be hostile. Refuses an expression within 100 ms, and never
+ * throws.
+ */
 export type ExpressionLanguage = {
   compile(source: string, place: ExpressionPlace): Result<Expression, readonly ExpressionFault[]>;
   /**

@@ -2,14 +2,14 @@ import type { Instant } from '@carillon/kernel';
 
 /** A request that was sent with a name of its own, so that a repetition of it is known. */
 export type IdempotentRequest = {
-  /** Who, what, and the name; as a keyed digest. */
+  /** Keyed digest of caller, operation and idempotency key. */
   readonly id: string;
-  /** What was sent, as a keyed digest. */
+  /** Keyed digest of the request body. */
   readonly fingerprint: string;
-  /** Names the one try that may carry it out. */
+  /** Token of the attempt that may carry out the request. */
   readonly token: string;
   readonly begunAt: Instant;
-  /** From here on it is as if it had never been sent. */
+  /** Time after which the request counts as never sent. */
   readonly endsAt: Instant;
   /** The sealed response. Null while the request runs or if its end was not recorded. */
   readonly answer: string | null;

@@ -22,7 +22,7 @@ export type BegunProof = { readonly state: string; readonly nonce: string; reado
 export type ProvenIdentity = {
   readonly issuer: string;
   readonly subject: string;
-  /** What else the provider says: of the ID token, and of its user information where the ID token is silent. */
+  /** Further claims of the ID token, and those of the user information that the ID token lacks. */
   readonly claims: Readonly<Record<string, Json>>;
 };
 
@@ -33,8 +33,8 @@ export type ProvenIdentity = {
 export type ProofFailure = { readonly reason: 'unavailable' | 'declined' | 'invalid'; readonly detail: string };
 
 /**
- * Proof of who somebody is by OpenID Connect: code flow with PKCE, state and nonce. Never throws for what a provider does. Of a
- * provider at most 256 KiB an answer are read, and no call takes longer than 15 s.
+ * Sign-in by OpenID Connect: code flow with PKCE, state and nonce. Never throws because of a provider's behaviour.
+ * Reads at most 256 KiB per response, and no call takes longer than 15 s.
  */
 export type IdentityProviders = {
   /** Where to send the browser. */

@@ -10,8 +10,8 @@ export type Ids = {
   /** A fresh id with 128 bits of chance. */
   random(kind: IdKind): string;
   /**
-   * A fresh id that sorts by its time: 48 bits of milliseconds, then 80 bits of chance, as a ULID has them. What comes together stands together
-   * in every index of a store, and costs few of its pages.
+   * Creates an id that sorts by time, like a ULID: 48 bits of milliseconds, then 80 random bits. Ids of one time are
+   * adjacent in every index of a store, and touch few pages.
    */
   inOrder(kind: IdKind, at: Instant): string;
   /** HMAC-SHA-256 under the ledger key, 26 characters of base32: record keys and slot ids. */

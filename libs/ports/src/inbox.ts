@@ -10,7 +10,7 @@ export type InboxMessage = {
   readonly at: Instant;
 };
 
-/** All of what is said holds of a message that is found. */
+/** Filter of inbox messages. A message must match all fields. */
 export type InboxFilter = {
   readonly workspace?: string;
   /** Matches messages of any of these channels. An empty list matches nothing, here and below. */

@@ -13,7 +13,7 @@ export type JobFilter = {
  * when they resolve, and every read that begins afterwards sees them, in any process. When one rejects, it may have happened.
  */
 export type JobStore = {
-  /** Both or neither. `taken`: a job of this id is there, and stays as it is. */
+  /** Inserts a job with its items in one write. `taken`: a job with this id exists and stays unchanged. */
   insert(job: Job, items: readonly string[]): Promise<'done' | 'taken'>;
   get(id: JobId): Promise<Job | null>;
   /** In the order in which they were given; empty where there is no such job. */

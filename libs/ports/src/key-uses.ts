@@ -1,18 +1,18 @@
 import type { Instant } from '@carillon/kernel';
 
 /**
- * An API key, by its public id, and a time at which it let somebody in. A name that begins with `cut_off:` is no key: it says
- * in which minutes of an hour the intake refused somebody for the sake of others.
+ * Public id of an API key with a time of its use. An id that begins with `cut_off:` is no key: it stores in which
+ * minutes of an hour the intake refused requests to protect other clients.
  */
 export type KeyUse = { readonly keyId: string; readonly at: Instant };
 
 /**
- * When each API key was last used, so that a person can see which ones nobody needs, and what else gateways saw that people
- * ask about in another process. Nobody is let in or kept out by it.
+ * Last uses of API keys, so that people can find unused keys, and other facts that gateways report to the control role.
+ * Never used to admit or refuse a request.
  */
 export type KeyUseStore = {
-  /** Keeps the newest time of each key, in whatever order and from however many processes they come. */
+  /** Stores the newest time of each key. Calls may come in any order and from any number of processes. */
   record(uses: readonly KeyUse[]): Promise<void>;
-  /** By key id; a key that was never used is missing. */
+  /** Returns the last use by key id. A key that was never used is absent. */
   lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>;
 };

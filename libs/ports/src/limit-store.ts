@@ -1,6 +1,6 @@
 import type { SentToPerson } from '@carillon/domain/cadence';
 
-/** What was sent to people, as far as a limit of frequency may count it: one document for each person of a workspace. */
+/** Messages sent to people that a frequency limit may count: one document per person of a workspace. */
 export type LimitStore = {
   find(workspace: string, person: string): Promise<SentToPerson | null>;
   /**

@@ -14,8 +14,8 @@ export type CompiledMjml =
     };
 
 /**
- * Makes HTML of MJML, when a template is saved. Sources are hostile: it runs where it can be stopped, reads no file, and ends
- * after two seconds of work. Tags of templates in it come out as they are.
+ * Compiles MJML to HTML when a template is saved. Sources may be hostile, so compilation can be stopped, reads no file,
+ * and ends after two seconds of work. Template tags in the source stay unchanged.
  */
 export type MjmlCompiler = {
   /** Rejects only where compiling as such is not possible: closed, or no thread can be started. */

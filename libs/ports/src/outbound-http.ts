@@ -49,9 +49,9 @@ export type OutboundRequest = {
   readonly body: string | null;
   /** Largest answer, as it comes and after decompression. */
   readonly maxBytes: number;
-  /** For name, connection and TLS together. */
+  /** Maximum time for name resolution, connection and TLS together. */
   readonly connectTimeout: Duration;
-  /** For all of it, to the last byte of the answer. */
+  /** Maximum time of the whole request, to the last byte of the response. */
   readonly totalTimeout: Duration;
   /** Ends the request as `stopped`. */
   readonly signal?: AbortSignal;

@@ -4,9 +4,9 @@ import type { CarillonError, Result } from '@carillon/kernel';
 
 /** A request of a provider as it came. Nothing in it is proved. */
 export type ReceiptCallback = {
-  /** Key of the account whose address it came to: a proof that counts once, counts once for each account. */
+  /** Key of the account at whose URL the report arrived. A proof that counts only once counts once per account. */
   readonly account: string;
-  /** The address as the provider has it: the deployment's `public_url` and the path as sent; null where there is none. */
+  /** URL as the provider knows it: the deployment's `public_url` and the path as sent. Null without `public_url`. */
   readonly url: string | null;
   /** The receipt token from the path, unverified. Null if there is none. */
   readonly token: string | null;
@@ -18,7 +18,10 @@ export type ReceiptCallback = {
 export type ReceiptReading =
   /** Proved; may be empty, as that of a subscription that was confirmed. The error says what is wrong with the body. */
   | { readonly kind: 'proved'; readonly reports: Result<readonly Report[], CarillonError> }
-  /** Proved: somebody wrote to a number of the account that he wants no more, or again. Null: he wrote something else. */
+  /**
+   * Verified: a person wrote to a number of the account to stop messages, or to start them again. Null for any other
+   * text.
+   */
   | { readonly kind: 'inbound'; readonly wish: InboundWish | null }
   /** No proof that the provider sent it. The response does not say which check failed. */
   | { readonly kind: 'unproved' }

@@ -10,7 +10,7 @@ export type SealedSecret = {
   readonly version: number;
   /** Id of the data key. '' for what an early version sealed in another way, which does not open any more. */
   readonly dataKey: string;
-  /** No two are the same, even of one value. */
+  /** Encrypted value. Two encryptions always differ, even of equal values. */
   readonly sealed: string;
   /** Four characters, so that people can tell two values apart. */
   readonly fingerprint: string;
@@ -26,14 +26,14 @@ export type WrappedKey = {
   readonly wrapped: string;
 };
 
-/** A key that seals values of one workspace; it rests under each master key that counts. */
+/** A key that encrypts values of one workspace. It is stored encrypted under each valid master key. */
 export type DataKey = {
   readonly id: string;
   /** '' for the deployment's own. */
   readonly workspace: string;
   /** 1 for the first of a workspace. The highest one seals, all of them open. */
   readonly generation: number;
-  /** One more with each change of `wraps`. */
+  /** Incremented with each change of `wraps`. */
   readonly revision: number;
   /** In the order in which the master keys came to count; never empty. */
   readonly wraps: readonly WrappedKey[];
@@ -55,8 +55,8 @@ export type SecretStore = {
   dataKeys(): Promise<readonly DataKey[]>;
   /** False where the workspace has a key of this generation already: of several that make one at once, one wins. */
   insertDataKey(key: DataKey): Promise<boolean>;
-  /** Writes `wraps` where the revision is the one before that of `key`. May be repeated. */
+  /** Stores `wraps` if the stored revision is one below that of `key`. Safe to repeat. */
   rewrapDataKey(key: DataKey): Promise<'done' | 'stale'>;
-  /** Removes a key that no secret is sealed under; false where one is, or where the key is gone. */
+  /** Removes a data key that encrypts no secret. Returns false if it still encrypts one, or if it does not exist. */
   removeDataKey(key: DataKey): Promise<boolean>;
 };

@@ -21,12 +21,12 @@ export type SecretPlaces = {
   locate(workspace: string, name: string): Promise<SecretPlace>;
 };
 
-/** What is stored sealed. Values go in, and come out only by `Secrets`. */
+/** Store of encrypted values. Only `Secrets` can read the values. */
 export type SecretVault = {
   /** Seals the value under the newest data key of the workspace, making one where there is none. */
   set(workspace: string, name: string, value: string, by: Actor): Promise<SealedSecret>;
   remove(workspace: string, name: string): Promise<boolean>;
-  /** By workspace, then name; '' for the deployment's own. */
+  /** Lists secrets by workspace, then name. '' for the deployment's own. */
   list(workspace?: string): Promise<readonly SealedSecret[]>;
 };
 
@@ -47,14 +47,14 @@ export type MasterKeyState = {
   readonly alone: number;
 };
 
-/** How the sealing stands. No key and no value is in it. */
+/** State of the encryption, without any key or value. */
 export type RotationState = {
   readonly source: MasterKeySource;
   /** The oldest first. One: no rotation is under way. */
   readonly masterKeys: readonly MasterKeyState[];
   readonly dataKeys: number;
   readonly values: number;
-  /** Values under a data key that is not the newest of its workspace: encrypting them anew was begun and is not over. */
+  /** Values that are not yet encrypted with the newest data key of their workspace, while a renewal is unfinished. */
   readonly valuesBehind: number;
   /** Values that an early version sealed in another way, by name: they have to be set again. */
   readonly unreadable: readonly { readonly workspace: string; readonly name: string }[];
@@ -67,8 +67,8 @@ export type RotationState = {
 export type KeyRotation = {
   state(): Promise<RotationState>;
   /**
-   * Lets a second master key count: wraps each data key under it too. `null`: a key that this process makes, where it keeps
-   * its key in a file; or the one that was begun with.
+   * Adds a second master key: encrypts each data key under it too. `null` takes a key that this process creates if keys
+   * are files, or the key of a rotation that was begun.
    */
   begin(newKey: Uint8Array | null): Promise<RotationState>;
   /**

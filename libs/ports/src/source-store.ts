@@ -30,7 +30,7 @@ export type StoredSource = SourceRef & {
    * there is none. Null for Kafka, where nothing has to be dropped.
    */
   readonly secrets: SourceSecrets | null;
-  /** Of the same kind as the source. Null until slot and publication were made, or the topics were found. */
+  /** Position of the source's kind. Null until slot and publication were made, or the topics were found. */
   readonly position: SourcePosition | null;
   readonly state: SourceState;
   /** Since when it is in this state, for this reason. */
@@ -53,8 +53,8 @@ export type StoredSource = SourceRef & {
 };
 
 /**
- * How far each source is on the log, and how it is. The positions are the truth: what the database was told is never beyond
- * them. Writes are durable when they resolve; when one rejects, it may have happened.
+ * Positions of sources on the log, and the state of each source. The positions are the source of truth: the database is
+ * never told a later one. Writes are durable when they resolve. A rejected write may have happened.
  */
 export type SourceStore = {
   load(ref: SourceRef): Promise<StoredSource | null>;

@@ -12,7 +12,7 @@ export type PartitionState = {
   readonly configNumber: number;
   /** Highest append time of the records that the stage has evaluated; 0 before the first. Rules with state know no other clock. */
   readonly watermark: Instant;
-  /** What the stage keeps in memory of the partition. It ends with the assignment, and no store has it. */
+  /** Memory of the stage for this partition. It ends with the assignment, and is never stored. */
   readonly cache?: object;
 };
 

@@ -10,7 +10,7 @@ import type { ReadModels } from './read-models.ts';
 import type { RuleStateStore } from './rule-states.ts';
 import type { SuppressionList } from './suppression-list.ts';
 
-/** What a backend keeps besides the log. Processes that share a backend share all of it. */
+/** Stores of a backend besides the log. Processes that share a backend share all of them. */
 export type BackendStores = {
   readonly documents: Documents;
   readonly checkpoints: CheckpointStore;

@@ -6,18 +6,18 @@ import type { Instant } from '@carillon/kernel';
 export type Suppression = {
   readonly workspace: string;
   readonly channel: ChannelName;
-  /** In its canonical form; text that is no address of the channel as it is. */
+  /** Canonical address, or the given text if it is no address of the channel. */
   readonly address: string;
   readonly source: SuppressionSource;
   /** Provider code or words. */
   readonly detail: string;
   readonly deliveryId: string | null;
-  /** Who put it there; left out where no person did. */
+  /** Person who added the entry. Absent if no person did. */
   readonly by?: string;
   readonly at: Instant;
 };
 
-/** What a list is narrowed to; what is left out is not asked. */
+/** Filter of a list. An absent field matches everything. */
 export type SuppressionFilter = {
   readonly workspace?: string;
   readonly channel?: ChannelName;
@@ -43,8 +43,8 @@ export type SuppressionList = {
    */
   addAll(suppressions: readonly Suppression[]): Promise<number>;
   /**
-   * Takes away what one source says, or what all of them say where none is named; with `notAfter` only what was not said later than
-   * that. True where there was something.
+   * Removes the entry of a source, or all entries of the address if the call has no source. With `notAfter`, keeps
+   * entries that are later. Resolves to true if an entry was removed.
    */
   remove(
     workspace: string,

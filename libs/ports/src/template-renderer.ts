@@ -8,7 +8,7 @@ export type TemplateNames = { readonly names: readonly string[]; readonly all: b
 /** A value that a template looks up, as a path below its context. */
 export type TemplateField = {
   readonly steps: readonly FieldStep[];
-  /** What a helper needs it to be; null where any value does. */
+  /** Type that a helper needs. Null if it takes any type. */
   readonly type: JsonType | 'time' | null;
 };
 
@@ -42,7 +42,10 @@ export type TemplateRenderer = {
   piece(source: string): readonly Omit<TemplateFault, 'part'>[];
   /** Everything that is wrong with it, before it is saved; empty if it can be published. Never throws. */
   check(template: ChannelTemplate): readonly TemplateFault[];
-  /** What may be meant and is dangerous all the same, of a template without faults; else empty. Never throws. */
+  /**
+   * Returns warnings about valid but dangerous parts of a template without faults. Empty for a template with faults.
+   * Never throws.
+   */
   warnings(template: ChannelTemplate): readonly TemplateFault[];
   names(template: ChannelTemplate): TemplateNames;
   /** Every path that rendering may look up, those in branches not taken among them; a template with faults has none. */

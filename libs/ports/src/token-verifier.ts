@@ -5,7 +5,7 @@ import type { Duration, Instant, JsonObject } from '@carillon/kernel';
 export type TokenProvider = {
   readonly workspace: string;
   readonly name: string;
-  /** The configuration that gave it its settings: what was remembered of a token under another one counts no more. */
+  /** Number of the configuration with these settings. Results cached under another number do not count. */
   readonly number: number;
   readonly settings: JwtSettings;
 };
@@ -44,10 +44,10 @@ export type TokenVerdict =
       /** True if the provider signed the token. Its holder may then learn what is wrong with it. */
       readonly signed: boolean;
     }
-  /** The keys could not be fetched, so nobody can say. Never a reason to let in, and never one to say that the token is bad. */
+  /** The keys could not be fetched, so the token cannot be checked. It must be neither accepted nor called invalid. */
   | { readonly kind: 'unavailable'; readonly retryAfter: Duration };
 
-/** One step of an inspection, with what was seen. */
+/** One step of an inspection, with its finding. */
 export type TokenCheck = { readonly step: string; readonly ok: boolean; readonly detail: string };
 
 export type TokenInspection = {
@@ -57,11 +57,10 @@ export type TokenInspection = {
 };
 
 /**
- * Says whether a token was issued by a provider, and is still good. The provider's key set is
- * fetched when it is first needed and then kept: while it is fresh, nothing waits for the network. When it cannot be
- * fetched the old keys serve on, for a bounded time. However many tokens name keys that are not there, and however
- * often fetching fails, the provider is asked at most once in a cool-down. Never rejects; nothing that leaves here holds
- * a token.
+ * Checks whether a provider issued a token, and whether the token is still valid. The provider's key set is fetched on
+ * first use and cached. While it is fresh, no check waits for the network. If fetching fails, the old keys are used for
+ * a bounded time. However many tokens name unknown keys, and however often fetching fails, a provider is called at most
+ * once per cool-down. Never rejects. No result contains a token.
  */
 export type TokenVerifier = {
   verify(provider: TokenProvider, token: string): Promise<TokenVerdict>;

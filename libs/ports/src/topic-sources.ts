@@ -36,15 +36,15 @@ export type SourceTopic = {
 
 /** The result of a check. It changes nothing in the cluster. */
 export type TopicCheck = {
-  /** Such as `Kafka with 3 brokers`. Null if it was not reached. */
+  /** Server description such as `Kafka with 3 brokers`. Null if it was not reached. */
   readonly server: string | null;
-  /** What a reader would wait for. */
+  /** Problems for which a reader would wait. */
   readonly problems: readonly SourceProblem<WaitingReason>[];
   /** The topics that were asked about. Empty if there are problems. */
   readonly topics: readonly SourceTopic[];
 };
 
-/** A record as it is in a topic. */
+/** A record of a topic. */
 export type TopicRecord = {
   readonly topic: string;
   /** Kafka's id of the topic. A topic that was deleted and made again has another. */
@@ -58,7 +58,10 @@ export type TopicRecord = {
   readonly headers: Readonly<Record<string, string>>;
   /** Time of the record, as its producer or its broker set it. */
   readonly at: Instant;
-  /** Its timestamp as the topic has it, also if that is no time. -1 if there is none. Equal each time the record is read. */
+  /**
+   * Timestamp of the record in the topic, even if it is no valid time. -1 if there is none. Equal each time the record
+   * is read.
+   */
   readonly timestamp: number;
   /** Why its bytes could not be unpacked, in a sentence; key and value are null then. Null if they could. */
   readonly unreadable: string | null;
@@ -73,8 +76,8 @@ export type TopicReport = {
   /** The topics that were asked for. */
   readonly tables: readonly TableReading[];
   /**
-   * Records that are not read yet. Transaction markers and records that compaction removed count too. Null until each partition
-   * has said where it ends.
+   * Number of unread records, including transaction markers and compacted records. Null until the end of each partition
+   * is known.
    */
   readonly lagRecords: number | null;
 };
