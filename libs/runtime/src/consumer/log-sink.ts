@@ -39,7 +39,7 @@ export function createLogSink<Output>(
 /** The sink of a stage whose outputs are records already. */
 export const createRecordSink = (log: Pick<EventLog, 'append'>): OutputSink => createLogSink(log, (record) => record);
 
-/** Records that are ahead of a consumer at most, of one writer that keeps to its pace. */
+/** Maximum records that one paced writer is ahead of a consumer. */
 const AHEAD = 25;
 /**
  * Maximum wait for a stalled consumer per append, so that a batch of 10,000 outputs takes at most twenty extra seconds.

@@ -6,8 +6,8 @@ export type Place = { readonly partition: number; readonly offset: number };
 type Waiting = { readonly left: Map<number, number>; readonly done: () => void };
 
 /**
- * How far one consumer has come in the partitions that this process reads of its topic, for whoever writes there and must not
- * run far ahead of it. In memory only: after a restart it begins with what the consumer begins with.
+ * Progress of one consumer in the partitions that this process reads of a topic, for writers that must not run far
+ * ahead of it. In memory only: after a restart it starts at the consumer's position.
  */
 export class Progress {
   readonly #next = new Map<number, number>();
@@ -36,7 +36,7 @@ export class Progress {
     });
   }
 
-  /** The partition is read elsewhere, or nowhere: nobody here waits for it any more. */
+  /** Marks a partition as no longer read by this process. Callers of `passed` stop waiting for its records. */
   left(partition: number): void {
     this.#next.delete(partition);
     this.#ends.delete(partition);

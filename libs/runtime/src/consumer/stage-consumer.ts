@@ -26,11 +26,14 @@ export type BatchBegun = {
 export type BatchEnded = {
   readonly fates: Readonly<Record<string, number>>;
   readonly ruleErrors: number;
-  /** What rules dropped; one rule and reason may stand there more than once. */
+  /** Drops by rules. One rule and reason may occur more than once. */
   readonly dropped: readonly DropCount[];
   /** Decisions of rules with state. One rule and decision may be there more than once. */
   readonly decided: readonly DecisionCount[];
-  /** Records between the saved position and the end of the partition when it was last read; null where the partition has gone elsewhere meanwhile. */
+  /**
+   * Records between the saved position and the end of the partition at the last read. Null if another process has the
+   * partition now.
+   */
   readonly lag: number | null;
 };
 
@@ -41,9 +44,12 @@ export type ConsumerWatch = {
   /** Called before a batch is handed to its stage; the answer is called once, with what came of it. */
   begun(batch: BatchBegun): (ended: BatchEnded | { readonly error: unknown }) => void;
   failed(report: { readonly group: string; readonly partition: number; readonly error: unknown }): void;
-  /** The partition stands still until a person has looked; the answer is called when it is no longer this process's. */
+  /**
+   * Called when a partition stops until a person acts. The returned function is called when this process gives the
+   * partition up.
+   */
   stopped(report: { readonly group: string; readonly topic: TopicName; readonly partition: number }): () => void;
-  /** The partition is no longer this process's: what it measured of it is not true any more. */
+  /** Called when this process gives a partition up, so that its measurements no longer apply. */
   left(report: { readonly group: string; readonly topic: TopicName; readonly partition: number }): void;
   /** The log no longer holds records that this group had not read. */
   skipped(report: { readonly group: string; readonly partition: number; readonly records: number }): void;
@@ -52,7 +58,10 @@ export type ConsumerWatch = {
 export type StageConsumerOptions<Output> = {
   readonly group: string;
   readonly topic: TopicName;
-  /** It handles at least the first record of a batch, unless `hasMore` says that it has more to do before. It gets the records that it leaves out again. */
+  /**
+   * Stage that processes the batches. It handles at least the first record, unless `hasMore` says that it has more to
+   * do before. Records that it leaves out are passed again.
+   */
   readonly stage: BatchStage<Output>;
   /** Where its outputs go. */
   readonly sink: OutputSink<Output>;
@@ -175,7 +184,7 @@ async function beginPartition<Output>(
       const ended = watch.begun({ stage: options.stage.name, group, topic, partition, records });
       try {
         let done = NOTHING_DONE;
-        // One large event can ask for many outputs: a few of them at a time keep what is held in memory bounded.
+        // One large event may need many outputs, so a few events at a time keep memory bounded.
         for (const slice of slicesOf(records, options.handleBytes ?? HANDLE_BYTES)) {
           for (let at = 0; at < slice.length && assigned;) {
             const some = await handleReadable(slice.slice(at));
@@ -223,7 +232,7 @@ function refuseForeign(stored: Checkpoint, log: EventLog, end: number): void {
 /** Input that a stage is handed at once. */
 const HANDLE_BYTES = 512 * 1024;
 
-/** Runs of records of at most so many bytes, or of one larger record, in order. */
+/** Splits records into runs of at most `maxBytes`, or of one larger record, in order. */
 function slicesOf<Item extends { readonly value: Uint8Array }>(items: readonly Item[], maxBytes: number): Item[][] {
   const slices: Item[][] = [];
   let bytes = Number.POSITIVE_INFINITY;

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Which methods an address takes, from the routes as they are registered: what tells 405 from 404. Route patterns of
- * names, parameters and a trailing wildcard are understood, which is all that our routes use.
+ * Returns the methods that a path accepts, from the registered routes, to distinguish 405 from 404. Understands static
+ * segments, parameters and a trailing wildcard, which is all that our routes use.
  */
 export function watchRoutes(app: FastifyInstance): (path: string) => readonly string[] {
   const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();

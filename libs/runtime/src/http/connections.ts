@@ -10,7 +10,7 @@ type Connection = {
   readonly neighbours: Neighbours;
   /** Requests that are worked on. */
   unanswered: number;
-  /** Those that came in one reading with them, in their order. */
+  /** Requests from the same read that wait, in order. */
   readonly waiting: (() => void)[];
   newest: ServerResponse | undefined;
   closed: boolean;
@@ -67,7 +67,7 @@ export function createConnections(bounds: Bounds, cut: (reason: CutReason) => vo
     const crowd = full ? mostOf(addresses.values(), neighbours) : neighbours;
     const [longest] = crowd.idle;
     cut('connections');
-    // It is counted until it has closed, and must not be chosen twice.
+    // The connection counts until it has closed, and must not be chosen twice.
     if (longest) crowd.idle.delete(longest);
     longest?.socket.destroy();
     return longest !== undefined;
@@ -136,7 +136,7 @@ function createRequests(bounds: Bounds, cut: (reason: CutReason) => void) {
   }
 
   function answered(connection: Connection): void {
-    // What was under way when a connection closed is counted there.
+    // Running requests of a closed connection are counted when it closes.
     if (connection.closed) return;
     connection.unanswered -= 1;
     ended(1);

@@ -1,7 +1,7 @@
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { readStaticFiles, sendStaticFile, type StaticFile } from './static-files.ts';
 
-/** By folder: in one process with all roles, both servers send the same bytes. */
+/** Files by folder. In a process with all roles, both servers share them. */
 const READ = new Map<string, readonly StaticFile[]>();
 
 function readDocs(folder: string): readonly StaticFile[] {

@@ -13,7 +13,7 @@ export type ReadinessCheck = {
 };
 
 export type HealthSources = {
-  /** Called for each `/readyz`, so it looks at facts at hand and asks nobody. */
+  /** Called for each `/readyz`, so it only reads facts in memory. */
   readonly checks?: () => readonly ReadinessCheck[];
   /** The metrics in Prometheus text format. Called at most once a second. */
   readonly metrics?: () => string | Promise<string>;
@@ -23,7 +23,7 @@ export type HealthSources = {
 
 export const HEALTH_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 
-/** Metrics are rendered again after this: it takes a while, and whoever asks more often learns no more. */
+/** Maximum age of rendered metrics, because rendering takes time and values change slowly. */
 const METRICS_FRESH_FOR: Duration = 1000;
 
 /**
@@ -89,7 +89,10 @@ const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1)$/;
 /** Headers added by proxies. Behind a proxy on this host every client would look local. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const;
 
-/** From here, not through a proxy, and not by a page whose own name was made to point here. */
+/**
+ * Returns true for a request from this machine itself, neither through a proxy nor from a page whose host name was
+ * pointed here.
+ */
 function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
   const from = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   if (!LOOPBACK.test(from) || FORWARDED.some((name) => headers[name] !== undefined)) return false;

@@ -1,29 +1,29 @@
 import type { Duration } from '@carillon/kernel';
 
-/** Bounds of one server against slow, many and large. */
+/** Limits of one server against slow, many and large requests. */
 export type HttpLimits = {
-  /** For a whole request to arrive, body included. */
+  /** Maximum time for a whole request to arrive, including the body. */
   readonly requestTimeout: Duration;
-  /** For the head of a request to arrive. */
+  /** Maximum time for the head of a request to arrive. */
   readonly headersTimeout: Duration;
   /** Maximum idle time of a connection. */
   readonly connectionTimeout: Duration;
-  /** From the head of a request to its answer. */
+  /** Maximum time from the head of a request to its response. */
   readonly handlerTimeout: Duration;
   /** How often the first two are looked at. */
   readonly checkInterval: Duration;
-  /** For a connection on which no request is under way. */
+  /** Maximum time that a connection stays open without a request. */
   readonly keepAliveTimeout: Duration;
   readonly maxRequestsPerSocket: number;
-  /** Requests of one connection that are worked on at once; while more have come, its socket is not read. */
+  /** Maximum concurrent requests per connection. While more have arrived, the socket is not read. */
   readonly maxUnansweredPerConnection: number;
   /** Requests of all connections that came with others in one reading and wait for their turn; beyond it the connection with the most is cut. */
   readonly maxWaitingRequests: number;
   readonly maxConnections: number;
-  /** From one IPv4 address, or from one IPv6 network of 64 bits. */
+  /** Maximum connections from one IPv4 address, or from one IPv6 /64 network. */
   readonly maxConnectionsPerAddress: number;
   readonly maxHeaderBytes: number;
-  /** For a body that fastify reads itself. */
+  /** Maximum bytes of a body that fastify reads itself. */
   readonly maxBodyBytes: number;
 };
 

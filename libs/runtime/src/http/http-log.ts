@@ -5,7 +5,7 @@ export type HttpLogFacts = {
   /** The route's pattern; null where there is none. */
   readonly route: string | null;
   readonly code: string;
-  /** What was thrown, for the logger to scrub. */
+  /** The thrown value, which the logger scrubs. */
   readonly error?: unknown;
   /** Number of requests in the line if it covers several. The other facts are those of the last request. */
   readonly count?: number;

@@ -6,7 +6,10 @@ export type PortHolder = { readonly pid: number; readonly command: string };
 
 const LISTENING = '0A';
 
-/** Who listens on a TCP port of this machine; null where the system does not tell (other systems, other users). */
+/**
+ * Finds the process that listens on a TCP port of this machine. Null if the system does not tell (other systems, other
+ * users).
+ */
 export async function findPortHolder(port: number): Promise<PortHolder | null> {
   const wanted = new Set((await Promise.all(['tcp', 'tcp6'].map((table) => inodesOf(table, port)))).flat());
   if (wanted.size === 0) return null;

@@ -18,7 +18,7 @@ export type RefusalLog = {
 type Sum = { count: number; last: HttpLogFacts; message: string; timer: NodeJS.Timeout };
 
 export function createRefusalLog(log: HttpLog): RefusalLog {
-  // By method, route and code, of which there are few.
+  // Sums by method, route and code, of which there are few.
   const sums = new Map<string, Sum>();
 
   function tellSum({ count, last, message }: Sum): void {

@@ -3,7 +3,7 @@ import { CarillonError, isCarillonError, type Duration } from '@carillon/kernel'
 import type { FastifyRequest } from 'fastify';
 import { formatBytes, type HttpLimits } from './http-limits.ts';
 
-/** What the framework throws, as far as it matters here. */
+/** Error of the framework, with the fields that are read here. */
 type FrameworkError = { readonly code?: unknown; readonly statusCode?: unknown; readonly validation?: unknown };
 
 /**

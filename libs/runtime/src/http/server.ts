@@ -16,7 +16,7 @@ import { createRefusalLog, type RefusalLog } from './refusal-log.ts';
 import { hasOneHost, requestFault } from './request-faults.ts';
 import { discardUnreadBody } from './unread-body.ts';
 
-/** One answered request: what counters and histograms are fed with. */
+/** A request with its response, as input of counters and histograms. */
 export type AnsweredRequest = {
   /** The route's pattern, never the address itself: it may hold ids and query strings. */
   readonly route: string;
@@ -111,7 +111,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     done(null, payload);
   });
   if (options.answered) reportAnswers(app, options.answered);
-  // As the hooks: a flood is refused through here.
+  // Like the hooks, because the refusals of a flood pass here.
   app.setErrorHandler((error, { routeOptions: { bodyLimit: maxBodyBytes } }, reply) =>
     refuse(reply, requestFault(error, { ...limits, maxBodyBytes })),
   );
@@ -128,17 +128,20 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-/** By reply and not on it: what the framework itself refuses has a reply without decorators. */
+/**
+ * Refusals by reply instead of a field on it, because replies to requests that the framework refuses have no
+ * decorators.
+ */
 const REFUSALS = new WeakMap<FastifyReply, CarillonError>();
 
-/** Why a request was refused; null: it was not. */
+/** Returns why a request was refused. Null if it was not. */
 export const refusalOf = (reply: FastifyReply): CarillonError | null => REFUSALS.get(reply) ?? null;
 
 /** Answers with the problem of an error. */
 export function sendProblem(reply: FastifyReply, error: CarillonError): FastifyReply {
   const answer = problemOf(error, reply.request.id);
   REFUSALS.set(reply, error);
-  // As text it goes out in one piece with its head; with a serializer the framework leaves the media type as it is.
+  // A text is sent in one piece with the head. The serializer keeps the framework from changing the media type.
   return reply.code(answer.status).headers(answer.headers).serializer(asItIs).send(JSON.stringify(answer.body));
 }
 
@@ -183,7 +186,7 @@ function openServer(handler: RequestListener, limits: HttpLimits, connections: C
   return server;
 }
 
-/** One for all: the stack of each would be most of what refusing costs. */
+/** One shared error, because capturing a stack for each would be most of the cost of refusing. */
 const NOWHERE = new CarillonError('not_found', 'There is nothing at this path. Check the URL.');
 
 /** The path is there but not with this method, or it is not there at all. */
@@ -244,7 +247,7 @@ async function listen(app: FastifyInstance, options: HttpServerOptions, limits: 
     throw await portInUse(options, error);
   }
   const bound = app.server.address() as AddressInfo;
-  // Listening everywhere is no address to go to: whoever reads it here reaches it on this machine.
+  // The wildcard address cannot be opened. Readers on this machine reach the server at the loopback address.
   const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return { address: `http://${isIPv6(reached) ? `[${reached}]` : reached}:${bound.port}`, port: bound.port };
 }

@@ -31,8 +31,8 @@ export type StaticFile = {
 const HASHED = /-[\w-]{8}\.\w+$/;
 
 /**
- * Reads all files below a folder whose type is known, once: the list is closed, so no path of a request reaches the disk, and
- * a new build does not mix with the one that is served. Empty if the folder does not exist.
+ * Reads all files of known types below a folder once. The list is closed, so no request path reaches the disk, and a
+ * new build does not mix with the served one. Empty if the folder does not exist.
  */
 export function readStaticFiles(folder: string): readonly StaticFile[] {
   const build = resolveBuild(folder);

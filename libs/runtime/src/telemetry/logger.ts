@@ -47,7 +47,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       try {
         lines[level](safeFields(fields), '%s', cut(scrub(message), 500));
       } catch {
-        // A line that cannot be written must not stop the work that it tells about.
+        // A line that cannot be written must not stop the work that it reports.
       }
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };

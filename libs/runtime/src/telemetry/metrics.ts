@@ -12,7 +12,10 @@ import { scrub } from './scrub.ts';
 export type CounterSeries = { inc(by?: number): void };
 export type GaugeSeries = {
   set(value: number): void;
-  /** Asks for the value whenever the metrics are read, instead of `set`; for what is known but changes too often to tell. */
+  /**
+   * Registers a function that is called whenever the metrics are read, instead of `set`. For values that change too
+   * often to report.
+   */
   read(source: () => number): void;
   /** Ends the series: what no longer exists must not keep its last value. */
   remove(): void;

@@ -17,8 +17,8 @@ export function scrub(text: string): string {
 }
 
 /**
- * For text that others wrote, such as the message of a vendor's error: it may quote a body. Data in it (JSON, markup, quoted prose) is
- * taken out too, and only its first line is kept.
+ * Scrubs text written by others, such as a vendor's error message, which may quote a body. Removes data in it (JSON,
+ * markup, quoted prose), and all but its first line.
  */
 export function scrubForeign(text: string): string {
   let clean = shortened(text);
@@ -81,7 +81,7 @@ const PHONES: readonly RegExp[] = [
   /(?<![\w.-])\d{10,15}(?![\w-])/g,
 ];
 
-/** What the engine's JSON parser says quotes the text that it could not read. */
+/** Errors of the JSON parser quote the text that could not be parsed. */
 const NOT_JSON = /,\s*(?:\.{3})?"[^]*"(?:\.{3})? is not valid JSON/g;
 const QUOTED_PROSE: readonly RegExp[] = [
   /"(?:[^"\n]*\s[^"\n]*|[^"\n]{65,})"/g,

@@ -21,11 +21,14 @@ export type SpanOptions = {
   readonly traceparent?: string | null | undefined;
   readonly kind?: SpanKind | undefined;
   readonly attributes?: SpanAttributes | undefined;
-  /** For a batch, which has no one parent: the traceparents of its records. With links, the span is recorded only if one is sampled. */
+  /**
+   * Traceparents of a batch's records, because a batch has no single parent. With links, the span is recorded only if
+   * one is sampled.
+   */
   readonly links?: readonly (string | null | undefined)[] | undefined;
 };
 
-/** One piece of work in a trace. Every span has a traceparent to hand on, recorded or not. */
+/** One unit of work in a trace. Every span has a traceparent to pass on, whether it is recorded or not. */
 export type Span = {
   readonly recording: boolean;
   /** Value for subsequent calls and records. An unrecorded span returns the incoming value. */

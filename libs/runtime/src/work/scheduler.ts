@@ -27,7 +27,10 @@ export type WorkPolicy<Work> = {
    */
   readonly laneOf: (work: Work) => string;
   readonly bounds: WorkBounds;
-  /** Null if nothing can run in the lane now. Waiting work then stays in the store, and leases are released. */
+  /**
+   * Returns the limits of a lane, or null if its work cannot run now. Waiting work then stays in the store, and its
+   * leases are released.
+   */
   readonly limits: (lane: Lane<Work>) => LaneLimits | null;
   /** Picks the pieces of the next call; none to wait for more and be called again soon. */
   readonly pick?: (waiting: readonly Waiting<Work>[], lane: Lane<Work>) => readonly Waiting<Work>[];
@@ -149,7 +152,7 @@ export function startScheduler<Work>(policy: WorkPolicy<Work>, ports: SchedulerP
     readOn(lane, call);
   }
 
-  /** Nothing can run now: releases leases and leaves waiting work in the store. */
+  /** Nothing can run in the lane now: releases leases and leaves waiting work in the store. */
   function empty(lane: Lane<Work>): void {
     for (const owner of lanes.clear(lane)) more.add(owner);
     leasing?.giveBack(lane);
