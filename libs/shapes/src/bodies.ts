@@ -24,10 +24,10 @@ import type { emailTemplateShape } from './template-shape.ts';
 /** The body of each kind of resource, with the names of the files: what `export` writes is what the log holds. */
 export type ResourceBodies = { [Kind in keyof typeof RESOURCE_SHAPES]: Of<(typeof RESOURCE_SHAPES)[Kind]> };
 export type ResourceKind = keyof ResourceBodies;
-/** What each kind of file holds. */
+/** Content of each kind of file. */
 export type FileBodies = { [Kind in FileKind]: Of<(typeof FILE_SHAPES)[Kind]> };
 
-/** What a process reads of carillon.yaml when it starts. */
+/** Settings of carillon.yaml that a process reads when it starts. */
 export type StartSettings = Of<z.ZodObject<typeof startKeys>>;
 
 export type AccountBody = ResourceBodies['account'];
@@ -81,10 +81,10 @@ export type RuleBody = Of<typeof ruleShape>;
 /** An account of the deployment, one of several. */
 export type NamedAccount = Of<typeof namedAccountShape>;
 export type SecretReference = Of<typeof secret>;
-/** Who may send. Only a stream of its own has `webhook_secret`. */
+/** Credentials that may send. Only a stream that belongs to one rule has `webhook_secret`. */
 export type Security = Of<typeof streamSecurity>;
 export type WorkspaceLimitBody = Of<typeof workspaceLimitShape>;
-/** What a stream reads of a source. */
+/** Tables or topics of a source that a stream reads. */
 export type StreamFrom = Of<typeof fromShape>;
-/** What both kinds of event stream may set. */
+/** Settings that both kinds of event streams have. */
 export type StreamSettings = Of<z.ZodObject<typeof streamSettings>>;

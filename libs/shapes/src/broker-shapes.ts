@@ -9,7 +9,7 @@ type SaslForms = Readonly<
   Record<'mechanism' | 'username' | 'password', NonNullable<Parameters<typeof said>[1]['form']>>
 >;
 
-/** How brokers are told who connects. `password` describes where the password is kept. */
+/** Returns the shape of the credentials for brokers. `password` describes where the password is stored. */
 export const saslOf = (password: string, forms?: SaslForms) =>
   keys({
     mechanism: said(z.enum(['plain', 'scram-sha-256', 'scram-sha-512']), {

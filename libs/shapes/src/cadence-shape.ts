@@ -65,7 +65,7 @@ export const notificationLimitShape = keys({
   }),
 });
 
-/** The same across all notifications of a workspace that are not transactional. */
+/** A limit across all notifications of a workspace that are not transactional. */
 export const workspaceLimitShape = keys({
   ...limitKeys,
   category: said(slug.exactOptional(), {
@@ -145,7 +145,7 @@ export const notificationCadence = keys({
   digest: said(digestShape.exactOptional(), { description: 'Several messages to one address become one.' }),
 });
 
-/** The same for all messages of a workspace that are not transactional. */
+/** Cadence settings for all messages of a workspace that are not transactional. */
 export const workspaceCadence = keys({
   limits: said(z.array(workspaceLimitShape).max(LIMIT_BOUNDS.limits, fewEnough).exactOptional(), {
     description:

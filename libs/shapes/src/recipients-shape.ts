@@ -78,5 +78,5 @@ export const lookupRecipients = keys({
   }),
 });
 
-/** Who is told: named by the event, or looked up at a partner. */
+/** Recipients of a rule: named by the event, or looked up at a partner. */
 export const recipients = z.discriminatedUnion('from', [eventRecipients, lookupRecipients]);

@@ -7,7 +7,7 @@ import { CHANGE_OPS, DEFAULTS } from './values.ts';
 
 const EVENT_PATH = /^[a-z0-9-]+\/[a-z0-9-]+\.[a-z0-9-]+$/;
 
-/** What starts a rule in place of events of a stream. */
+/** Cohort event that starts a rule instead of events of a stream. */
 export const cohortShape = keys({
   integration: said(slug, {
     description: 'Name of the analytics platform (integrations/<name>.yaml).',

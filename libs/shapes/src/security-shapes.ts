@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { duration, expression, keys, said, secret, slug, text } from './shape-parts.ts';
 import { DEFAULTS, JWT_ALGORITHMS } from './values.ts';
 
-/** Who may send: the part of streams and notifications that says so, and the JWT providers that it may name. */
+/** Security settings of streams and notifications (who may send), and the JWT providers that they name. */
 
 const CLAIM_NAME = /^(?!__proto__$|constructor$)[^\s"\\]{1,200}$/;
 

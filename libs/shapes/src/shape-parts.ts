@@ -2,13 +2,13 @@ import { parseDuration } from '@carillon/kernel';
 import { z } from 'zod';
 import { CALENDAR_PERIODS } from './values.ts';
 
-/** What the shapes of the files are put together from. Messages of formats say what is expected. */
+/** Building blocks of the shapes of files. Messages of formats say what is expected. */
 
 type Words = {
   readonly description: string;
   /** The value that counts where the key is left out. */
   readonly default?: unknown;
-  /** What counts where the key is left out, when that is no fixed value. */
+  /** Default as text, if the default is no fixed value. */
   readonly otherwise?: string;
   readonly example?: unknown;
   /** How the portal's form asks for the key. A key without it is set in files and through the API only. */
@@ -54,7 +54,7 @@ export const expression = () => {
     .union([z.string().trim().min(1).max(4096), z.boolean(), z.number()], { error: 'an expression (CEL)' })
     .transform(String)
     .meta({ kind: 'expression' });
-  // By definition, which copies of the schema share: `meta` makes copies.
+  // Stored by definition, because `meta` copies schemas and the copies share it.
   expressionLeaves.add(leaf.def);
   return leaf;
 };
@@ -99,7 +99,10 @@ const isPublic = (address: string): boolean => {
   return bare && !/[?#@]/.test(address) && (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname)));
 };
 
-/** Where others reach us. What they sign and what we send them goes over it, so only this machine may do without TLS. */
+/**
+ * Schema of the deployment's public URL, under which recipients and providers reach Carillon. Providers sign this URL,
+ * and messages link to it, so plain http is only allowed on a loopback address.
+ */
 export const publicUrl = z
   .string()
   .max(500, { error: 'at most 500 characters' })
@@ -108,7 +111,10 @@ export const publicUrl = z
       'an https address such as https://notify.example.com, without user, query and fragment (http only on 127.0.0.1)',
   });
 
-/** The same of a page, which is always served at the root: its cookies would reach what else is served there. */
+/**
+ * The public URL of pages, which must be at the root, because the cookies of pages below a path would reach other
+ * applications on the host.
+ */
 export const publicOrigin = publicUrl.refine((address) => !URL.canParse(address) || new URL(address).pathname === '/', {
   error: 'an address without a path, such as https://carillon.example.com',
 });

@@ -20,8 +20,8 @@ import {
 import { workspaceShape } from './workspace-shape.ts';
 
 /**
- * The shape of every configuration resource, with the words that the reference and the editors' schemas are made from.
- * Messages of formats say what is expected; whoever reads input puts them into sentences.
+ * Shapes of all configuration resources, with the texts for the reference and the schemas of editors. Messages of
+ * formats say what is expected, and readers of input build sentences from them.
  */
 
 /** The part of carillon.yaml that `apply` puts into force; the rest is read when a process starts. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { between, keys, said, secret, slug, text, url } from './shape-parts.ts';
 
-/** A domain of addresses, as it stands behind the @. */
+/** A domain of addresses, as after the @. */
 const domain = z
   .string()
   .max(253, { error: 'at most 253 characters' })

@@ -22,8 +22,8 @@ const username = said(text(256).exactOptional(), { description: 'User name, if t
 const password = said(secret.exactOptional(), { description: 'Reference to the password: an environment variable.' });
 
 /**
- * Keys of carillon.yaml that tell a process where its log and stores are. They are read when it starts (`--config`), each
- * after its variable; `apply` passes over them.
+ * Keys of carillon.yaml with the location of log and stores. A process reads them when it starts (`--config`), after
+ * the environment variables. `apply` ignores them.
  */
 export const startKeys = {
   backend: said(z.enum(['embedded', 'cluster']).exactOptional(), {

@@ -17,7 +17,7 @@ const rate = keys({
 });
 const { rate_per_credential: TOKEN_RATE } = DEFAULTS.token_stream;
 
-/** What shared streams and those of rules may set alike. */
+/** Settings that shared streams and streams of rules have in common. */
 export const streamSettings = {
   cors_origins: said(z.array(origin).exactOptional(), {
     description: 'Origins of web pages that may send events from a browser. None unless named.',

@@ -40,7 +40,7 @@ const emailBodies = {
   text: bodyOf('Text of the message'),
 };
 
-/** Languages of a channel's template, each whole: it has every part that the one without a language has. */
+/** Languages of a channel's template. Each language has every part of the template without language. */
 const inLanguages = <Shape extends z.ZodType>(shape: Shape) => z.record(z.string().refine(isLocale), shape);
 
 export const emailTemplateShape = keys({
@@ -112,8 +112,8 @@ export const pushHead = {
 export const pushTemplateShape = keys({ ...pushHead, locales: inLanguages(pushVariantShape).exactOptional() });
 
 /**
- * By channel. A folder keeps them in files of their own: email.yaml, email.html or email.mjml, and email.txt; sms.txt;
- * push.yaml; and the same for each language, such as sms.de.txt.
+ * Template by channel. A folder stores it in separate files: email.yaml, email.html or email.mjml, and email.txt;
+ * sms.txt; push.yaml; and a file per language, such as sms.de.txt.
  */
 export const templateShape = keys({
   email: emailTemplateShape.exactOptional(),
@@ -121,7 +121,7 @@ export const templateShape = keys({
   push: pushTemplateShape.exactOptional(),
 }).refine((body) => Object.keys(body).length > 0, { error: 'email, sms or push' });
 
-/** What stands around the bodies of emails, `{{{body}}}` in the place of each: one file for each kind of body. */
+/** Layout around the bodies of emails, with `{{{body}}}` in their place: one file per kind of body. */
 export const layoutShape = keys({
   html: bodyOf('HTML around an html body'),
   mjml: bodyOf('MJML around an mjml body'),

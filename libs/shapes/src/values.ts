@@ -4,8 +4,8 @@
  */
 
 /**
- * Signatures that a public key verifies. No HS*: with those whoever knows the public key could sign (RFC 8725, 2.1);
- * and no `none`.
+ * Signature algorithms with public keys. HS* is excluded, because anyone with the public key could sign (RFC 8725,
+ * 2.1), and so is `none`.
  */
 export const JWT_ALGORITHMS = [
   'RS256',
@@ -29,28 +29,30 @@ export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 
 /** Windows of a frequency limit that go by the calendar: `calendar day` and so on. */
 export const CALENDAR_PERIODS = ['day', 'week', 'month'] as const;
-/** What a frequency limit may say. The shortest keeps what is remembered of a person small. */
+/** Bounds of frequency limits. The minimum period keeps the stored entries per person few. */
 export const LIMIT_BOUNDS = { max: 1000, shortest: '1m', longest: '92d', limits: 20 } as const;
 
-/** What `after`, `after_last` and a `cooldown` of a rule may say. A deadline of `at` is at most as far ahead as the longest. */
+/**
+ * Bounds of `after`, `after_last` and `cooldown` of a rule. A deadline of `at` is at most as far ahead as the longest.
+ */
 export const WAIT_BOUNDS = { shortest: '1s', longest: '366d' } as const;
-/** What `forget_after` of a stream may say. */
+/** Bounds of `forget_after` of a stream. */
 export const FORGET_BOUNDS = { shortest: '1d', longest: '3650d' } as const;
-/** What `grace` of a stream may say. */
+/** Bounds of `grace` of a stream. */
 export const GRACE_BOUNDS = { shortest: '1s', longest: '1h' } as const;
 /** Rules of a stream that count, wait or cool down. They share one memory of each entity, of at most 128 KiB. */
 export const MAX_REMEMBERING_RULES = 64;
-/** What the totals of a rule may say. The windows are those of limits. */
+/** Bounds of the totals of a rule. The windows are those of limits. */
 export const TOTAL_BOUNDS = { shortest: LIMIT_BOUNDS.shortest, longest: LIMIT_BOUNDS.longest, totals: 16 } as const;
 /** Samples of a rolling total, and different values of a total by the calendar, that are kept of an entity. */
 export const MAX_SAMPLES = 500;
 /** The `cooldown` that ends at an event for which `when` is false. */
 export const UNTIL_FALSE = 'until_false';
 
-/** What can happen to a row. `snapshot`: a connector read a row that was there already. */
+/** Kinds of changes of a row. `snapshot`: a connector read an existing row. */
 export const CHANGE_OPS = ['create', 'update', 'delete', 'snapshot'] as const;
 
-/** What the events of a stream are written as. */
+/** Formats of a stream's events. */
 export const STREAM_FORMATS = ['json', 'debezium'] as const;
 
 /** Retention without an end. */
@@ -71,7 +73,7 @@ export type Retained = (typeof RETAINED)[number];
 /** Topics that always stay: old events are read by old configurations, and no opt-out is forgotten. */
 export const ALWAYS_KEPT = ['config', 'consents'] as const;
 
-/** What counts where a key is left out. Durations as in files. */
+/** Defaults of absent keys. Durations as in files. */
 export const DEFAULTS = {
   notification: {
     enabled: true,

@@ -6,7 +6,7 @@ import { keys, said, slug, text } from './shape-parts.ts';
 const timeZone = z.string().refine(isTimeZone, { error: 'a time zone such as Europe/Berlin' });
 const locale = z.string().refine(isLocale, { error: 'a language tag such as en or de-AT' });
 
-/** What people opt out of together. It may be empty: then its name is all that people see. */
+/** A category: notifications that people opt out of together. If it is empty, people only see its name. */
 export const categoryShape = keys({
   name: said(text(100).exactOptional(), {
     description: 'Name for people, on the page of their choices.',

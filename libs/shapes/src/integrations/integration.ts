@@ -6,13 +6,15 @@ import { keys, said } from '../shape-parts.ts';
 type SecretReference = { readonly secret: string };
 
 /**
- * What Carillon does with an integration. `partner`: calls it to look people up. `cohort_webhook`: takes its messages about
- * cohorts. `cohort_api`: asks it for cohorts. `database`: reads its tables, and makes events of their changes. `topics`: reads its
- * topics, and makes events of their records.
+ * Role of an integration. `partner`: Carillon calls it to look people up. `cohort_webhook`: it sends messages about
+ * cohorts. `cohort_api`: Carillon polls it for cohorts. `database`: Carillon reads its tables, and makes events of
+ * their changes. `topics`: Carillon reads its topics, and makes events of their records.
  */
 export type IntegrationRole = 'partner' | 'cohort_webhook' | 'cohort_api' | 'database' | 'topics';
 
-/** The group of each role: who names recipients, who has cohorts, and what streams read. */
+/**
+ * Group of each integration role: partners name recipients, cohort platforms supply cohorts, and streams read sources.
+ */
 export const INTEGRATION_GROUPS = {
   partner: 'partner',
   cohort_webhook: 'cohorts',
@@ -36,9 +38,9 @@ type Definition<
   readonly summary: string;
   /** One sentence for the reference. */
   readonly description: string;
-  /** What the user enters at the other side, in the portal. Null if nothing. */
+  /** Text in the portal: what the user has to enter at the other system. Null if nothing. */
   readonly setup: string | null;
-  /** What the check does, in the portal. */
+  /** Text in the portal about the check. */
   readonly checkNote: string;
   /** States of its calls. Left out if Carillon calls nothing. */
   readonly states?: readonly State[];
@@ -72,7 +74,7 @@ export function defineIntegration<
   };
 }
 
-/** An integration kind whose functions take a body of any kind. Callers pass bodies of its own kind only. */
+/** An integration kind whose functions are typed for a body of any kind. Callers must pass bodies of the same kind. */
 export type Integration<Body> = Omit<
   Definition<string, IntegrationRole, string, z.core.$ZodLooseShape, Body>,
   'states'

@@ -48,7 +48,7 @@ export const smsSender = z
 /** Segments of a text that an SMS account sends unless it says otherwise. */
 export const DEFAULT_MAX_SEGMENTS = 6;
 
-/** Keys of every SMS account: the domain reads them whatever the kind is. */
+/** Keys of every SMS account, which the domain reads for all kinds. */
 export const smsKeys = {
   allow: said(
     z

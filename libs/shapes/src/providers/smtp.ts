@@ -4,7 +4,7 @@ import { keys, said, secret, sender, text } from '../shape-parts.ts';
 import { count, rate, secretField } from './account-keys.ts';
 import { defineProvider } from './provider.ts';
 
-/** Who reports what became of a message after the server had taken it, and how we know that it is them. */
+/** Reporter of a message's fate after the server accepted it, and how the reports are verified. */
 const receiptsShape = z.discriminatedUnion('kind', [
   keys({
     kind: said(z.literal('ses'), { description: 'Amazon SES, through a topic of SNS.' }),
@@ -55,7 +55,7 @@ const domain = z
     error: 'a domain such as shop.example.com',
   });
 
-/** Text of one line: a name of a server or of a user with a line break in it could become a command. */
+/** Text of one line. A line break in a server or user name could become a command. */
 const oneLine = (max: number, form: RegExp, words: string) => text(max).regex(form, { error: words });
 const HOST = /^[^\s/@\p{Cc}]+$/u;
 const USER = /^\P{Cc}+$/u;
