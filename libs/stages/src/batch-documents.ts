@@ -1,6 +1,6 @@
 import type { FencedWrite } from '@carillon/ports';
 
-/** Documents that are read or written at once: what others write waits behind no more than these. */
+/** Maximum documents per read or write, so that other writes do not wait long. */
 const BATCH_SIZE = 100;
 
 /**
@@ -17,7 +17,7 @@ export class BatchDocuments<Document> {
     this.#keyOf = keyOf;
   }
 
-  /** Each is read once: what the batch has changed since is not read over. */
+  /** Each document is read once, so that changes of the batch are not overwritten by a later read. */
   async load(keys: Iterable<string>, read: (some: readonly string[]) => Promise<readonly Document[]>): Promise<this> {
     const unknown = [...new Set(keys)].filter((key) => !this.#asked.has(key) && !this.#held.has(key));
     for (const some of chunksOf(unknown)) {
@@ -27,7 +27,7 @@ export class BatchDocuments<Document> {
     return this;
   }
 
-  /** As the batch has left it so far. */
+  /** Returns the document with the changes of the batch so far. */
   get(key: string): Document | undefined {
     return this.#held.get(key);
   }

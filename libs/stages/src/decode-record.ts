@@ -13,7 +13,7 @@ export async function decodeRecord<T>(codec: RecordCodec<T>, bytes: Uint8Array):
 
 export type Decoded<T> = { readonly record: LogRecord; readonly decoded: Result<T, DecodeError> };
 
-/** The same for a batch, one after another: the first of an unknown schema asks for all of them. */
+/** Decodes a batch in sequence. The first record of an unknown schema fetches the schema for all. */
 export async function decodeRecords<T>(
   codec: RecordCodec<T>,
   records: readonly LogRecord[],

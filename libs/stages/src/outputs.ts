@@ -49,7 +49,7 @@ const evaluationRecord = (evaluation: Evaluation, codecs: Pick<RecordCodecs, 'ev
   headers: {},
 });
 
-/** What judging came to, as records of the live topics. */
+/** Encodes the outputs of evaluations as records of the live topics. */
 export const createEncoder =
   (ports: Places & { readonly codecs: Pick<RecordCodecs, 'intent' | 'trigger' | 'evaluation'> }) =>
   (output: EvaluationOutput): NewRecord => {

@@ -3,8 +3,8 @@ import { CarillonError, err, ok, type Result } from '@carillon/kernel';
 export const LONGEST_IDEMPOTENCY_KEY = 255;
 
 /**
- * The key as it may make an event id: 1 to 255 visible ASCII characters. Two headers arrive joined by a comma and a
- * space, and so are refused: which of them was meant is not ours to guess. Null: none was sent.
+ * Reads an idempotency key that becomes the event id: 1 to 255 visible ASCII characters. Two headers arrive joined by a
+ * comma and a space and are refused, because it is unknown which was meant. Null if none was sent.
  */
 export function readIdempotencyKey(header: string | null): Result<string | null, CarillonError> {
   if (header === null) return ok(null);

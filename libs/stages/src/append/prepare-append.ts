@@ -19,12 +19,12 @@ export type EventIdentity = readonly ['http', key: string] | readonly ['cloudeve
 /** A request that has passed every check before its body, and the body as it was read. */
 export type AppendRequest = {
   readonly stream: EventStream;
-  /** As received; these are what the log keeps. */
+  /** Bytes as received, which the log stores unchanged. */
   readonly bytes: Uint8Array;
   readonly body: JsonObject;
   /** Null: the event gets an id of its own. */
   readonly identity: EventIdentity | null;
-  /** Who sent it, for the audit: kind and name of the credential, never the credential. */
+  /** Sender for the audit: kind and name of the credential, never the credential itself. */
   readonly principal: string;
   /** The header, or null where none was sent. */
   readonly traceparent: string | null;
@@ -44,8 +44,9 @@ export const TIME_AHEAD = 60_000;
 const LONGEST_KEY = 1024;
 
 /**
- * Append (flow table, stage 1): the record of a source event, its bytes unchanged and its routing facts in headers, so
- * that nobody computes them again. The same stream and identity give the same id; without an identity it is fresh, and sorts by its time.
+ * Builds the record of a source event (flow table, stage 1), with its bytes unchanged and its routing facts in headers,
+ * so that no reader computes them again. Equal stream and identity give the same id. Without an identity the id is new,
+ * and sorts by time.
  */
 export function prepareAppend(
   request: AppendRequest,

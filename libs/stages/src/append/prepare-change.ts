@@ -26,9 +26,9 @@ export type ChangeResult = 'appended' | 'without_key' | 'dead_letter' | 'skipped
 export type PreparedChange = {
   readonly record: NewRecord;
   readonly result: Exclude<ChangeResult, 'skipped'>;
-  /** Records that it stands for, as of a batch that cannot be unpacked. Defaults to 1. */
+  /** Number of records that this one represents, such as those of an unreadable batch. Defaults to 1. */
   readonly count?: number;
-  /** What the dead letter says, and the code of the limit. Present in each dead letter. */
+  /** Detail of the dead letter, and the code of the limit. Present for each dead letter. */
   readonly refusal?: Refusal;
   /** Why the change cannot be processed, for the log of the engine. Absent if it can, or if it is above a limit. */
   readonly error?: unknown;
@@ -114,7 +114,10 @@ function recordOf(change: Change, placed: Placed, ports: ChangePorts): PreparedC
   return { record, result: entity === null ? 'without_key' : 'appended' };
 }
 
-/** Leaves out the columns that never reach the log. Those whose names no object may have are unknown. */
+/**
+ * Removes the columns that the stream excludes (`without`). Columns whose name no JSON object may have are removed too,
+ * and listed as unknown.
+ */
 function keptColumns(change: Change, { without }: TableOfStream): Change {
   const { event, previous } = change;
   const forbidden = FORBIDDEN_NAMES.filter(

@@ -5,7 +5,7 @@ import type { NewRecord } from '@carillon/ports';
 import { deadLetterRecord } from '../dead-letters.ts';
 import { prepareChange, type ChangePorts, type ChangeResult, type Refusal } from './prepare-change.ts';
 
-/** Who posted an envelope to which stream. */
+/** An envelope that a client posted to a stream. */
 export type PostedEnvelope = {
   readonly stream: EventStream;
   /** Kind and name of the credential, never the credential. */
@@ -18,7 +18,7 @@ export type PreparedEnvelope = {
   readonly id: EventId;
   readonly record: NewRecord;
   readonly result: ChangeResult;
-  /** Why the change is a dead letter and no event. Null: it is an event. */
+  /** Why the change becomes a dead letter. Null if it is an event. */
   readonly refusal: Refusal | null;
   readonly error?: unknown;
 };

@@ -10,9 +10,9 @@ export type ReceiptRecordPorts = {
 };
 
 /**
- * A proved report as it goes onto the log. `account` is the key of the account that the proof belongs to; null for mail
- * that came back. The same report always makes the same id. Without a token that is ours it goes onto the log as well:
- * the delivery role parks it, and a person sees it.
+ * Builds the log record of a verified report. `account`: key of the account that the proof belongs to, null for a
+ * bounce mail. Equal reports get equal ids. A report without a token of ours is appended too; the delivery role parks
+ * it for a person.
  */
 export function receiptRecord(
   report: Report,
@@ -28,8 +28,8 @@ export function receiptRecord(
 }
 
 /**
- * Makes the log record of a person's reply to an account's number. All replies of one address go to one partition,
- * because of STOP and START the later one counts.
+ * Builds the log record of a person's reply to an account's number. All replies of one address go to one partition,
+ * because the later one of STOP and START counts.
  */
 export function inboundRecord(
   { source, eventId, address, wish }: InboundWish,

@@ -14,10 +14,10 @@ import {
 import { ERASED, type Ids, type LogRecord, type NewRecord } from '@carillon/ports';
 
 /**
- * Number of the way in which events are judged; raised when the same log would give other intents (promise 6).
- * 2: an event and each rule of it have a budget of steps, addresses have one canonical form, and CEL takes what it refused.
- * 3: events may be changes of a database. Since 3, an engine stops at markers with a higher number.
- * 4: rules look at more than one event, and wait.
+ * Version of the evaluation's semantics, raised when the same log would give other intents (promise 6). 2: an event and
+ * each of its rules have a step budget, addresses have one canonical form, and CEL accepts what it refused before. 3:
+ * events may be changes of a database. Since 3, an engine stops at markers with a higher number. 4: rules look at more
+ * than one event, and wait.
  */
 export const ENGINE_SEMANTICS = 4;
 

@@ -24,14 +24,14 @@ export async function publishVerdict(decided: AskTask, ports: VerdictPorts): Pro
   if (verdict.kind === 'answered') await ports.log.append([lookupRecord(verdict.lookup, ports)]);
   else {
     const { partition, offset, key } = decided.asking.origin;
-    // As it was on the log, so that a redrive finds what it would have found.
+    // The record is restored as it was on the log, so that a redrive gets the original.
     const record: LogRecord = { ...triggerRecord(trigger, ports), partition, offset, key, time: 0 };
     const letter = deadLetterOf('ask', record, verdict.reason, verdict.detail, ports);
     deadLetterId = letter.id;
     await ports.log.append([deadLetterRecord(letter, ports)]);
   }
   const asking = afterPublishing(decided.asking, deadLetterId);
-  // Stale: somebody else has put it there too, and ended it.
+  // Stale means that another process has appended the outcome too, and ended the task.
   await moveTask(decided, { asking, nextAt: ports.clock.now(), leaseUntil: null, done: true }, ports.tasks);
 }
 

@@ -21,11 +21,11 @@ export type MadeCall = {
   readonly startedAt: Instant;
   readonly endedAt: Instant;
   readonly answer: PartnerAnswer;
-  /** Should it have refused: it refuses everybody just now, so that this counts for each. */
+  /** True if a refusal applies to every call now, and so to each trigger of this one. */
   readonly toEverybody: boolean;
 };
 
-/** What is decided is found before all that waits to be asked: it needs no partner, only the log. */
+/** Decided tasks come before all tasks that wait for a call, because they need no partner, only the log. */
 const DECIDED: Instant = 0;
 /** How soon a call that was not made is tried again. */
 const NOT_MADE_PAUSE: Duration = 500;
@@ -100,7 +100,7 @@ async function settleEach(
     shared.map(async (one) => {
       const { asking, nextAt } = settle(one);
       const deadline = one.task.deadline ?? Number.POSITIVE_INFINITY;
-      // What is decided keeps its lease until it is on the log.
+      // A decided task keeps its lease until its outcome is on the log.
       const lease = asking.verdict ? {} : { leaseUntil: null };
       const dueAt = asking.verdict ? DECIDED : Math.min(nextAt, deadline);
       const moved = await moveTask(one, { asking, nextAt: dueAt, ...lease }, ports.tasks);
@@ -122,7 +122,7 @@ const evidenceOf = (
   sharedBy: number,
 ): CallEvidence => ({ at: startedAt, callId, outcome, status, detail, took: endedAt - startedAt, sharedBy });
 
-/** Takes the leases of these; those that somebody else moved meanwhile are not in the answer. */
+/** Takes the leases of tasks. Returns those that no other process moved meanwhile. */
 export async function leaseTasks(
   wanted: readonly AskTask[],
   until: Instant,

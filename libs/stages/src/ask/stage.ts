@@ -19,8 +19,9 @@ export type AskPorts = {
 export const REDRIVE_HEADER = 'redrive';
 
 /**
- * First half of asking (flow table, stage 3a): takes triggers into custody. A known trigger stays unchanged even if it
- * is done, so that a repeated record causes no second call; only a redrive opens a parked one.
+ * Creates the first stage of partner calls (flow table, stage 3a), which takes triggers into custody. A trigger already
+ * in custody stays unchanged, even after its call, so that a record read twice causes no second call. Only a redrive
+ * reopens a parked trigger.
  */
 export function createAskStage(ports: AskPorts): BatchStage {
   const { tasks, codecs, clock } = ports;
@@ -35,7 +36,7 @@ export function createAskStage(ports: AskPorts): BatchStage {
     return { task: newTask({ ...trigger, notAfter }, asking, clock.now()), asking };
   }
 
-  /** Opens a parked trigger again; anything else stays as it is. */
+  /** Opens a parked trigger again. Any other trigger stays unchanged. */
   async function reopen(record: LogRecord, trigger: Trigger): Promise<RecordFate> {
     const known: RecordFate = { kind: 'dropped', reason: 'known' };
     const redrive = record.headers[REDRIVE_HEADER];

@@ -13,7 +13,7 @@ export const askQueue = ({ workspace, integration }: Partner): TaskQueue => ({
 });
 export const partnerOf = ({ workspace, name }: TaskQueue): Partner => ({ workspace, integration: name });
 
-// What is in an asking came out of JSON of ours, or of readers that refuse names with a meaning of their own.
+// The state contains only JSON of ours, or of readers that refuse special names such as `__proto__`.
 const write = (asking: Asking): string => stringifyJson(asking);
 export const readAsking = (task: DueTask): Asking => parseJson(task.data) as unknown as Asking;
 export const readTask = (task: DueTask): AskTask => ({ task, asking: readAsking(task) });
@@ -32,7 +32,7 @@ export const newTask = (trigger: Trigger, asking: Asking, now: Instant): DueTask
 
 type Change = Partial<Pick<DueTask, 'nextAt' | 'deadline' | 'leaseUntil' | 'done'>> & { readonly asking?: Asking };
 
-/** Moves a task by compare-and-set; null where somebody else moved it first. */
+/** Moves a task by compare-and-set. Returns null if another process moved it first. */
 export async function moveTask(
   { task, asking }: AskTask,
   change: Change,

@@ -47,7 +47,7 @@ export async function decideConsents(
   throw new Error('the opt-out choice of a person could not be stored');
 }
 
-/** What is decided for one of many people. */
+/** Decisions for one of many people. */
 export type PersonDecisions = { readonly person: string; readonly decisions: readonly Decision[] };
 
 /** People whose documents are written at the same time. */

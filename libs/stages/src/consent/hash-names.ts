@@ -12,9 +12,9 @@ export type HashNamesPorts = {
 };
 
 const TOPIC = 'carillon.consents';
-/** Its position: records below it were looked at. */
+/** Name of the position below which records were checked. */
 const READ = 'consent-names';
-/** Its position: records below it were appended again, so that they can be removed. */
+/** Name of the position below which records were appended again, so that the originals can be removed. */
 const REPLACED = 'consent-names-replaced';
 const BATCH_SIZE = 500;
 

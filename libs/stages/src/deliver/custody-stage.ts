@@ -112,8 +112,8 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
       const fresh = intents.map(({ intent, position }) =>
         openDelivery(intent, position, deliveryIdOf(intent, ids), moment(), isCalledOff(intent, ports)),
       );
-      // The sweeper alone is not enough: it skips recently changed documents, so outcomes of a slot with frequent
-      // intents would pile up.
+      // Publish the outcomes of these deliveries here. The sweeper skips recently changed documents, so outcomes of a
+      // slot with frequent intents would pile up.
       await publishTogether(ports, async (batch) => {
         const inserted = await insertAndPublish(fresh, ports, batch);
         const added = fresh.flatMap((delivery, index) =>

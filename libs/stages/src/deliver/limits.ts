@@ -57,10 +57,10 @@ type Asking = {
 };
 
 /**
- * Last check before SENDING: reserves room under every limit that counts the message in one compare-and-set, or returns
- * that there is none. Only accepted messages and doubts fill a limit; reservations left by crashed processes are
- * detected and removed. The caller steps into SENDING with the reservation's token or releases it (`giveBack`). An
- * unused reservation costs nobody a message.
+ * Reserves room for the message under every limit that counts it, in one compare-and-set, or returns that there is
+ * none. This is the last check before SENDING. Only accepted and in-doubt messages fill a limit; reservations left by
+ * crashed processes are detected and removed. The caller then moves the delivery to SENDING with the reservation's
+ * token, or releases the reservation (`giveBack`).
  */
 export async function takeRoom(
   delivery: Delivery,

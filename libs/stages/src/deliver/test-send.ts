@@ -21,7 +21,7 @@ const TEST_EXPIRES: Duration = 3_600_000;
 export type TestAsked = {
   readonly notification: Resource<'notification'>;
   readonly channel: ChannelName;
-  /** Null for the notification's template of the channel. */
+  /** Template to use instead of the notification's own template for the channel. Null for the notification's own. */
   readonly template: string | null;
   /** Canonical address. */
   readonly to: string;

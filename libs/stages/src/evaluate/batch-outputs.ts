@@ -22,11 +22,11 @@ export type OutputPorts = {
   readonly codecs: Pick<RecordCodecs, 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
-  /** Called with each rule that fires or fails for an event, or decides by its state. The event is the one that its message is made from. */
+  /** Called with each rule that fires, fails, or decides by its state, and the event from which its message is made. */
   readonly onEvaluated?: ((event: SourceEvent, evaluated: EvaluatedRule) => void) | undefined;
 };
 
-/** Collects what a batch comes to: a fate per record, outputs, and the counts of its evaluation records. */
+/** Collects the results of a batch: a fate per record, outputs, and the counts of its evaluation records. */
 export class BatchOutputs {
   readonly #ports: OutputPorts;
   readonly #outputs: EvaluationOutput[] = [];
@@ -46,7 +46,7 @@ export class BatchOutputs {
     this.fates.push({ kind: 'parked', reason });
   }
 
-  /** Takes what a rule came to. Returns true if it fired. */
+  /** Adds the result of a rule. Returns true if the rule fired. */
   take(tally: Tally, event: SourceEvent, evaluated: EvaluatedRule): boolean {
     const { outcome, placed, intents, triggers } = evaluated;
     countRule(tally, event.id, evaluated);

@@ -1,29 +1,33 @@
 import type { Instant } from '@carillon/kernel';
 import type { DueRuleState } from '@carillon/ports';
 
-/** Entities whose deadlines one commit passes at most. */
+/** Maximum entities whose deadlines one commit passes. */
 export const MAX_PASSED = 1_000;
 
 type Entry = { readonly id: string; readonly nextDue: Instant };
 
 /**
- * Entities that wait, earliest deadline first, of one batch: the first page of the store, and those that begin to wait in the
- * batch. An entity may have several entries. Only its newest deadline is true, so the caller looks at its state.
+ * Waiting entities of one batch, earliest deadline first: the first page of the store, and entities that begin to wait
+ * in the batch. An entity may have several entries. Only its newest deadline is valid, so the caller reads the entity's
+ * state.
  */
 export class DueQueue {
   readonly #entries: Entry[];
   readonly #end: Instant;
-  /** Deadlines of the store from here on may not be in the page. */
+  /** Waits of the store with a deadline from here on may be missing in the page. */
   readonly #horizon: Instant;
 
-  /** `page`: at most `MAX_PASSED` states that are due before `end`. Null: the store was not asked, because none is. */
+  /**
+   * `page` has at most `MAX_PASSED` states that are due before `end`. Null if the store was not asked, because none is
+   * due.
+   */
   constructor(page: readonly DueRuleState[] | null, end: Instant) {
     this.#entries = [...(page ?? [])];
     this.#end = end;
     this.#horizon = page && page.length >= MAX_PASSED ? (page.at(-1)?.nextDue ?? end) : Number.POSITIVE_INFINITY;
   }
 
-  /** Deadlines at or after the end of the batch are passed by a later batch. */
+  /** Adds a waiting entity. Ignores deadlines at or after the end of the batch, which a later batch passes. */
   add(id: string, nextDue: Instant): void {
     if (nextDue >= this.#end) return;
     let at = this.#entries.length;
@@ -48,7 +52,7 @@ export class DueQueue {
     return this.#horizon < watermark;
   }
 
-  /** Returns a bound before which nothing of the queue or of the store's next pages is due. */
+  /** Returns a time before which no entity of the queue or of the store's next pages is due. */
   earliest(): Instant {
     return Math.min(this.#entries[0]?.nextDue ?? this.#end, this.#horizon, this.#end);
   }

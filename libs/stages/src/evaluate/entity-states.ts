@@ -20,14 +20,14 @@ import { StateCache, type KnownState } from './state-cache.ts';
 
 export const isKeyed = (event: SourceEvent): event is KeyedEvent => event.key !== null;
 
-/** Why a rule with state judges no event of a stream without a key. */
+/** Why a rule with state cannot evaluate an event of a stream without a key. */
 export const NO_ENTITY =
   'this rule keeps state, but its stream has no key: the events are in several partitions, and nothing ' +
   'would keep their order; make a stream with a key for it';
 
 /**
- * Where the state of the event's entity stands: every run has its own. An event without a key has none: those of one stream
- * stand in several partitions, whose workers would write one document by positions that say nothing of each other.
+ * Returns the id of the state of an event's entity. Each run has separate states. An event without a key has no state:
+ * such events are spread over several partitions, whose workers would overwrite one document by unrelated positions.
  */
 const stateIdOf = (
   derive: DeriveId,
@@ -35,32 +35,32 @@ const stateIdOf = (
   runId: string | null,
 ): string => derive('state', stream, key, runId ?? '');
 
-/** States that are read or written at once: other writes wait behind no more than these. */
+/** Maximum states per read or write, so that other writes do not wait long. */
 const BATCH_SIZE = 500;
 
 export type EntityStatePorts = {
   readonly store: Pick<RuleStateStore, 'load' | 'save'>;
   readonly derive: DeriveId;
-  /** Null: the live run. */
+  /** Run of the states. Null for the live run. */
   readonly runId: string | null;
   readonly logId: LogId;
   readonly partition: number;
 };
 
 /**
- * The states of the entities that a batch is about: loaded before the records that need them, changed in memory, and written
- * after the outputs (promise 3). Nothing is written before `save`.
+ * The states of the entities of a batch. They are loaded before the records that need them, changed in memory, and
+ * written by `save` after the outputs (promise 3).
  */
 export class EntityStates {
   readonly #ports: EntityStatePorts;
   readonly #cache: StateCache;
   readonly #held = new Map<string, KnownState>();
   readonly #changed = new Map<string, EntityMemory>();
-  /** Called with each entity that waits after a change, or when it is loaded by its name. */
+  /** Called with each entity that waits after a change or after loading. */
   onWait: (id: string, nextDue: Instant) => void = () => undefined;
-  /** Events that were applied already. */
+  /** Number of events that had been applied before. */
   repeated = 0;
-  /** Newest record of the states that were loaded. */
+  /** Highest offset among the loaded states. -1 without states. */
   newestOffset = -1;
 
   constructor(ports: EntityStatePorts, cache: StateCache = new StateCache()) {
@@ -83,10 +83,10 @@ export class EntityStates {
     await this.#loadIds([...missing.keys()], missing);
     for (const [id, entity] of missing) {
       const loaded = this.#held.get(id);
-      // Also known from now on: an entity without state is not asked for again.
+      // Remembers that the entity has no state, so that the store is not asked again.
       if (!loaded) this.#know({ id, logId: null, memory: emptyMemory(entity) }, 0);
       const nextDue = loaded ? nextDueOf(loaded.memory) : null;
-      // Another worker may have saved the wait. This one then finds the event of the wait applied already.
+      // Another worker may have saved this wait. This worker then finds the event of the wait applied already.
       if (nextDue !== null) this.onWait(id, nextDue);
     }
   }
@@ -101,24 +101,24 @@ export class EntityStates {
     }
   }
 
-  /** Returns the name of the state of an entity. */
+  /** Returns the id of the state of an entity. */
   idOf(entity: Entity): string {
     const { derive, runId } = this.#ports;
     return stateIdOf(derive, entity, runId);
   }
 
-  /** Starts the turn of an event with what is remembered of its entity. Null: this event has been applied already. */
+  /** Combines an event with the memory of its entity. Returns null if the event was applied already. */
   turn(event: KeyedEvent, watermark: Instant): EntityTurn | null {
     const { derive, runId } = this.#ports;
     const memory = this.memoryOf(stateIdOf(derive, event, runId)) ?? emptyMemory(entityOf(event));
-    // All waits that the store has and that are due ended before this event, so another worker ended this one.
+    // All due waits of the store ended before this event. A wait that is still due here was ended by another worker.
     if ((nextDueOf(memory) ?? watermark) < watermark) throw this.#overtaken();
     const turn = startTurn(memory, event, watermark);
     if (turn === null) this.repeated += 1;
     return turn;
   }
 
-  /** Takes what is remembered of the event's entity from now on. Events of one partition come in their order. */
+  /** Sets the memory of the event's entity. Events of one partition must come in their order. */
   put(event: KeyedEvent, memory: EntityMemory): void {
     const { derive, runId } = this.#ports;
     this.putMemory(stateIdOf(derive, event, runId), memory);
@@ -144,7 +144,7 @@ export class EntityStates {
     if (nextDue !== null) this.onWait(id, nextDue);
   }
 
-  /** Writes what was changed. `refused`: another worker is further on. */
+  /** Writes the changed states. Returns `refused` if another worker has saved a later position. */
   async save(): Promise<FencedWrite> {
     const { store, logId, partition } = this.#ports;
     for (const some of chunksOf([...this.#changed])) {
@@ -157,7 +157,7 @@ export class EntityStates {
     return 'done';
   }
 
-  /** This worker starts again with what the store has. */
+  /** Returns the error after which this worker loads the states again from the store. */
   #overtaken(): CarillonError {
     return new CarillonError('wrong_state', `another worker saved newer states of partition ${this.#ports.partition}`);
   }
@@ -175,7 +175,7 @@ export class EntityStates {
     return known !== undefined;
   }
 
-  /** `entities`: those of the states, as far as the caller knows them. */
+  /** Loads states by id. `entities` has the entities of the ids, as far as the caller knows them. */
   async #loadIds(ids: readonly string[], entities: ReadonlyMap<string, Entity> = new Map()): Promise<void> {
     for (const some of chunksOf(ids)) {
       for (const { id, logId, offset, data, erasures } of await this.#ports.store.load(some)) {
@@ -205,7 +205,10 @@ const storedState = (
   data: formatMemory(memory),
 });
 
-/** Returns the memory of another deployment as a state of this one: on the partition of its entity's events, before all records. */
+/**
+ * Returns a memory of another deployment as a state of this deployment: in the partition of its entity's events, and
+ * older than all records.
+ */
 export function movedState(
   memory: EntityMemory,
   shift: number,
@@ -222,7 +225,7 @@ const chunksOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
     items.slice(at * BATCH_SIZE, (at + 1) * BATCH_SIZE),
   );
 
-/** Returns what is remembered of an entity. Null: nothing, or what is stored is of another log. */
+/** Loads the memory of an entity. Returns null if there is none, or if the stored memory belongs to another log. */
 export async function loadMemory(entity: Entity, { ruleStates, ids, log }: MemoryPorts): Promise<EntityMemory | null> {
   const [state] = await ruleStates.load([stateIdOf(ids.derive, entity, null)]);
   return state?.logId === log.logId ? readMemory(state.data, state.offset, entity) : null;
@@ -234,7 +237,10 @@ export type MemoryPorts = {
   readonly log: Pick<EventLog, 'logId'>;
 };
 
-/** Returns what rules decided at an event, and later about a wait for it, as long as its entity's newest decisions hold it. */
+/**
+ * Returns the decisions of rules about an event, at the event itself or later at its deadline. Only the newest
+ * decisions of an entity are stored.
+ */
 export const decisionsAbout = (
   { decisions }: EntityMemory,
   { id, position }: Pick<SourceEvent, 'id' | 'position'>,

@@ -47,7 +47,9 @@ import {
 import type { BookRule, RuleBook } from './rule-book.ts';
 import { effectOfDeadline, effectOfEvent, type StateEffect } from './state-effect.ts';
 
-/** What one rule made of one event: intents where the event names the recipients, triggers where a partner has to. */
+/**
+ * Result of one rule for one event: intents if the event names the recipients, triggers if a partner must name them.
+ */
 export type EvaluatedRule = {
   readonly placed: PlacedRule;
   /** Null: no trigger came of it. */ readonly triggerId: TriggerId | null;
@@ -67,7 +69,7 @@ const nothingOf = (placed: PlacedRule, outcome: RuleOutcome): EvaluatedRule => (
   triggers: NONE,
 });
 
-/** What most rules make of most events is the same each time: made once for the rules of a stream, not for each event. */
+/** Results that the rules of a stream have for most events. Created once per list of rules instead of per event. */
 type Quiet = {
   readonly unfired: readonly EvaluatedRule[];
   readonly skipped: readonly EvaluatedRule[];
@@ -94,11 +96,11 @@ function quietRules(entries: readonly BookRule[]): Quiet {
 const skips = (entry: BookRule, op: ChangeOp): boolean =>
   entry.ok && entry.placed.enabled && entry.rule.memory === null && !entry.rule.changes.includes(op);
 
-/** Returns true for a change of a kind that no rule of its stream looks at: evaluating it comes to nothing. */
+/** Returns true if every rule of the stream ignores this kind of change. */
 export const isSkippedByAll = ({ op }: Pick<Change, 'op'>, entries: readonly BookRule[]): boolean =>
   quietRules(entries).skippedByAll.has(op);
 
-/** Returns true if a rule of the stream remembers its entities. */
+/** Returns true if a rule of the stream stores state per entity. */
 export const keepsState = (entries: readonly BookRule[]): boolean => quietRules(entries).remembering.length > 0;
 
 /** Returns the rules with state for which an event is late. `watermark`: the highest append time up to the event. */
@@ -108,7 +110,7 @@ export const lateRules = (
   watermark: Instant,
 ): readonly PlacedRule[] => quietRules(entries).remembering.filter((placed) => isLate(event, placed, watermark));
 
-/** Judges an event in the live run, without a pause. */
+/** Evaluates an event in the live run, without a pause. */
 export function evaluateEvent(
   event: SourceEvent,
   configuration: Configuration,
@@ -118,7 +120,10 @@ export function evaluateEvent(
   return runToCompletion(evaluateEventCoroutine(event, configuration, book, derive));
 }
 
-/** In which run an event is judged, and with what is known of its entity; null: rules with state are passed over. */
+/**
+ * Run in which an event is evaluated, and the known state of its entity. If the state is null, rules with state are
+ * skipped.
+ */
 export type EvaluationRun = {
   readonly runId: string | null;
   readonly states: Pick<EntityStates, 'turn' | 'put'> | null;
@@ -139,9 +144,9 @@ export type FiredRule = {
 };
 
 /**
- * Judges an event by a configuration: pure, and the same for ever, so that `trace` and replay come to what the engine
- * came to. The trigger of a rule whose event names the recipient is only an id in the intents. The event has one budget of
- * steps for all rules, of which each has a share; a pause is offered between recipients, and between rules that took long.
+ * Evaluates an event by a configuration. Pure and repeatable, so that `trace` and replay get the result of the engine.
+ * If the event names the recipients, the trigger of a rule is only an id in the intents. All rules share the step
+ * budget of the event. A pause is offered between recipients, and between rules that took long.
  */
 export function* evaluateEventCoroutine(
   event: SourceEvent,
@@ -169,8 +174,8 @@ export function* evaluateEventCoroutine(
 export const isFired = (result: EvaluatedRule | FiredRule): result is FiredRule => 'fired' in result;
 
 /**
- * Evaluates the rules of a stream for an event as `evaluateEventCoroutine` does, without making messages. It derives an id
- * only for a rule whose `unique_id` is the trigger's. That is the id of the live trigger in every run, so that a message has
+ * Evaluates the rules of a stream for an event as `evaluateEventCoroutine` does, without making messages. Derives an id
+ * only for a rule whose `unique_id` is the trigger's. Every run uses the id of the live trigger, so that a message has
  * the same slot in every run.
  */
 export function* evaluateOutcomesCoroutine(
@@ -213,12 +218,15 @@ export function* evaluateOutcomesCoroutine(
   }
 }
 
-/** How far the rules of an event are judged. `fires`: the condition of the rule at `at` holds, and took its steps off `share`. */
+/**
+ * Progress through the rules of an event. `fires`: the condition of the rule at `at` is true, and its steps are
+ * subtracted from `share`.
+ */
 type Progress = { at: number; fires: boolean; share: StepBudget; readonly results: (EvaluatedRule | FiredRule)[] };
 
 /**
- * Judges rules whose condition alone says that they do not fire, until one fires, keeps state, or a pause is due. It stands
- * by itself since most rules of most events end here, and a plain loop is faster than one that may pause.
+ * Evaluates rules until one fires, keeps state, or a pause is due. Most rules of most events end here, and a plain loop
+ * is faster than a coroutine.
  */
 function evaluateQuietRules(
   entries: readonly BookRule[],
@@ -247,7 +255,7 @@ function evaluateQuietRules(
   }
 }
 
-/** What intents and triggers of a run are made with. */
+/** Inputs from which the intents and triggers of a run are made. */
 export type Making = IntentContext & { readonly runId: string | null };
 
 /** Returns a function that derives the id of a rule's live trigger once, when it is needed. */
@@ -269,7 +277,7 @@ const resultOf = (
 const withEffect = <Result extends EvaluatedRule | FiredRule>(result: Result, effect: StateEffect | null): Result =>
   effect === null ? result : { ...result, effect };
 
-/** The turn of an event of an entity, with the steps of the rules so far. */
+/** An event of an entity, with the step results of the rules evaluated so far. */
 type EntityProgress = {
   readonly states: Pick<EntityStates, 'put'>;
   readonly event: KeyedEvent;
@@ -277,7 +285,7 @@ type EntityProgress = {
   readonly steps: Map<PlacedRule, RuleStep>;
 };
 
-/** Null: the event has no entity, or was applied already, so that its outputs are on the log. */
+/** Returns null if the event has no entity, or if it was applied already, so that its outputs are on the log. */
 function startEntity(
   event: SourceEvent,
   states: Pick<EntityStates, 'turn' | 'put'>,
@@ -315,8 +323,8 @@ function* makeOutputs(
 }
 
 /**
- * Evaluates the recipients of a rule that has fired for an event once more, and makes its messages or triggers. The rule does not
- * read `previous` of the entity.
+ * Evaluates the recipients of a rule that fired for an event again, and makes its messages or triggers. The rule must
+ * not read `previous` of the entity.
  */
 export function* evaluateFiringCoroutine(
   rule: CompiledRule,
@@ -332,7 +340,7 @@ export function* evaluateFiringCoroutine(
   return isFired(result) ? yield* makeOutputs(result, event, { runId: null, ...making }) : result;
 }
 
-/** Makes the intents or triggers of a rule whose wait a record ended. The event is the one that its message is made from. */
+/** Makes the intents or triggers of a rule whose wait a record ended, from the event of the wait. */
 export function* outputsOfPassed(passed: PassedWait, making: Making): Coroutine<EvaluatedRule> {
   const { placed, rule, event, outcome } = passed;
   const effect = effectOfDeadline(passed);
@@ -342,7 +350,10 @@ export function* outputsOfPassed(passed: PassedWait, making: Making): Coroutine<
   return isFired(counted) ? yield* makeOutputs(counted, event, making) : counted;
 }
 
-/** The triggers of a fired rule: as many as its list of ids takes, each with what is needed once the answer is there. */
+/**
+ * Returns the triggers of a fired rule: one per part of its list of user ids, each with the data that is needed after
+ * the partner's answer.
+ */
 export function makeTriggers(
   rule: LookupRule,
   event: SourceEvent,

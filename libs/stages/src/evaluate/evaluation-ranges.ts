@@ -6,7 +6,7 @@ import type { DecisionCount } from '@carillon/ports';
 import type { EvaluatedRule } from './evaluate-event.ts';
 import type { StateEffect } from './state-effect.ts';
 
-/** Counts over the records of one evaluation record. */
+/** Totals of one evaluation record over the events that it covers. */
 export type Tally = {
   events: number;
   repeated: number;
@@ -32,7 +32,7 @@ const emptyTally = (): Tally => ({
   rules: new Map(),
 });
 
-/** The evaluation records of a batch: one for neighbouring records that were judged under one number. */
+/** The evaluation records of a batch. Neighbouring records evaluated under one configuration number share one. */
 export class EvaluationRanges {
   readonly #partition: number;
   readonly #ranges: EvaluatedRange[] = [];
@@ -41,14 +41,17 @@ export class EvaluationRanges {
     this.#partition = partition;
   }
 
-  /** Returns the counts of a record, which is in the range from now on. */
+  /** Returns the counts for a record and adds the record to the range. */
   at(offset: number, configNumber: number): Tally {
     const range = this.#rangeBefore(offset, configNumber);
     range.to = offset + 1;
     return range.tally;
   }
 
-  /** Returns the counts of what happens before a record. A commit that ends there leaves the record to the next one. */
+  /**
+   * Returns the counts for what happens before a record. If the commit ends there, the record is left to the next
+   * commit.
+   */
   before(offset: number, configNumber: number): Tally {
     return this.#rangeBefore(offset, configNumber).tally;
   }
@@ -104,7 +107,7 @@ const DECISIONS = [
   ['fired_by_deadline', 'firedByDeadline'],
 ] as const satisfies readonly (readonly [StateEffect, keyof RuleTally])[];
 
-/** Counts an event that came more than the grace after its time, for the rules with state of its stream. */
+/** Counts an event that came later than its time plus grace, for the rules with state of its stream. */
 export function countLate(tally: Tally, rules: readonly PlacedRule[]): void {
   tally.late += 1;
   for (const placed of rules) {
@@ -114,7 +117,7 @@ export function countLate(tally: Tally, rules: readonly PlacedRule[]): void {
   }
 }
 
-/** Adds what a rule came to for an event. Most rules of most events come to nothing, and the caller leaves these out. */
+/** Adds the result of a rule for an event. Callers skip results without effect, which are most. */
 export function countRule(tally: Tally, eventId: EventId | null, evaluated: EvaluatedRule): void {
   const { placed, outcome, intents, triggers, effect } = evaluated;
   const key = `${placed.workspace}/${ruleTitle(placed)}@${placed.version}`;
@@ -122,7 +125,7 @@ export function countRule(tally: Tally, eventId: EventId | null, evaluated: Eval
   const failed = outcome.kind === 'failed';
   const fired = outcome.kind === 'fired' || outcome.kind === 'asks';
   const drops = fired ? outcome.dropped : [];
-  // What `where` leaves out is meant to be.
+  // Recipients that `where` excludes are dropped on purpose and do not count as lost.
   const lost = drops.find(({ reason }) => reason !== 'where_false');
   const error = failed ? outcome.error : (lost?.detail ?? null);
   const added = (counted: boolean): number => (counted ? 1 : 0);

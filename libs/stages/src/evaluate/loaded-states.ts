@@ -13,19 +13,22 @@ export type StatePorts = {
   readonly runId?: string;
 };
 
-/** The states of the entities of a batch, and those of the partition that wait. */
+/** The states of the entities of a batch, and of the waiting entities of its partition. */
 export type LoadedStates = {
   readonly states: EntityStates;
   readonly queue: DueQueue;
   readonly cache: StateCache;
-  /** Returns a bound before which nothing is due once the batch is saved. Null: nothing waits. */
+  /** Returns a time before which nothing is due once the batch is saved. Null if nothing waits. */
   readonly earliestDue: () => Instant | null;
 };
 
 /** `end`: newest append time of a batch. `last`: offset of its last record. */
 export type BatchEnd = { readonly end: Instant; readonly last: number };
 
-/** A crash leaves states ahead of the position, but never beyond the log: their next events would be passed over as applied. */
+/**
+ * Rejects if a state is newer than the end of the log, because the next events would be skipped as applied. After a
+ * crash states may be ahead of the position, but never of the log.
+ */
 async function refuseShorterLog(newest: number, partition: number, log: Pick<EventLog, 'bounds'>): Promise<void> {
   const { end } = await log.bounds('carillon.events', partition);
   if (newest < end) return;
@@ -37,7 +40,8 @@ async function refuseShorterLog(newest: number, partition: number, log: Pick<Eve
 }
 
 /**
- * Loads the states of these entities, and of those that may be due by the end of the batch. The store is asked for deadlines once an assignment, and then only if one may have passed.
+ * Loads the states of these entities, and of entities that may be due by the end of the batch. Asks the store for
+ * deadlines once per assignment, and again only if a deadline may have passed.
  */
 export async function loadStates(
   entities: readonly Entity[],
@@ -64,7 +68,7 @@ export async function loadStates(
   begun = null;
   const page = stored !== null && stored < end ? await ruleStates.due(partition, end, MAX_PASSED) : null;
   if (page) await states.loadDue(page);
-  // The bound may be that of a wait that was cancelled since.
+  // The earliest deadline may belong to a wait that was cancelled since.
   if (page?.length === 0) stored = await ruleStates.earliestDue(partition);
   if (states.newestOffset > last) await refuseShorterLog(states.newestOffset, partition, log);
   const dueQueue = new DueQueue(page, end);

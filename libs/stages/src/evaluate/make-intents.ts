@@ -28,10 +28,10 @@ import {
 import type { TemplateNames } from '@carillon/ports';
 import type { RuleBook } from './rule-book.ts';
 
-/** Reserved variables: the recipient's own, read by the helpers of templates (docs/recipients.md). */
+/** Reserved variables of the recipient, which the helpers of templates read (docs/recipients.md). */
 const RESERVED = ['time_zone', 'locale'] as const;
 
-/** What made a message: an event, or as much of it as its trigger carried to the partner's answer. */
+/** Cause of a message: an event, or the part of an event that its trigger carried to the partner's answer. */
 export type Cause = {
   readonly eventId: EventId;
   readonly eventPosition: string;
@@ -46,16 +46,19 @@ export type Cause = {
   readonly sentBy?: SentBy;
 };
 
-/** When a rule fires, and what its totals are then. */
+/** Time at which a rule fires, with its totals at that time. */
 export type FiringTime = {
-  /** Deadline by which it fires. Null: it fires at its event. */
+  /** Deadline by which the rule fires. Null if it fires at its event. */
   readonly deadline: Instant | null;
   /** Null: the rule has no totals. */
   readonly totals: ShownTotals | null;
 };
 export const AT_EVENT: FiringTime = { deadline: null, totals: null };
 
-/** `deadline`: the deadline by which the rule fires, so that `expires` and `delay` count from it. Null: it fires at the event. */
+/**
+ * Returns an event as the cause of a message. `deadline` is the deadline by which the rule fires; `expires` and `delay`
+ * count from it. Null if the rule fires at the event.
+ */
 export const causeOfEvent = (
   event: SourceEvent,
   { notification }: PlacedRule,
@@ -78,7 +81,7 @@ export const causeOfTrigger = ({ event, change, ...trigger }: Trigger): Cause =>
   previous: change && rowBefore(change),
 });
 
-/** What intents and triggers are made with. */
+/** Inputs from which intents and triggers are made. */
 export type IntentContext = {
   readonly configuration: Configuration;
   readonly book: RuleBook;
@@ -114,7 +117,7 @@ export function makeMessages(
   }));
 }
 
-/** The intents of one recipient of a fired rule: one for each channel of its notification. */
+/** Returns the intents of one recipient of a fired rule: one per channel of its notification. */
 export function makeIntents(
   placed: PlacedRule,
   cause: Cause,
@@ -125,7 +128,7 @@ export function makeIntents(
   const { notification, workspace } = placed;
   const { configuration, book, derive } = context;
   const notificationId = notificationIdOf(notification);
-  // The same words by which templates and quiet hours know the recipient's clock.
+  // Templates and quiet hours read the recipient's time zone and locale from the same variables.
   const reserved = templateContext(cause.body, recipient.variables, { names: [], all: false });
   const { timeZone } = localityOf(configuration, workspace, reserved).locality;
   const delay = notification.body.cadence?.delay;
@@ -156,10 +159,13 @@ export function makeIntents(
   }));
 }
 
-/** What a digest has of its own under these names, so that no item need carry a field for them. */
+/** Variables that a digest sets itself, so that its items need not store them. */
 const OF_DIGESTS: ReadonlySet<string> = new Set(['items', 'count', 'first_at', 'last_at']);
 
-/** What a message carries: what its template refers to, and what the template of its digest does, alone or of each item. */
+/**
+ * Returns the variables that a message must store: those of its own template and those of its digest template, which
+ * may use them once or per item.
+ */
 function namesNeeded(
   configuration: Configuration,
   workspace: string,
@@ -184,14 +190,17 @@ function namesNeeded(
   };
 }
 
-/** Names under which templates see the row before a change, the deadline of a rule that waited, and the totals of a rule. */
+/**
+ * Names under which templates see the previous row of a change, the deadline of a waiting rule, and the totals of a
+ * rule.
+ */
 const PREVIOUS = 'previous';
 const DEADLINE = 'deadline';
 const TOTALS = 'totals';
 
 /**
- * The fields and variables that the template refers to, a variable before a field of the same name; nothing else. The row
- * before is `previous`, a deadline `deadline`, and totals are `totals`, unless a field or a variable has this name.
+ * Returns only the fields and variables that the template refers to. A variable overrides a field of the same name. The
+ * names `previous`, `deadline` and `totals` are set too, unless a field or variable has the name.
  */
 export function templateContext(
   event: JsonObject,
@@ -214,7 +223,10 @@ export function templateContext(
   );
 }
 
-/** Returns the part of a change that a trigger carries. It includes the row before only if an expression or a template still reads it. */
+/**
+ * Returns the part of a change that a trigger carries. It includes the previous row only if an expression or a template
+ * still reads it.
+ */
 export function changeAfterLookup(rule: CompiledRule, change: Change, names: TemplateNames): VisibleChange {
   const { previous, ...rest } = visibleChange(change);
   const isRead = names.all || names.names.includes(PREVIOUS) || afterLookup(rule).some(readsPrevious);
@@ -223,11 +235,11 @@ export function changeAfterLookup(rule: CompiledRule, change: Change, names: Tem
 
 const readsPrevious = ({ fields }: Expression): boolean => fields.some(({ root }) => root === PREVIOUS);
 
-/** Expressions that are evaluated with the answer of the partner. */
+/** Returns the expressions that are evaluated with the partner's answer. */
 const afterLookup = ({ where, until, digestKey, uniqueId, person }: CompiledRule): readonly Expression[] =>
   [where, until, digestKey, typeof uniqueId === 'string' ? null : uniqueId, person].filter((each) => each !== null);
 
-/** The event's fields that are still needed after a lookup: those of the rule's expressions and of its templates. */
+/** Returns the event's fields that the rule's expressions and templates still need after a lookup. */
 export function namesAfterLookup(rule: CompiledRule, configuration: Configuration, book: RuleBook): TemplateNames {
   const { placed } = rule;
   const { body } = placed.notification;

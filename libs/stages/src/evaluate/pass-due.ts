@@ -23,7 +23,7 @@ export type PassPorts = {
   readonly derive: DeriveId;
 };
 
-/** Ends the waits of an entity that are due at a record. Returns false if none is any more. */
+/** Ends the waits of an entity that are due at a record. Returns false if none is due any more. */
 export function* passDue(
   id: string,
   { position, watermark, configuration, configNumber }: Passing,

@@ -6,7 +6,7 @@ import { findTemplates } from '@carillon/domain/templates';
 import type { Result } from '@carillon/kernel';
 import type { TemplateField, TemplateNames, TemplateRenderer } from '@carillon/ports';
 
-/** How a rule came out of the compiler. One that cannot be compiled here fires nothing and says why. */
+/** A compiled rule, or why it cannot be compiled. A rule that cannot be compiled never fires. */
 export type BookRule =
   | { readonly ok: true; readonly placed: PlacedRule; readonly rule: CompiledRule }
   | { readonly ok: false; readonly placed: PlacedRule; readonly error: string };
@@ -14,15 +14,23 @@ export type BookRule =
 export type CompileRule = (placed: PlacedRule) => Result<CompiledRule, readonly { readonly message: string }[]>;
 
 export type RuleBook = {
-  /** The rules that a stream feeds under this configuration, compiled once per version. */
+  /** Returns the rules of a stream under a configuration, compiled once per version. */
   rulesOf(configuration: Configuration, stream: string): readonly BookRule[];
-  /** The rule that made a trigger under this configuration, whatever feeds it; undefined where there is none. */
+  /**
+   * Returns the rule that made a trigger, whatever its stream is now. Undefined if the configuration has no such rule.
+   */
   ruleOf(configuration: Configuration, trigger: Trigger): BookRule | undefined;
-  /** The names that a template refers to in any language, and its version; version 0 where there is none of this name. */
+  /**
+   * Returns the names that a template uses in any of its languages, and its version. Version 0 if there is no such
+   * template.
+   */
   template(configuration: Configuration, workspace: string, name: string, channel: ChannelName): KnownTemplate;
 };
 
-/** What a message has to carry for a template. `ofItems`: what it looks up in each of the `items` of a digest. */
+/**
+ * Names that a message must store for a template. `ofItems`: names that the template reads in each of a digest's
+ * `items`.
+ */
 export type KnownTemplate = {
   readonly version: number;
   readonly names: TemplateNames;
@@ -32,7 +40,10 @@ export type KnownTemplate = {
 const NO_NAMES: TemplateNames = { names: [], all: false };
 const ITEMS = 'items';
 
-/** Which language somebody reads may be known only when the message is made, so what any of them needs has to be there. */
+/**
+ * Returns the names that any language variant of a template uses. The reader's language may only be known when the
+ * message is made.
+ */
 function together(variants: readonly TemplateNames[]): TemplateNames {
   if (variants.length === 1) return variants[0] ?? NO_NAMES;
   return {
@@ -41,10 +52,10 @@ function together(variants: readonly TemplateNames[]): TemplateNames {
   };
 }
 
-/** One of a list, or each: `items.length` is neither. */
+/** Returns true for a step to one or each element of a list. `items.length` is neither. */
 const isItem = (step: TemplateField['steps'][number] | undefined): boolean => step === null || typeof step === 'number';
 
-/** The names that a template looks up in each item of a digest; all of them where it takes an item whole. */
+/** Returns the names that a template reads in each item of a digest. All names if it uses an item whole. */
 function namesOfItems(fields: readonly TemplateField[]): TemplateNames {
   const paths = fields.map(({ steps }) => steps).filter((steps) => steps[0] === ITEMS && isItem(steps[1]));
   const names = paths.map((steps) => steps[2]).filter((name) => typeof name === 'string');
@@ -56,7 +67,10 @@ export function createRuleBook(compile: CompileRule, templates: Pick<TemplateRen
   const compiled = new WeakMap<object, ReturnType<CompileRule>>();
   const names = new WeakMap<object, Omit<KnownTemplate, 'version'>>();
 
-  /** Keyed by the rule's body: it is the same object in every configuration in which the notification did not change. */
+  /**
+   * Compiles a rule once per rule body. The body is the same object in all configurations in which the notification did
+   * not change.
+   */
   function compileOnce(placed: PlacedRule): BookRule {
     let result = compiled.get(placed.body);
     if (!result) {
@@ -104,8 +118,9 @@ export function createRuleBook(compile: CompileRule, templates: Pick<TemplateRen
 }
 
 /**
- * Returns a rule book without the rules that `includes` refuses. It returns the same list each time, because results are
- * cached by list. A rule that live evaluation passes over, because rules before it spent the steps of the event, has steps here.
+ * Returns a rule book without the rules that `includes` refuses. Returns the same list object each time, because
+ * results are cached by list. A rule has its full steps here, even if live evaluation skips it because earlier rules
+ * used up the steps of the event.
  */
 export function narrowRuleBook(book: RuleBook, includes: (placed: PlacedRule) => boolean): RuleBook {
   const narrowed = new WeakMap<readonly BookRule[], readonly BookRule[]>();

@@ -43,17 +43,17 @@ export type EvaluatePorts = {
 } & Pick<OutputPorts, 'onEvaluated'>;
 
 /**
- * Turns of the event loop after which a batch ends with what it has. So the position is saved every tenth of a second,
- * whatever the events ask for, and a worker that dies repeats no more than that.
+ * Maximum turns of the event loop per batch, about a tenth of a second. The position is saved after each batch, so a
+ * crashed worker repeats no more than that.
  */
 const MAX_TURNS = 100;
 
 /**
- * Evaluate (flow table, stage 2): each event is judged by the newest marker before it in its own partition. Outputs are
- * intents, triggers where a partner has to name the recipients, dead letters of records that cannot be read, and one
- * evaluation record for each range of one configuration number; the ranges of a partition follow each other without gaps.
- * The stage loads the states of a batch's entities and of those whose waits are due, then evaluates its records. Before each record
- * it ends the waits that are due by its watermark. Rules without state load no states.
+ * Evaluates events (flow table, stage 2), each by the newest configuration marker before it in its partition. Outputs
+ * are intents, triggers if a partner has to name the recipients, dead letters of unreadable records, and one evaluation
+ * record per range of one configuration number. The ranges of a partition follow each other without gaps. The stage
+ * loads the states of a batch's entities and of those whose waits are due, then evaluates its records. Before each
+ * record it ends the waits that are due by its watermark. Rules without state load no states.
  */
 export function createEvaluateStage(ports: EvaluatePorts): BatchStage<EvaluationOutput> {
   return {
@@ -73,7 +73,7 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage<Evaluation
       const isOver = (): boolean => ended >= MAX_TURNS;
       for (const one of read) {
         if (batch.hasDue(one) && !(await batch.passDue(one, isOver))) break;
-        // A promise for each event would take as long as a rule.
+        // `take` returns a promise only if it has to wait. A promise for each event would cost as much as a rule.
         const waits = batch.take(one);
         if (waits) await waits;
         if (isOver()) break;
@@ -84,11 +84,11 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage<Evaluation
   };
 }
 
-/** A record as it was read. `configuration`: by which an event is evaluated, or an entity forgotten. */
+/** A record as read from the log, with the configuration by which its event is evaluated or its entity forgotten. */
 type ReadRecord = {
   readonly record: LogRecord;
   readonly source: ReturnType<typeof readSourceRecord>;
-  /** The newest number of a marker, this one included. */
+  /** The newest configuration number of the markers so far, including this record. */
   readonly marked: number;
   readonly configuration: Configuration | null;
 };
@@ -104,11 +104,11 @@ async function readBatch(
   for (const record of records) {
     const source = readSourceRecord(record, log.logId);
     if (source.ok && source.value.kind === 'marker' && source.value.semantics > ENGINE_SEMANTICS) {
-      // The records before it are evaluated first. Then the marker is the first of its batch.
+      // The records before the marker are evaluated first. The next batch then begins with the marker.
       if (read.length > 0) break;
       throw outdated(source.value.semantics, record);
     }
-    // A smaller number than one already seen changes nothing.
+    // A marker with a lower number than an earlier marker changes nothing.
     if (source.ok && source.value.kind === 'marker') marked = Math.max(marked, source.value.configNumber);
     const isEvaluated = source.ok && (source.value.kind === 'event' || source.value.kind === 'forget');
     if (isEvaluated && current?.number !== marked)
@@ -118,7 +118,9 @@ async function readBatch(
   return read;
 }
 
-/** A workspace that is made again begins without the states of the former one. */
+/**
+ * Drops the states of removed workspaces, so that a workspace created again under the same name starts without them.
+ */
 async function dropFormerWorkspaces(
   { cache, configNumber }: PartitionState,
   { configuration }: Pick<EvaluatePorts, 'configuration'>,
@@ -148,7 +150,7 @@ function loadBatch(read: readonly ReadRecord[], state: PartitionState, ports: Ev
   return loadStates(entities, { end, last }, state, ports);
 }
 
-/** Returns the entity that a record is about. Null: it is about none. */
+/** Returns the entity that a record concerns, or null. */
 function entityOfRecord(source: ReadRecord['source']): Entity | null {
   if (!source.ok) return null;
   if (source.value.kind === 'forget') return source.value.entity;
@@ -183,7 +185,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
     let fired = false;
     for (const evaluated of evaluatedRules) {
       const { outcome, effect } = evaluated;
-      // Most rules of most events: nothing is counted, named or made for them.
+      // Most rules do nothing for most events, so they are skipped here without counting, naming or making anything.
       if ((outcome.kind === 'not_fired' || outcome.kind === 'disabled') && effect === undefined) continue;
       if (outputs.take(tally, event, evaluated)) fired = true;
     }
@@ -205,15 +207,15 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
   return {
     /** Returns true if waits may be due at the record. */
     hasDue({ record }: ReadRecord): boolean {
-      // After a move, states are there before any configuration by which their waits could end.
+      // After a move to this deployment, states exist before the first configuration. No wait can end then.
       if (configNumber < 0) return false;
       const newWatermark = watermarkAt(record);
       return queue.hasDue(newWatermark) || queue.mayHaveMore(newWatermark);
     },
     /**
-     * Ends the waits that are due at a record, by the configuration before it. Returns false if the commit is full. Then the
-     * record is left to the next one. The record's own entity is passed last, in the commit that takes the record: the store
-     * compares states by record, so it would keep a state that was saved between the two.
+     * Ends the waits that are due at a record, by the configuration before the record. Returns false if the commit is
+     * full; the record is then left to the next commit. The record's own entity is passed last, in the commit that
+     * takes the record. The store compares states by record, so it would keep a state that was saved between the two.
      */
     async passDue({ record, source }: ReadRecord, isOver: () => boolean): Promise<boolean> {
       const newWatermark = watermarkAt(record);
@@ -236,7 +238,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
       while (queue.hasDue(newWatermark)) await pass(queue.take());
       return true;
     },
-    /** Done when it returns, unless it gives a promise. */
+    /** Processes a record. Done when it returns, unless it returns a promise. */
     take({ record, source, marked, configuration }: ReadRecord): Promise<void> | void {
       configNumber = marked;
       watermark = watermarkAt(record);
@@ -251,7 +253,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, loaded: Loaded
         return;
       }
       if (source.value.kind === 'forget' && configuration) forget(source.value, configuration);
-      // Markers, ticks, erased events and forgotten entities.
+      // Markers, ticks, erased events and forgotten entities only belong to a range.
       ranges.at(record.offset, configNumber);
       fates.push({ kind: 'done' });
     },

@@ -14,16 +14,19 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const OVERHEAD_BYTES = 512;
 
 /**
- * What a worker knows of the states of a partition since its assignment began. It is a part of the partition's state, so it
- * ends with the assignment. It holds only what the store has.
+ * States of a partition that a worker has loaded since its assignment began. They end with the assignment. The cache
+ * only holds what the store has.
  */
 export class StateCache {
   readonly #entries = new Map<string, { readonly state: KnownState; readonly bytes: number }>();
   readonly #maxBytes: number;
   #bytes = 0;
-  /** No wait of the partition is due before this. Null: nothing waits. Undefined: the store was not asked yet. */
+  /**
+   * Earliest time at which a wait of the partition may be due. Null if nothing waits. Undefined before the store was
+   * asked.
+   */
   earliestDue: Instant | null | undefined;
-  /** Configuration by whose workspaces states were kept. -1: none. */
+  /** Number of the configuration whose workspaces the states belong to. -1 before the first. */
   configNumber = -1;
 
   constructor(maxBytes: number = MAX_BYTES) {
@@ -33,7 +36,7 @@ export class StateCache {
   get(id: string): KnownState | undefined {
     const entry = this.#entries.get(id);
     if (!entry) return undefined;
-    // The entry becomes the newest, so that states in use are evicted last.
+    // The entry is inserted again as the newest, so that states in use are evicted last.
     this.#entries.delete(id);
     this.#entries.set(id, entry);
     return entry.state;
@@ -51,7 +54,7 @@ export class StateCache {
     }
   }
 
-  /** Drops the states of other workspaces than those of the configuration of this number. */
+  /** Drops the states of workspaces that the configuration of this number does not have. */
   keepWorkspaces(number: number, workspaces: ReadonlySet<string>): void {
     this.configNumber = number;
     for (const [id, { state }] of this.#entries) if (!workspaces.has(state.memory.entity.workspace)) this.#remove(id);

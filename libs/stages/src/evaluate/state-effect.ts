@@ -1,11 +1,11 @@
 import type { PassedWait, RuleMemory, RuleStep } from '@carillon/domain/rules';
 
-/** What a record did to a rule with state, beside its outcome. */
+/** Effect of a record on a rule with state, besides the outcome. */
 export type StateEffect = 'wait_started' | 'wait_cancelled' | 'in_cooldown' | 'fired_by_deadline';
 
 const fires = ({ outcome }: Pick<RuleStep, 'outcome'>): boolean => outcome.kind === 'fired' || outcome.kind === 'asks';
 
-/** Returns what an event did. Null: nothing that is counted. */
+/** Returns the effect of an event. Null if there is none to count. */
 export function effectOfEvent(before: RuleMemory | undefined, step: RuleStep): StateEffect | null {
   if (step.deadline !== null && fires(step)) return 'fired_by_deadline';
   const { decision } = step;
@@ -16,7 +16,7 @@ export function effectOfEvent(before: RuleMemory | undefined, step: RuleStep): S
   return waits ? 'wait_started' : 'wait_cancelled';
 }
 
-/** Returns what a passed deadline did. A deadline at which an enabled rule does not fire is in cooldown. */
+/** Returns the effect of a passed deadline. An enabled rule that does not fire at a deadline is in cooldown. */
 export function effectOfDeadline(passed: PassedWait): StateEffect | null {
   if (fires(passed)) return 'fired_by_deadline';
   return passed.outcome.kind === 'not_fired' ? 'in_cooldown' : null;

@@ -2,7 +2,7 @@ import { isJsonObject, stringifyJson, type Instant, type Json, type JsonObject }
 import { jsonTypeOf, pathInside, type JsonType } from '@carillon/domain/events';
 import type { FieldRow } from '@carillon/ports';
 
-/** Paths of one stream and partition that are kept; what comes after that is not looked at. */
+/** Maximum field paths stored per stream and partition. Further paths are ignored. */
 export const MAX_FIELDS = 200;
 /** Characters of a sample. It is data of persons: enough to recognise a value, not to keep it. */
 export const LONGEST_SAMPLE = 60;

@@ -40,7 +40,7 @@ const UNREADABLE: RecordFate = { kind: 'parked', reason: 'unreadable' };
  */
 const COMPARED = 16;
 
-/** So many ids are looked up at once: what others ask waits behind no more than these. */
+/** Maximum ids per lookup, so that other reads do not wait long. */
 const ID_BATCH_SIZE = 100;
 
 /** Events by id, with the configuration number that judged them, and their fields. What the engine parks is no event here. */
@@ -70,7 +70,7 @@ function createEventsProjection({ log, readModels, slice }: ProjectPorts): Batch
     };
   }
 
-  /** Those before it in its own batch are not in the read model yet. */
+  /** Earlier records of the same batch are not in the read model yet. */
   const otherBodyBefore = (record: LogRecord, inBatch: readonly LogRecord[]): boolean =>
     inBatch.some((other) => other.offset < record.offset && !sameBytes(other.value, record.value));
 

@@ -56,7 +56,7 @@ export async function collectForDigest(
     },
     (delivery) => knownListed(delivery, listed.get(delivery.id)?.collected.token ?? ''),
   );
-  // Close a full window now, without waiting for a timer.
+  // A window that reached its maximum of items is closed here at once. All other windows are closed by a timer.
   if (full) await closeWindows(full, true, ports);
   return [...listed.values(), ...tooLarge];
 }
