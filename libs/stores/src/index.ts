@@ -39,7 +39,7 @@ export type DocumentStores = { readonly [Name in keyof typeof STORES]: ReturnTyp
 /** Stores whose items `carillon move` takes along. */
 export type MovedStores = DocumentStores & { readonly sources: SourceStore };
 
-/** What a backend keeps besides the log, as the roles get it. */
+/** Stores of a backend besides the log, as the roles use them. */
 export type Stores = Omit<BackendStores, 'documents'> & MovedStores;
 
 /** Collections of all stores: what a backend makes when it is opened, and what restore and retention go through. */

@@ -28,7 +28,8 @@ const PEOPLE: Collection<PeopleRecord> = {
   restore: {
     // People removed since the backup stay removed.
     carryOver: 'all',
-    // Some sessions were ended since, and a mailed link may have been used. People sign in again.
+    // Sessions that ended after the backup would become valid again, and used mailed links would work twice. Both are
+    // removed, and people sign in again.
     settle(record) {
       if (ENDED.has(record.kind)) return null;
       return record.kind === 'roster' ? { ...record, body: { ...record.body, link: null } } : record;
