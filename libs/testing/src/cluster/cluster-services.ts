@@ -2,7 +2,7 @@ import { startKafka, type KafkaOptions, type KafkaService } from '../services/ka
 import { startFerretDb, type FerretDbService } from '../services/mongodb/ferretdb.ts';
 import { startRegistry, type RegistryService } from '../services/registry/registry.ts';
 
-/** What the roles of a cluster stand on: real servers, each of which can be killed and started again. */
+/** Servers of a test cluster. Each can be killed and started again. */
 export type ClusterServices = {
   readonly kafka: KafkaService;
   readonly mongodb: FerretDbService;
@@ -11,12 +11,15 @@ export type ClusterServices = {
   stop(): Promise<void>;
 };
 
-/** The same with a registry that other tests use too, so that nobody kills it. */
+/** Services with a registry shared by other tests, so that nobody kills it. */
 export type ServicesOnSharedRegistry = Omit<ClusterServices, 'registry'> & {
   readonly registry: { readonly url: string };
 };
 
-/** Starts Kafka, FerretDB and a registry, all empty; one broker unless told. For one cluster: topics have fixed names. */
+/**
+ * Starts empty Kafka, FerretDB and registry servers, by default with one broker. For one cluster, because topics have
+ * fixed names.
+ */
 export async function startClusterServices(options: { readonly kafka?: KafkaOptions } = {}): Promise<ClusterServices> {
   const [kafka, mongodb, registry] = await startAll(startKafka(options.kafka), startFerretDb(), startRegistry());
   return { kafka, mongodb, registry, stop: () => stopAll([kafka, mongodb, registry]) };

@@ -7,7 +7,7 @@ import type { ServicesOnSharedRegistry } from './cluster-services.ts';
 import { createMember, type Member, type RoleName } from './member.ts';
 
 export type ClusterOptions = {
-  /** What the members use. Left out: `env` says where it is. */
+  /** Servers of the members. Undefined if `env` names them. */
   readonly services?: ServicesOnSharedRegistry;
   /** Keys, owner token and logs; what all members share. `cli(…, { dataDir })` finds the cluster by it. */
   readonly dataDir: string;

@@ -5,7 +5,7 @@ import type { ServicePart } from '../services/service.ts';
 
 export type RoleName = 'gateway' | 'engine' | 'delivery' | 'control';
 
-/** One process of a cluster: `carillon run ROLE`. Killed, it can be started again on the same port. */
+/** A process of a cluster: `carillon run ROLE`. After a kill it can be started again on the same port. */
 export type Member = ServicePart & {
   readonly role: RoleName;
   /** `http://127.0.0.1:…`: what the role serves. */
@@ -16,7 +16,7 @@ export type Member = ServicePart & {
   start(): Promise<void>;
   /** Ends it in good order. */
   stop(): Promise<void>;
-  /** What it wrote so far, over all its lives. */
+  /** Returns the output so far, over all starts. */
   log(): string;
 };
 
@@ -29,7 +29,7 @@ export type MemberOptions = {
   readonly healthPort: number;
   /** All the settings it has. */
   readonly env: Readonly<Record<string, string>>;
-  /** What it writes is appended to this file. */
+  /** File to which the output is appended. */
   readonly log: string;
   /** Program to run. Defaults to this checkout. */
   readonly program?: string;
@@ -41,7 +41,7 @@ const PORT_OPTIONS: Readonly<Record<RoleName, string>> = {
   delivery: '--health-port',
   control: '--control-port',
 };
-/** As patient as a supervisor: a role that finds a broker away says so and ends. */
+/** Number of starts, as with a supervisor: a role that finds no broker reports it and ends. */
 const ATTEMPTS = 100;
 
 /** A member that is not started yet. */

@@ -3,7 +3,7 @@ import type { ChannelSender, RenderedEmail, SendContext } from '@carillon/ports'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ParsedMail } from '../smtp/mail-parsing.ts';
 
-/** What a provider got, as far as every channel's provider can tell. */
+/** A received email, limited to the fields that every email provider of the tests can report. */
 export type ReceivedEmail = Pick<ParsedMail, 'subject' | 'text' | 'html'> & {
   readonly from: string;
   readonly to: string;
@@ -25,7 +25,7 @@ export type SenderUnderTest = {
 };
 
 export type SenderCapabilities = {
-  /** The same attempt token twice is kept once. SMTP has nothing of the kind (RFC 5321). */
+  /** True if a repeated attempt token sends only one message. SMTP has no such feature (RFC 5321). */
   readonly keepsAnAttemptOnce: boolean;
 };
 

@@ -174,7 +174,7 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       do {
         const page = await ledger().waiting({ workspace, notificationId: 'n' }, 2, cursor);
         seen.push(...ids(page.items));
-        // As one that is due at once now, or that ended.
+        // Stored as due now, or as ended.
         for (const [at, one] of page.items.entries()) {
           await ledger().replace({
             ...one,

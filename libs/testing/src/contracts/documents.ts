@@ -56,7 +56,7 @@ type Mark = { readonly id: string; readonly by: string };
 /** A collection whose documents never change. */
 const MARKS: Collection<Mark> = { name: 'marks', key: ['id'], fields: { id: text(({ id }) => id) } };
 
-/** What a backend is opened with to run this suite and that of sources. */
+/** Collections with which a backend is opened for this suite and that of sources. */
 export const SAMPLE_COLLECTIONS: readonly AnyCollection[] = [SAMPLES, TOKENS, MARKS, SOURCES];
 
 const sample = (group: string, id: string, more: Partial<Sample> = {}): Sample => ({

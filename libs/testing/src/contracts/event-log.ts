@@ -123,7 +123,7 @@ export function describeEventLog(name: string, make: () => Promise<UnderTest<Eve
       expect(await log().bounds('carillon.audit', 0)).toEqual({ start: third, end: last + 1 });
       const left = await log().read('carillon.audit', 0, first, 10);
       expect(left.map(({ offset }) => offset)).toEqual(appended.slice(2));
-      // What is gone stays gone, and the end is never passed.
+      // Deleted records stay deleted, and a cut never passes the end.
       await log().cut('carillon.audit', 0, first);
       expect((await log().bounds('carillon.audit', 0)).start).toBe(third);
       await log().cut('carillon.audit', 0, last + 1000);

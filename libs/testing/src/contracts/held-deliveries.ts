@@ -15,7 +15,7 @@ const NOISE_MS = 10;
 
 type Questions = Readonly<Record<string, () => Promise<unknown>>>;
 
-/** What the delivery role asks of the ledger again and again, and one message of another workspace from custody to its end. */
+/** Queries that the delivery role repeats, and one message of another workspace from custody to its end. */
 function questionsTo(ledger: DeliveryLedger, workspace: string): Questions {
   const now = 1_000;
   return {

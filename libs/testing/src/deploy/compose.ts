@@ -34,7 +34,10 @@ type Mapping = Record<string, unknown>;
 const isMapping = (value: unknown): value is Mapping =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** As `docker compose -f A -f B` does it for what our files use: mappings are merged, everything else is replaced. */
+/**
+ * Merges like `docker compose -f A -f B`, as far as our files need it: mappings are merged, everything else is
+ * replaced.
+ */
 function merged(base: unknown, over: unknown): unknown {
   if (!isMapping(base) || !isMapping(over)) return over ?? base;
   const keys = [...new Set([...Object.keys(base), ...Object.keys(over)])];

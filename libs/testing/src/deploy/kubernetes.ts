@@ -4,12 +4,12 @@ import { parseAllDocuments } from 'yaml';
 
 export const KUBERNETES_FOLDER = resolve(import.meta.dirname, '../../../../deploy/kubernetes');
 
-/** One object of a manifest, as its file has it. */
+/** One object of a manifest file. */
 export type Manifest = {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
   readonly data?: Readonly<Record<string, string>>;
-  /** What it says differs by kind; a test names what it expects there. */
+  /** Content, which differs by kind. Tests name the expected type. */
   readonly spec?: unknown;
 };
 

@@ -35,7 +35,7 @@ export async function startTcpProxy(port: number): Promise<TcpProxy> {
     return open.length;
   }
 
-  /** One direction: pieces leave in the order in which they came, each after its delay. */
+  /** Forwards one direction: chunks leave in order, each after its delay. */
   function forward(from: Socket, to: Socket): void {
     let before: Promise<void> = Promise.resolve();
     from.on('data', (piece: Buffer) => {

@@ -38,7 +38,7 @@ import { at, HOUR, MORNING } from './moments.ts';
 
 export const LEASE_SPAN: Duration = 30_000;
 
-/** The settings of a notification that says nothing of its own, with few attempts so that stories are short. */
+/** Delivery settings for tests: the defaults, but with three attempts so that tests stay short. */
 export const PLAIN_SETTINGS: DeliverySettings = {
   retry: { attempts: 3, first: 30_000, max: 4 * HOUR },
   inDoubt: 'hold',

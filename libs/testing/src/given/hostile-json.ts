@@ -2,7 +2,7 @@
 const full = (bytes: number, open: string, again: string, close: string): string =>
   open + again.repeat(Math.floor((bytes - open.length - close.length) / again.length)) + close;
 
-/** What takes a reader longest for its size: texts of `bytes` at most; `values`: as many as it will read. */
+/** Returns the texts that take a reader longest for their size: at most `bytes` long, or with `values` values. */
 export const hostileJson = (bytes: number, values: number): Readonly<Record<string, string>> => ({
   'empty lists': full(bytes, '[[]', ',[]', ']'),
   'empty objects': full(bytes, '[{}', ',{}', ']'),

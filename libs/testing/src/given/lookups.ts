@@ -25,7 +25,7 @@ export const givenTrigger = (more: Partial<Trigger> = {}): Trigger => ({
   ...more,
 });
 
-/** What `crm` answered for it: Ada. */
+/** A lookup in which `crm` returned Ada. */
 export const givenLookup = (more: Partial<Lookup> = {}): Lookup => ({
   trigger: givenTrigger(),
   callId: 'req_1',

@@ -12,13 +12,12 @@ export function givenRuleBook(): RuleBook {
   return createRuleBook(compileGiven, templates);
 }
 
-/** The product's renderer, for what is checked with templates of it. */
 export const givenTemplates = (): TemplateRenderer => createTemplateRenderer();
 
 /** The product's compiler of MJML. */
 export const givenMjml = (): MjmlCompiler => createMjmlCompiler();
 
-/** What a template with this text asks of an event, as the product's renderer lists it. */
+/** Returns the fields that a template with this text needs, as the product's renderer lists them. */
 export function givenTemplateNeeds(text: string): TemplateNeeds {
   const templates = createTemplateRenderer();
   const email = templateOf({ email: { subject: '', text } }, 'email');

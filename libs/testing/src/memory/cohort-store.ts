@@ -6,11 +6,11 @@ import type { Wire } from './wire.ts';
 /** Cohorts go down by their ids; all of them at one time. */
 const descending = ({ cohort }: Cohort): readonly [number, string] => [0, cohort];
 
-/** Who is in which cohort, every document fenced by the offset in it, unless it is made without fences. */
+/** Cohorts and members in memory. Each document is fenced by its offset, unless fences are off. */
 export function createMemoryCohorts(fenced = true) {
   const cohorts = new Map<string, Cohort>();
   const membersOf = new Map<string, Map<string, CohortMember>>();
-  // As JSON: ids are free text, and those of two cohorts must not run into each other.
+  // JSON as key, because ids are free text and two cohorts must not collide.
   const keyOf = ({ workspace, integration, cohort }: CohortRef): string =>
     JSON.stringify([workspace, integration, cohort]);
   const members = (ref: CohortRef): CohortMember[] => [...(membersOf.get(keyOf(ref))?.values() ?? [])];

@@ -102,7 +102,9 @@ export function createMemoryLog({ logId, partitions: count, now, handedOver }: M
     bounds,
     groups,
     trim,
-    /** What a store appends that is one with the log. */
+    /**
+     * Appends records without a simulated connection. Memory stores that share a commit with the log use this function.
+     */
     append,
     /** All records of a topic, partition by partition. */
     all: (topic: TopicName): readonly LogRecord[] => topics.get(topic)?.flat() ?? [],

@@ -5,7 +5,7 @@ const placeOf = (group: string, topic: string, partition: number): string => `${
 const shown = ({ group, topic, partition, next, configNumber }: Checkpoint): string =>
   `${placeOf(group, topic, partition)} next ${next} configuration ${configNumber}`;
 
-/** Checkpoints: each only moves forwards; without the fence, wherever it is told to. */
+/** Checkpoints in memory. They only move forward, unless the fence is off. */
 export function createMemoryCheckpoints(fenced = true) {
   const stored = new Map<string, Checkpoint>();
 

@@ -9,7 +9,7 @@ export type Received = {
   readonly message: RenderedMessage;
   readonly deliveryId: string;
   readonly token: string;
-  /** What it brings back with a report. */
+  /** Token that a report returns. */
   readonly receiptToken: string;
   readonly account: string;
   /** Whether it took the message, whatever it says. */

@@ -3,7 +3,7 @@ import { CarillonError } from '@carillon/kernel';
 export type Asked = {
   /** Description of the request for the log of a run. */
   readonly about?: () => string;
-  /** It changes something; without it the request only reads. */
+  /** True if the request changes data. Otherwise it only reads. */
   readonly writes?: boolean;
   /** What happens where a write of many things is cut off in the middle. `chance`: a number in [0, 1). */
   readonly partly?: (chance: () => number) => void;

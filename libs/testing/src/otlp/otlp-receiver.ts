@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { setTimeout as pause } from 'node:timers/promises';
 import { encodeTraceResponse, type ReceivedSpan, readTraceRequest } from './trace-request.ts';
 
-/** One request as it came, for tests of the wire. */
+/** A request as received, for tests of the wire format. */
 export type OtlpRequest = {
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;

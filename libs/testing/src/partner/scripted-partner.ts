@@ -22,7 +22,7 @@ export type ScriptedPartner = {
   /** Calls that wait for their answer now, and the most that ever did. */
   open(): number;
   mostOpen(): number;
-  /** From now on it does this. What the script returns is answered as JSON, unless it is undefined. */
+  /** Sets the behaviour from now on. The script's return value is sent as JSON, unless it is undefined. */
   follow(script: PartnerScript): void;
   stop(): Promise<void>;
 };

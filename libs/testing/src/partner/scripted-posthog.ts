@@ -32,7 +32,7 @@ export async function startScriptedPostHog(key: string, pageSize = 2): Promise<S
     }
     const from = Number(searchParams.get('offset') ?? 0);
     const more = from + pageSize < members.length;
-    // Its own idea of where it is, which nobody is to follow.
+    // A wrong address of its own, which no client may follow.
     const next = more ? `http://10.0.0.1${pathname}?limit=${pageSize}&offset=${from + pageSize}` : null;
     const page = postHogPage(
       members.slice(from, from + pageSize).map((id) => [id, `anonymous-${id}`]),

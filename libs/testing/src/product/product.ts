@@ -26,7 +26,7 @@ export type LaunchedProduct = {
   /** Resolves when it takes requests; rejects when it ends before, or takes too long. */
   readonly ready: Promise<Product>;
   readonly exited: Promise<ProductExit>;
-  /** What it wrote to standard error so far. */
+  /** Returns the standard error output so far. */
   stderr(): string;
   /** Sends the signal; resolves when the process is gone. Nothing happens where it has ended. */
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<ProductExit>;
@@ -47,7 +47,10 @@ type Screen = { readonly gateway: string; readonly control: string };
 /** A bound against standing still: on a busy machine the product takes minutes. */
 const READY_WITHIN = 300_000;
 
-/** What it prints is one JSON text over several lines: whole, or not there yet. A failure is printed as JSON too. */
+/**
+ * Parses what the product prints at its start: one JSON text over several lines. Returns undefined while the text is
+ * incomplete, and for a failure, which is JSON too.
+ */
 function readScreen(stdout: string): Screen | undefined {
   if (!stdout.trimEnd().endsWith('}')) return undefined;
   const printed = JSON.parse(stdout) as Partial<Screen>;
@@ -104,7 +107,7 @@ export function launchProduct(options: ProductOptions): LaunchedProduct {
     });
     let isReady = false;
     child.stdout.on('data', (text: string) => {
-      // What it says later, such as why it ends, is no screen.
+      // Later output, such as the reason of an end, is not parsed.
       if (isReady) return;
       stdout += text;
       const screen = readScreen(stdout);

@@ -11,7 +11,7 @@ export const SID_OF = 'x-sid';
 export type TwilioBook = ProviderBook & {
   readonly url: string;
   readonly accountSid: string;
-  /** From now on its list of messages is answered as it is; before, that it is not there. */
+  /** From now on the list of messages is served. Before, it returns 404. */
   showList(): void;
 };
 

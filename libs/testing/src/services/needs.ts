@@ -11,7 +11,7 @@ import type { Say } from './service.ts';
 export { cacheFolder } from './cache/cache-folder.ts';
 export { findProgram, TOOLS, type Tool } from './cache/tools.ts';
 
-/** What each service is made of, without the clients that start it: light enough to ask before every test run. */
+/** Requirements of a service, without the clients that start it, so that each test run can check them quickly. */
 type Needs = {
   readonly title: string;
   readonly entries: readonly CacheEntry[];

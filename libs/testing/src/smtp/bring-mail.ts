@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 
 /**
- * Brings one mail by LMTP to this machine, with no sender, as a mail server brings a report; resolves with the last reply.
- * Rejects where nobody listens, or the other side goes before it has answered.
+ * Delivers a mail by LMTP to this machine, without a sender, as a mail server delivers a report. Resolves to the last
+ * reply. Rejects if nobody listens, or if the other side closes before it replies.
  */
 export async function bringMail(port: number, to: string, lines: readonly string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
@@ -34,7 +34,7 @@ export async function bringMail(port: number, to: string, lines: readonly string
   }
 }
 
-/** What a mail server writes that gave up on a recipient (RFC 3464), without the message that it gave up on. */
+/** Returns the report of a mail server that gave up on a recipient (RFC 3464), without the original message. */
 export const statusReport = (recipient: string, status: string, words: string): readonly string[] => [
   'Content-Type: multipart/report; report-type=delivery-status; boundary="B"',
   '',

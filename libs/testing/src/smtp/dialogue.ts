@@ -94,8 +94,8 @@ const isAcceptance = (reply: string): boolean => !/^[45]/.test(reply);
 const address = (line: string): string => /<([^>]*)>/.exec(line)?.[1] ?? '';
 
 /**
- * One connection of a mail server that says exactly what its script wants, however wrong. A library for servers would
- * keep it from misbehaving, so this speaks SMTP over the bare socket. The client is never trusted to be in step.
+ * One connection of a mail server that says exactly what its script wants, however wrong. Uses the bare socket, because
+ * a server library would keep it from misbehaving. Does not trust the client to be in step.
  */
 export class SmtpDialogue {
   readonly #socket: Socket;

@@ -35,7 +35,7 @@ export type LedgerOptions = {
   readonly drop?: number;
   /** Called when a send begins or is over, with the clients' ports of those that are open now. */
   readonly onOpen?: (ports: readonly number[]) => void;
-  /** The same seed gives the same fate to the same messages, whatever the order in which they come. */
+  /** Seed of the results. Equal seeds give the same result for a message, independent of the order. */
   readonly seed?: string;
 };
 

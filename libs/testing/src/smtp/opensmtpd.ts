@@ -11,7 +11,10 @@ import { type ParsedMail, parseMail } from './mail-parsing.ts';
 export type OpenSmtpd = {
   readonly host: string;
   readonly port: number;
-  /** What was delivered into mailboxes; delivery follows acceptance, so it waits until there are so many. */
+  /**
+   * Returns the mails delivered to mailboxes. Delivery follows acceptance, so it waits until there are at least this
+   * many.
+   */
   readMail(atLeast?: number, within?: number): Promise<readonly ParsedMail[]>;
   stop(): Promise<void>;
 };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CacheEntry, Workplace } from '../services/cache/cache-entry.ts';
 import { debianArchitecture, unpackDebian } from '../services/cache/debian.ts';
 
-/** What only installing it needs, and what every Debian has. */
+/** Packages that only the installation needs, or that every Debian has. */
 const LEFT_OUT =
   /^(adduser|passwd|debconf|perl|libperl|cpio|ssl-cert|netbase|lsb-base|e2fsprogs|openssl|dpkg|init-system|libc6|libgcc|gcc-|libcrypt1|libstdc|tar$|sysvinit|cdebconf|sasl2|libsasl2-modules)/;
 

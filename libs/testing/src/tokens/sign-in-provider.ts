@@ -18,10 +18,12 @@ export type SignInProvider = {
   readonly accounts: Map<string, AccountClaims>;
   /** Goes through the provider's pages as this account, and answers the address to which it sends the browser back. */
   visit(location: string, account: string): Promise<URL>;
-  /** Changes claims of ID tokens from now on, signed with a key of the provider; null: as they are. */
+  /**
+   * Changes the claims of later ID tokens and signs them with a key of the provider. Null leaves the claims unchanged.
+   */
   forge(change: ((claims: JWTPayload) => JWTPayload) | null, key?: 'newest' | 'oldest' | 'unknown'): void;
   intercept(answer: Intercept | null): void;
-  /** Signs with a fresh key from now on; `forget`: the ones before are published no longer. */
+  /** Signs later tokens with a new key. `forget`: the previous keys are no longer published. */
   rotate(forget: boolean): Promise<void>;
   /** Requests by path since it started. */
   asked(path: string): number;

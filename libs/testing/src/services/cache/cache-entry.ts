@@ -7,7 +7,7 @@ import { cacheFolder } from './cache-folder.ts';
 import { withLock } from './cache-lock.ts';
 
 export type Workplace = {
-  /** What is downloaded here outlives a failed attempt: the next goes on from it. Removed after success. */
+  /** Folder of downloads. It survives a failed attempt, so that the next one continues. Removed after success. */
   readonly downloads: string;
   /** An empty folder that becomes the cache entry, so its files must not contain its path. */
   readonly out: string;

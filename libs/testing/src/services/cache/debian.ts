@@ -10,7 +10,7 @@ const DEFAULT_MIRROR = 'http://deb.debian.org/debian';
 
 export type DebianArchitecture = { readonly name: string; readonly libraries: string; readonly loader: string };
 
-/** What Debian calls this machine, where it puts libraries, and what its dynamic loader is called. */
+/** Returns Debian's name of this architecture, its library folder and its dynamic loader. */
 export function debianArchitecture(architecture: string = process.arch): DebianArchitecture {
   switch (architecture) {
     case 'x64':

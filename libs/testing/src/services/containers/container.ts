@@ -32,13 +32,13 @@ type Wish = {
   readonly started: RegExp;
   /** Whether it answers its clients; asked again while it fails or says no. */
   readonly answers: (address: string) => Promise<boolean>;
-  /** What else it is started with; it knows under which address clients reach it. */
+  /** Adds further settings of the container. `address` is where clients reach it. */
   readonly with: (container: GenericContainer, address: string) => GenericContainer;
 };
 
 /**
- * One server in a container, on a port of the engine's host that stays its own over a restart. Rejects where no image of
- * that name is there or can be pulled. `stop` removes it; so does the cleaner of testcontainers when this process was killed.
+ * Starts a server in a container, on a host port that stays the same over restarts. Rejects if the image is missing and
+ * cannot be pulled. `stop` removes the container. If this process is killed, the cleaner of testcontainers removes it.
  */
 export async function startContainer(wish: Wish): Promise<ContainerService> {
   const { GenericContainer, getContainerRuntimeClient, ImageName, Wait } = await library();

@@ -1,7 +1,10 @@
 /** The servers that tests start in a container where an engine answers. */
 export type ContainerName = 'kafka' | 'mongodb' | 'registry';
 
-/** As deploy/compose names them, but for the registry: it keeps its schemas in memory, as long as its container. */
+/**
+ * Images of deploy/compose, except for the registry, which keeps its schemas in memory for as long as its container
+ * runs.
+ */
 const PUBLISHED: Readonly<Record<ContainerName, string>> = {
   kafka: 'apache/kafka:4.3.1',
   mongodb: 'mongo:8.0.21',

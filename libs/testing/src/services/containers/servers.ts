@@ -6,7 +6,7 @@ import type { Service } from '../service.ts';
 import { hasEngine, startContainer, type ContainerService } from './container.ts';
 import { imagesOf, type ContainerName } from './images.ts';
 
-/** One node, which keeps one copy. It is as small as the broker that starts without an engine: broker-properties.ts. */
+/** One node with one replica, as small as the broker that starts without a container engine: broker-properties.ts. */
 const startKafka = (image: string): Promise<ContainerService> =>
   startContainer({
     image,

@@ -18,8 +18,8 @@ export type BrokerSettings = {
 const HOST = '127.0.0.1';
 
 /**
- * The configuration of one node, broker and controller in one. Small internal topics and quick time-outs, because what
- * is tested is what clients see; durable as far as replication goes (three nodes: two in sync).
+ * Returns the configuration of a node that is broker and controller. Internal topics are small and timeouts short,
+ * because tests cover what clients see. Durable as far as replication allows (three nodes: two in sync).
  */
 export function brokerProperties(
   node: NodeAddress,

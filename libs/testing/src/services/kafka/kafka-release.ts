@@ -98,7 +98,7 @@ export const kafkaRelease = (version: KafkaVersion): CacheEntry => ({
   },
 });
 
-/** What a broker is started with; fetched where it is not there yet. */
+/** Returns the files to start a broker, and downloads missing ones. */
 export async function kafkaFiles(version: KafkaVersion, say?: Say): Promise<KafkaFiles> {
   const folder = await ensureCached(kafkaRelease(version), say);
   const { logging } = RELEASES[version];

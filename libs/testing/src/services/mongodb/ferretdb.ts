@@ -17,7 +17,7 @@ export type FerretDbOptions = {
   readonly fsync?: boolean;
   /** Hears of a download. */
   readonly say?: Say;
-  /** Its only user; the URL does not contain it. By default no authentication. */
+  /** Its only user. The URL does not contain the credentials. Defaults to no authentication. */
   readonly credentials?: MongoDbCredentials;
 };
 

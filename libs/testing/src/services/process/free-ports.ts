@@ -15,8 +15,8 @@ const isFree = (port: number): Promise<boolean> =>
   });
 
 /**
- * Keeps other processes that look for a port from this one until this process ends: between the choice and the start of
- * the service nobody listens there yet. It is kept as a UDP port, which no service wants.
+ * Reserves a port against other processes until this process ends, because nobody listens there between its choice and
+ * the start of the service. The reservation is a UDP port, which no service uses.
  */
 const reserve = (port: number): Promise<boolean> =>
   new Promise((settle) => {

@@ -22,7 +22,7 @@ export async function runCommand(launch: Launch): Promise<void> {
   throw new Error(`${launch.command} ${outcome}. The log ends with:\n${lastLines(launch.log)}\n(${launch.log})`);
 }
 
-/** For downloads: what came before the failure is kept, and the next attempt goes on from there. */
+/** Retries a download. Files from before the failure stay, and the next attempt continues from there. */
 export async function runWithRetries(launch: Launch, attempts = 3): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
