@@ -57,7 +57,7 @@ export type ApiKeyMaker = { make(): { readonly key: string; readonly keyId: stri
 /** Seals what has to be read again, each text bound to what it is of: the secret of an authenticator to its person. */
 export type FactorSealer = {
   seal(boundTo: readonly string[], text: string): string;
-  /** Null for what was sealed otherwise, or for somebody else. */
+  /** Decrypts a text. Null if it was encrypted with another key, or bound to something else. */
   open(boundTo: readonly string[], sealed: string): string | null;
 };
 
@@ -89,15 +89,15 @@ export type ControlPorts = {
   readonly limits: Pick<LimitStore, 'find'>;
   readonly tasks: DueTasks;
   readonly claims: LookupClaims;
-  /** For `integration check` alone: what is asked for real is asked by the engine. */
+  /** Only for `integration check`. The engine makes the real calls to partners. */
   readonly partners: PartnerLookup;
-  /** For `integration check` alone, as `partners`. */
+  /** Only for `integration check`, as `partners`. */
   readonly cohortPages: CohortPages;
   readonly cohorts: CohortStore;
   readonly sources: Pick<SourceStore, 'load' | 'list' | 'requestReset'>;
   /** Loads what checks databases and lists their tables. The engine reads their changes. */
   readonly changeSources: () => Promise<Pick<ChangeSources, 'check' | 'tables'>>;
-  /** The same for Kafka clusters and their topics. */
+  /** Checks Kafka clusters and lists their topics. */
   readonly topicSources: () => Promise<Pick<TopicSources, 'check' | 'topics'>>;
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
@@ -105,7 +105,7 @@ export type ControlPorts = {
   readonly jobs: JobStore;
   readonly runs: RunStore;
   readonly runChild: RunChild;
-  /** Returns how long the log keeps an open dead letter. Null: until a person redrives or dismisses it. */
+  /** Returns how long the log keeps an open dead letter. Null if it stays until a person redrives or dismisses it. */
   readonly deadLettersKept: () => Duration | null;
   /** Retention that a topic gets when `carillon.yaml` names it no longer. Null on Kafka, where it keeps its own. */
   readonly unnamedRetention: TopicRetention | null;
@@ -127,14 +127,14 @@ export type ControlPorts = {
   readonly rotation: KeyRotation;
   readonly apiKeys: ApiKeyMaker;
   readonly auditSeals: AuditSeals;
-  /** For what one control process does for all: it keeps the audit. */
+  /** Leases for work that one control process does for all, such as sealing the audit. */
   readonly leases: Pick<LeaseStore, 'acquire' | 'release'>;
   readonly keyUses: Pick<KeyUseStore, 'lastUses'>;
   readonly people: PeopleStore;
   readonly factorSealer: FactorSealer;
   /** Seals what a browser keeps while its person is at an identity provider. */
   readonly signInSealer: FactorSealer;
-  /** Seals what an undo puts back, while whoever may undo it keeps it. */
+  /** Encrypts the data that an undo restores, while the client keeps it. */
   readonly undoSealer: FactorSealer;
   /** Seals the text that a run searches for, until the run ends. */
   readonly runSealer: FactorSealer;
@@ -143,11 +143,11 @@ export type ControlPorts = {
   readonly expressions: ExpressionLanguage;
   readonly templates: TemplateRenderer;
   readonly mjml: MjmlCompiler;
-  /** For the links of previews alone. */
+  /** Only for the links of previews. */
   readonly links: Pick<LinkTokens, 'seal'>;
   readonly tokens: Pick<TokenVerifier, 'inspect'>;
   readonly compileRule: CompileRule;
-  /** Resolves when no gateway lets anybody in any more by configuration that it read before this time. */
+  /** Resolves when no gateway admits requests any more with a configuration that it read before this time. */
   readonly readEverywhere: (since: Instant) => Promise<void>;
   /** Writes a consistent copy of data and keys to a new file of this machine. */
   readonly backup: (file: string) => Promise<{ readonly bytes: number }>;
@@ -179,10 +179,10 @@ export type ControlConfig = {
   readonly trustedProxies?: readonly string[];
 };
 
-/** What is made of the ports once, for all routes. */
+/** Ports with objects that are created once for all routes. */
 export type RoutePorts = ControlPorts & { readonly book: RuleBook };
 
-/** What finding out takes what a configuration would change. */
+/** Ports for planning a configuration change. */
 export type PlanningPorts = Pick<
   ControlPorts,
   | 'clock'
@@ -202,7 +202,7 @@ export type PlanningPorts = Pick<
   readonly newId?: PlanOptions['newId'];
 };
 
-/** What putting a change of the configuration into force takes. */
+/** Ports for publishing a change of the configuration. */
 export type PublishingPorts = Pick<
   ControlPorts,
   'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'readEverywhere' | 'people' | 'vault' | 'drafts' | 'slice'
