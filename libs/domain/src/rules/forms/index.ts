@@ -11,20 +11,20 @@ export { waits } from './wait/wait.ts';
 
 export * from './rule-form.ts';
 
-/** A form whose kept value is read by the form alone. */
+/** Hides the type of a form's stored value, which only the form itself reads. */
 const sealed = <Kept>(form: RuleForm<Kept>): RuleForm => form as unknown as RuleForm;
 
-/** All forms of rules with state, in the order in which they decide. A cooldown has the last word. */
+/** All forms of rules with state, in the order in which they decide. The cooldown decides last. */
 export const RULE_FORMS: readonly RuleForm[] = [sealed(TOTALS), sealed(WAIT), sealed(COOLDOWN)];
 
-/** Returns an upper bound of the bytes of what forms keep of one rule. */
+/** Returns an upper bound for the bytes of the values that the forms of one rule store. */
 export const bytesOfKept = (kept: JsonObject): number =>
   RULE_FORMS.reduce((sum, form) => {
     const own = Object.hasOwn(kept, form.name) ? kept[form.name] : undefined;
     return own === undefined ? sum : sum + (form.bytes?.(own) ?? 0);
   }, 0);
 
-/** Returns the forms of which a rule has a key. */
+/** Returns the forms that a rule uses, by its keys. */
 export const ruleFormsOf = (body: RuleBody): readonly RuleForm[] =>
   RULE_FORMS.filter(({ keys }) => keys.some((key) => body[key] !== undefined));
 
