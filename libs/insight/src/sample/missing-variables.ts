@@ -36,7 +36,7 @@ export type CountedTemplate = {
 };
 
 export type MissingVariable = {
-  /** As rendering names it: `customer.name`, `items[].price`. */
+  /** Name as rendering shows it: `customer.name`, `items[].price`. */
   readonly variable: string;
   /** Events whose message lacked it. */
   readonly missing: number;
@@ -47,13 +47,13 @@ export type MissingVariable = {
 export type MissingVariables = {
   /** Newest events that were looked at. */
   readonly events: number;
-  /** When the oldest of them came; null: there is none. */
+  /** When the oldest of these events arrived. Null without events. */
   readonly since: Instant | null;
-  /** Events among them for which a rule would send the template. */
+  /** Number of these events for which a rule would send the template. */
   readonly sending: number;
   /** Events among the `sending` ones of which no message could be made on a channel. */
   readonly failed: number;
-  /** Those that are missing most often first. */
+  /** Variables, most often missing first. */
   readonly variables: readonly MissingVariable[];
 };
 
@@ -101,11 +101,14 @@ async function listed<One>(all: AsyncIterable<One>): Promise<One[]> {
 }
 
 /** Missing variables of one event's messages. */
-type Lack = { readonly missing: ReadonlySet<string>; /** One of them cannot be made. */ readonly hasFailed: boolean };
+type Lack = {
+  readonly missing: ReadonlySet<string>;
+  /** True if one of the messages cannot be made. */ readonly hasFailed: boolean;
+};
 type Senders = {
   readonly rules: readonly CompiledRule[];
   readonly firings: Firings;
-  /** Whether the answer of a partner is expected to have it. */
+  /** Returns true if the variable is expected in the partner's answer instead of the event. */
   readonly isPartners: (name: string) => boolean;
 };
 
@@ -136,14 +139,14 @@ async function lackOf(
   return sends ? { missing, hasFailed } : null;
 }
 
-/** As what a template is sent on a channel. */
+/** Channel of a template, and whether it is sent as a message or a digest. */
 type Sending = { readonly channel: ChannelName; readonly as: 'message' | 'digest' };
 
 function sendings(
   { notification: { body } }: PlacedRule,
   { template, channels }: Omit<CountedTemplate, 'workspace'>,
 ): readonly Sending[] {
-  // What is always collected never goes out alone.
+  // Messages that are always collected are never sent alone.
   const isAlone = digestSettings(body)?.when !== 'always';
   return channelsOf(body).flatMap(([channel, said]): Sending[] => {
     if (!channels.includes(channel)) return [];
@@ -176,8 +179,8 @@ function sendersOf(
 }
 
 /**
- * First names of the fields that events were seen to have, by stream with a rule that asks a partner. Any other name is
- * the partner's.
+ * Returns the first names of the fields seen in past events, for each stream with a rule that asks a partner. A
+ * variable with another first name must come from the partner's answer.
  */
 async function fieldsBeforePartners(
   senders: ReadonlyMap<string, readonly CompiledRule[]>,

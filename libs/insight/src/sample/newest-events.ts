@@ -9,13 +9,13 @@ export type NewestEventsPorts = {
 
 /** Events that are read together. */
 const BATCH_SIZE = 50;
-/** Records between two of them that nobody asked for and that are read all the same, so that neighbours come in one read. */
+/** Maximum records between two wanted records that are read as well, so that neighbours need only one read. */
 const WIDEST_GAP = 16;
 
-/** An event of the list, and what it holds; null: it has left the log, or cannot be read. */
+/** A listed event with its content. Null if the event left the log or cannot be read. */
 export type FoundEvent = { readonly row: EventRow; readonly event: SourceEvent | null };
 
-/** So many newest events of all these streams together, newest first. */
+/** Yields the newest events of these streams together, newest first. */
 export async function* newestEvents(
   streams: readonly string[],
   most: number,
