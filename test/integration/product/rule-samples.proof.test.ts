@@ -114,7 +114,7 @@ describe('a rule for which no values can be made up', () => {
     const sample = await sampleOf('large.rule');
     expect(sample).toMatchObject({
       fires: false,
-      event: '{"price":1,"count":1,"email":"ada@example.com","order_id":"<order_id>","name":"<name>"}',
+      event: '{"price":1,"count":1,"email":"ada@example.com","order_id":"A-1001","name":"<name>"}',
     });
     expect(sample.code.curl).toContain('No values are known that make it fire');
     const answer = await shop.post('shop/large.rule', JSON.parse(sample.event));
@@ -147,7 +147,7 @@ describe('the command', () => {
   it('shows the fields with their use, where the values come from, and the code', async () => {
     const { stdout } = await shop.run(['rule', 'sample', 'order-paid.paid']);
     expect(stdout).toMatch(/^status +string +"paid" +from the condition +when$/m);
-    expect(stdout).toMatch(/^order_id +string +"<order_id>" +placeholder +key, template$/m);
+    expect(stdout).toMatch(/^order_id +string +"A-1001" +placeholder +key, template$/m);
     expect(stdout).toContain('the rule fires for it, and notifies 1');
     expect(stdout).toContain(`${shop.product.gatewayUrl}/events/shop/orders`);
     expect(stdout).toContain('CARILLON_API_KEY');
