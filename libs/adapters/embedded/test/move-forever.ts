@@ -2,9 +2,14 @@
  * Opens the data folder given, takes deliveries into custody and moves each to its end, telling of it in the commit of the move, from
  * eight callers at once and until somebody ends it. Writes the id of each that it finished to stdout. The tests kill it in the middle.
  */
-import { writeSync } from 'node:fs';
 import { deliveryOf, outcomeOf } from '@carillon/testing';
 import { openEmbedded } from '../src/index.ts';
+
+/** Waits while the test is too busy to read, so that a full pipe does not end the process. */
+const say = (line: string): Promise<void> =>
+  new Promise((resolve) => {
+    process.stdout.write(`${line}\n`, () => resolve());
+  });
 
 const embedded = await openEmbedded({ dataDir: process.argv[2] ?? '', clock: { now: () => Date.now() } });
 
@@ -18,7 +23,7 @@ async function moveAll(caller: number): Promise<never> {
     const value = new TextEncoder().encode(first.id);
     const record = { topic: 'carillon.outcomes', partition: caller, key: 'k', value, headers: {} } as const;
     await embedded.ledger.replace(sent, { telling: () => [record] });
-    writeSync(1, `${first.id}\n`);
+    await say(first.id);
   }
 }
 await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map(moveAll));
