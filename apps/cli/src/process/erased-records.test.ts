@@ -158,6 +158,16 @@ describe('The list of erased records', () => {
     expect(starts.map(({ lost }) => lost)).toEqual([1, 1]);
   });
 
+  it('passes over no record if the next worker begins earlier', async () => {
+    await others.newest();
+    const { first, starts } = await consuming(others, [0, 3]);
+    await first.handle([recordAt(3)], () => 5);
+    await mine.publish();
+    vi.advanceTimersByTime(2_001);
+    await expect(first.handle([recordAt(4)], () => 5)).rejects.toThrow('read to 3, before 4');
+    expect(starts.map(({ seen }) => seen.map(({ offset }) => offset))).toEqual([[3], []]);
+  });
+
   it('stands between a run and the log that it reads', async () => {
     async function* pages(): AsyncGenerator<HistoryPage> {
       yield { records: [recordAt(4), recordAt(5)], next: 6, removed: 0 };

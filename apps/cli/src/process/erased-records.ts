@@ -1,3 +1,4 @@
+import { CarillonError } from '@carillon/kernel';
 import {
   erasedHeaders,
   integer,
@@ -126,6 +127,7 @@ export function createErasedRecords(documents: Documents, personal: readonly Top
 
   /** Reads what stands in the store when it is called. */
   async function readNewest(): Promise<void> {
+    // Its failure reaches whoever asked for it.
     await reading?.catch(() => undefined);
     await readOnce();
   }
@@ -224,12 +226,19 @@ async function startWorker(
   let worker = await assigned(partition);
   let isLost = false;
 
-  /** Returns the records that the newest worker has not read. */
+  /** Returns the records that the newest worker has not read. Rejects if it begins before them, so that the log begins it again at its place. */
   async function renew(records: readonly LogRecord[]): Promise<readonly LogRecord[]> {
     begunBy = number();
     await worker.lost();
     worker = await assigned(partition);
     if (isLost) await worker.lost();
+    const first = records[0]?.offset ?? worker.from;
+    if (worker.from < first) {
+      throw new CarillonError(
+        'wrong_state',
+        `partition ${partition} is stored as read to ${worker.from}, before ${first}`,
+      );
+    }
     return records.filter(({ offset }) => offset >= worker.from);
   }
 
