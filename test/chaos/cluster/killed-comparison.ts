@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openKafkaLog, type KafkaLog } from '@carillon/adapter-kafka';
@@ -16,6 +15,7 @@ import { createRunChild, type RunChildFacts } from '../../../apps/cli/src/replay
 import { between, createChance } from '../../harness/chance.ts';
 import { caller, order, scratch, shopFiles, type Answered } from '../../integration/product/shop.ts';
 import { describeWith } from '../../support/requirements.ts';
+import { comparisonChildren, killAll } from '../comparison-children.ts';
 import { isEvaluated } from '../evaluate-again.ts';
 import { clusterContents, untilAllIsRead } from './contents.ts';
 
@@ -55,25 +55,6 @@ function eventOf(index: number) {
     value: new TextEncoder().encode(JSON.stringify(event)),
     headers: { kind: 'event', enc: '0', workspace: 'shop', stream: 'shop/orders', event_id: `evt_${index}` },
   } as const;
-}
-
-/** Children of a process that compare. */
-function childrenOf(pid: number): readonly number[] {
-  try {
-    const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-    return pids.filter((child) => /replay[-/]child/.test(readFileSync(`/proc/${child}/cmdline`, 'utf8')));
-  } catch {
-    return [];
-  }
-}
-function kill(pids: readonly number[]): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // The child has ended meanwhile.
-    }
-  }
 }
 
 const ends: (() => Promise<unknown> | void)[] = [];
@@ -142,7 +123,7 @@ async function rowsOf({ id }: RunBody): Promise<readonly string[]> {
 /** Kills a control process and starts it again. One that compares is preferred, so that another takes over. */
 async function killControl(): Promise<void> {
   const controls = cluster.of('control').filter(({ running }) => running);
-  const victim = controls.find(({ pid }) => childrenOf(pid).length > 0) ?? controls[0];
+  const victim = controls.find(({ pid }) => comparisonChildren(pid).length > 0) ?? controls[0];
   if (!victim) return;
   await victim.kill();
   const restarted = victim.restart().finally(() => starting.delete(restarted));
@@ -161,8 +142,8 @@ async function killAtRandom(run: RunBody, tookMs: number, chance: () => number) 
       await killControl();
       continue;
     }
-    const children = cluster.of('control').flatMap(({ pid }) => childrenOf(pid));
-    kill(children);
+    const children = cluster.of('control').flatMap(({ pid }) => comparisonChildren(pid));
+    killAll(children);
     if (children.length > 0) killed.child += 1;
   }
   return killed;
@@ -200,7 +181,7 @@ async function checksumInPages({ id }: RunBody, pageRecords: number, chance: () 
   const over = comparing.finally(() => (state.isOver = true));
   for (let kills = Math.floor(between(chance, 0, MAX_CHILD_KILLS + 1)); kills > 0 && !state.isOver; kills -= 1) {
     await Promise.race([over, pause(between(chance, 200, 3_000))]);
-    kill(childrenOf(process.pid));
+    killAll(comparisonChildren(process.pid));
   }
   const { checksum } = await over;
   await runChild.forget({ id: run.id });

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import { createRunChild } from '../../../apps/cli/src/replay/run-child.ts';
 import { openShop, order, restartOver, shopFiles, shopOf, type Shop } from '../../integration/product/shop.ts';
 import { tableContents, untilAllIsRead, WRITTEN_BY_RUNS } from '../../integration/product/table-contents.ts';
 import { between, createChance } from '../../harness/chance.ts';
+import { comparisonChildren, killAll } from '../comparison-children.ts';
 
 /*
  * One comparison is repeated while its child and the product are killed at random moments, and with pages of 1 to 500 records. Each
@@ -101,28 +101,6 @@ async function rowsOf({ id }: RunBody): Promise<readonly string[]> {
   return rows.toSorted();
 }
 
-/** Children of a process that compare. */
-function childrenOf(pid: number | undefined): readonly number[] {
-  const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-  return pids.map(Number).filter((child) => /replay[-/]child/.test(commandOf(child)));
-}
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-function kill(pids: readonly number[]): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // The child has ended meanwhile.
-    }
-  }
-}
-
 async function killProduct(): Promise<void> {
   await shop.product.kill('SIGKILL');
   markersAfterStart = countMarkers() + PARTITIONS;
@@ -147,7 +125,7 @@ async function killAtRandom(run: RunBody, tookMs: number, chance: () => number):
     const isProduct = chance() < 0.3;
     killed.push(isProduct ? 'product' : 'child');
     if (isProduct) await killProduct();
-    else kill(childrenOf(shop.product.pid));
+    else killAll(comparisonChildren(shop.product.pid));
   }
   return killed;
 }
@@ -181,7 +159,7 @@ async function checksumInPages({ id }: RunBody, pageRecords: number, chance: () 
   const over = comparing.finally(() => (isOver = true));
   for (let kills = Math.floor(between(chance, 0, MAX_KILLS)); kills > 0 && !isOver; kills -= 1) {
     await Promise.race([over, pause(between(chance, 200, 3_000))]);
-    kill(childrenOf(process.pid));
+    killAll(comparisonChildren(process.pid));
   }
   const { checksum } = await over;
   await runChild.forget({ id: run.id });
