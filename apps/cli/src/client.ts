@@ -39,7 +39,7 @@ export type Client = {
   workspace(): Promise<string>;
   /** The workspace that the options or CARILLON_WORKSPACE name, if any. */
   readonly named: string | undefined;
-  /** Workspace to read from: from the options or CARILLON_WORKSPACE, else `-` for all visible ones. */
+  /** The workspace that a command reads, by `--workspace` or CARILLON_WORKSPACE. `-`: all workspaces that the caller may see. */
   readonly reach: string;
   /** Workspace for resources with an id: from the options, else all. */
   readonly anywhere: string;

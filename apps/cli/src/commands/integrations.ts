@@ -71,7 +71,8 @@ export function integrationCommands(program: Command): void {
 }
 
 /**
- * Returns the lookup integration of this name. Null if there is none or several; the API's error then says what to do.
+ * Returns the lookup integration with the given name. Null: the name is unknown, belongs to several integrations or to
+ * one that follows cohorts. The caller then asks the API about cohorts by this name; its error says what to do.
  */
 async function findPartner(client: Client, name: string): Promise<ShownPartner | null> {
   const { items } = await readWhole<Integration>(client, `/v1/workspaces/${seg(client.reach)}/integrations`);

@@ -11,8 +11,8 @@ const HASHED_TOPICS: ReadonlySet<string> = new Set(['carillon.consents']);
 
 /**
  * Steps of an erasure on a cluster. Records of Kafka cannot be changed, so they enter a list by which every process reads the log. Documents are
- * emptied by compare-and-set, so no writer has to pause: a state that somebody still holds in memory is refused by its number of erasures. A new
- * list makes each process start its workers again with what the stores have.
+ * emptied by compare-and-set, so no writer has to pause: the store refuses a rule state that an engine loaded before the erasure, because it counts
+ * erasures. At a new list each process starts its workers again, which then load what the stores have.
  */
 export function clusterErasure(
   log: Pick<EventLog, 'partitions' | 'bounds' | 'read'>,

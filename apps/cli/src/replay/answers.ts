@@ -25,7 +25,7 @@ export const findRecordedAnswer =
     return answer === undefined ? undefined : (parseJson(answer) as unknown as RecordedAnswer);
   };
 
-/** Position in `carillon.lookups`: the next offset of one partition. Partitions are read in order. */
+/** Where a comparison goes on reading `carillon.lookups`: a partition, and the next offset in it. It reads one partition after the other. */
 export type LookupPosition = { readonly partition: number; readonly from: number };
 
 /**

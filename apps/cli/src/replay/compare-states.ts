@@ -32,7 +32,7 @@ const TOPIC = 'carillon.events';
 export type CompareRange = RunOffsets & {
   /** Offset of the first record that is read for the states at `first`. */
   readonly warmUp: number;
-  /** Time from which records are read. Null: nothing was on the partition before. */
+  /** Append time of the first record that the comparison reads. Null: it reads the partition from its first record. */
   readonly since: Instant | null;
 };
 

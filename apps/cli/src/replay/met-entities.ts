@@ -5,7 +5,7 @@ import type { Ids, LogRecord } from '@carillon/ports';
 import type { Lookback } from '@carillon/stages';
 
 export type MeetingFacts = Lookback & {
-  /** Time from which records are read. Null: nothing was on the partition before, so every state is known. */
+  /** Append time of the first record that the comparison reads. Null: it reads the partition from its first record, so it knows every state. */
   readonly since: Instant | null;
   readonly ids: Pick<Ids, 'keyed'>;
   readonly scratch: Pick<ScratchFile, 'met'>;
@@ -24,8 +24,9 @@ export type Meeting = {
 };
 
 /**
- * Finds out which states of entities are known: all, if nothing was on the partition before. Otherwise the state of an entity is known once
- * the entity had no event for longer than its rules look back, or was forgotten. Records that are read again give the same.
+ * Finds out of which entities a comparison knows the state. If it reads the partition from its first record, it knows all of them. Otherwise it
+ * knows the state of an entity once the entity had no event for longer than its rules look back, or was forgotten. Reading records twice changes
+ * nothing.
  */
 export function meetEntities(records: readonly LogRecord[], facts: MeetingFacts): Meeting {
   const { since, span, readsEventBefore, ownTimes, ids, scratch } = facts;
