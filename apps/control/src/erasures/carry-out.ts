@@ -1,4 +1,4 @@
-import { createErasureMatcher, type Erasure, type ErasureSubject } from '@carillon/domain/erasures';
+import { createErasureMatcher, type Erasure, type ErasureCounts, type ErasureSubject } from '@carillon/domain/erasures';
 import { CarillonError } from '@carillon/kernel';
 import type { ErasureWork, TopicName } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
@@ -12,7 +12,7 @@ const PATIENCE_MS = 90_000;
 const LOOK_EVERY_MS = 250;
 /** An event can become a question, an answer and a message before it is in the ledger, each read from another topic. */
 const READ_ROUNDS = 5;
-/** Somebody whose events keep coming is found again at each pass. */
+/** A person whose events keep coming is found again at each pass. */
 const MAX_PASSES = 10;
 
 export type ErasureWorkPorts = Pick<ControlPorts, 'configuration' | 'codecs' | 'ids' | 'log'> & {
@@ -82,15 +82,18 @@ async function untilEmpty(
 ): Promise<void> {
   const work = workOf(erasure, { ...ports, book: createRuleBook(ports.compileRule, ports.templates) });
   const until = performance.now() + PATIENCE_MS;
-  for (let passes = 0; passes < MAX_PASSES;) {
+  let passes = 0;
+  for (;;) {
     const resume = await eraser.pauseConsumers();
     try {
       const moment = { now: ports.clock.now(), derive: ports.ids.derive };
       const { counts, undecided } = await eraser.erase(work, await unreadOffsets(), moment);
       const found = Object.values(counts).reduce((sum, count) => sum + count, 0);
       if (found === 0) return;
-      if (found > undecided.length) passes += 1;
-      else if (performance.now() > until) throw stillUndecided(undecided);
+      if (found > undecided.length) {
+        passes += 1;
+        if (passes === MAX_PASSES) throw stillComing(counts);
+      } else if (performance.now() > until) throw stillUndecided(undecided);
     } finally {
       resume();
     }
@@ -98,6 +101,12 @@ async function untilEmpty(
     stop.throwIfAborted();
   }
 }
+
+const stillComing = (counts: ErasureCounts): CarillonError =>
+  new CarillonError(
+    'wrong_state',
+    `${MAX_PASSES} passes each found something of the person (${Object.keys(counts).join(', ')}): stop sending events about the person, then erase again`,
+  );
 
 export const stillUndecided = (ids: readonly string[]): CarillonError =>
   new CarillonError(
