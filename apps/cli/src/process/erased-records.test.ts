@@ -118,6 +118,31 @@ describe('The list of erased records', () => {
     expect(await away.mask([recordAt(1, { topic: 'carillon.config' })])).toHaveLength(1);
   });
 
+  it('is used however long reading it takes, and refused if its number took over two seconds', async () => {
+    await mine.add(TOPIC, 0, [erasedAt(5)]);
+    await mine.publish();
+    const documents = memory.connect(createDirectWire());
+    const slow = { list: 0, number: 0 };
+    const late = createErasedRecords(
+      {
+        collection: (collection) => {
+          const stored = documents.collection(collection);
+          return {
+            ...stored,
+            select: (...asked) => (vi.advanceTimersByTime(slow.list), stored.select(...asked)),
+            get: (key) => (vi.advanceTimersByTime(key[0] === 'newest' ? slow.number : 0), stored.get(key)),
+          };
+        },
+      },
+      [TOPIC],
+    );
+    slow.list = 60_000;
+    expect(await late.mask([recordAt(5)])).toMatchObject([ERASED]);
+    slow.number = 2_001;
+    vi.advanceTimersByTime(2_001);
+    await expect(late.mask([recordAt(5)])).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+
   it('loses what retention has removed from the log, without a new list', async () => {
     await mine.add(TOPIC, 0, [erasedAt(4), erasedAt(5)]);
     await mine.publish();

@@ -70,8 +70,8 @@ export type ErasedList = { readonly number: number; readonly offsets: ErasedOffs
 /** The list of erased records as one process knows it. */
 export type ErasedRecords = {
   /**
-   * Returns records as readers may see them, by a list that was read at most `ERASED_RECORDS_FRESH_FOR` before. Rejects with CarillonError `store_unavailable` if the list cannot be
-   * read, so that no reader sees an erased record meanwhile.
+   * Returns records as readers may see them, by a list that was the newest at most `ERASED_RECORDS_FRESH_FOR` before. Rejects with CarillonError
+   * `store_unavailable` if the store does not say so in that time, so that no reader sees an erased record meanwhile.
    */
   mask(records: readonly LogRecord[]): Promise<readonly LogRecord[]>;
   /** Number of the list by which this process last read the log. */
@@ -103,11 +103,17 @@ export function createErasedRecords(documents: Documents, personal: readonly Top
 
   const placeOf = (topic: string, partition: number): string => `${topic}/${partition}`;
 
+  const newestNumber = async (): Promise<number> => (await numbers.get(['newest']))?.version ?? 0;
+
+  /** Reads the list until its number is the newest one, however long reading the list takes. */
   async function read(): Promise<void> {
-    // The number is read first: if the list changes meanwhile, it is read again by the next number.
-    const begunAt = performance.now();
-    const number = (await numbers.get(['newest']))?.version ?? 0;
-    if (number !== list.number) {
+    for (;;) {
+      const begunAt = performance.now();
+      const number = await newestNumber();
+      if (number === list.number) {
+        readAt = begunAt;
+        return;
+      }
       const offsets = new Map<string, Set<number>>();
       for (const topic of topics) {
         for (const { partition, offset } of await stored.select({ topic }, ['partition', 'offset'])) {
@@ -117,8 +123,9 @@ export function createErasedRecords(documents: Documents, personal: readonly Top
       }
       list = { number, offsets };
     }
-    readAt = begunAt;
   }
+
+  const isStale = (): boolean => performance.now() - readAt > ERASED_RECORDS_FRESH_FOR;
 
   function readOnce(): Promise<void> {
     reading ??= read().finally(() => (reading = null));
@@ -144,7 +151,10 @@ export function createErasedRecords(documents: Documents, personal: readonly Top
     async mask(records) {
       const [first] = records;
       if (!first || !topics.has(first.topic)) return records;
-      while (performance.now() - readAt > ERASED_RECORDS_FRESH_FOR) await readOnce();
+      if (isStale()) await readOnce();
+      if (isStale()) {
+        throw new CarillonError('store_unavailable', 'reading the number of the list of erased records took over 2 s');
+      }
       if (!list.offsets.has(placeOf(first.topic, first.partition))) return records;
       return Promise.all(records.map(masked));
     },
@@ -168,7 +178,7 @@ export function createErasedRecords(documents: Documents, personal: readonly Top
       }
       return { number: list.number, offsets };
     },
-    newestNumber: async () => (await numbers.get(['newest']))?.version ?? 0,
+    newestNumber,
     async removeBefore(start) {
       for (const topic of topics) {
         const starts = new Map<number, number>();
