@@ -28,8 +28,13 @@ export type ErasureFindings = {
   readonly undecided: readonly string[];
 };
 
-/** Record of the person with its new headers and value. `isErased`: the value is empty. */
-export type FoundRecord = Pick<LogRecord, 'offset' | 'headers' | 'value'> & { readonly isErased: boolean };
+/** Record of the person with its new headers and value. */
+export type FoundRecord = Pick<LogRecord, 'offset' | 'headers' | 'value'> & {
+  /** True if the new value is empty. */
+  readonly isErased: boolean;
+  /** Value from which the new one was made. */
+  readonly found: Uint8Array;
+};
 
 /** Records of the person in one page of the log. `streams`: whose events are among them. */
 export type FoundPage = {

@@ -24,8 +24,24 @@ const recordAt = (offset: number, more: Partial<LogRecord> = {}): LogRecord => (
   time: 1,
   ...more,
 });
-const erasedAt = (offset: number): FoundRecord => ({ offset, headers: {}, value: new Uint8Array(), isErased: true });
-const ERASED = { headers: { kind: 'erased', workspace: 'shop', stream: 'shop/orders' }, value: new Uint8Array() };
+const erasedAt = (offset: number): FoundRecord => ({
+  offset,
+  headers: {},
+  value: new Uint8Array(),
+  isErased: true,
+  found: text(`of ada ${offset}`),
+});
+const leftAt = (offset: number, left: string, found: string): FoundRecord => ({
+  offset,
+  headers: {},
+  value: text(left),
+  isErased: false,
+  found: text(found),
+});
+const ERASED = {
+  headers: { kind: 'erased', workspace: 'shop', stream: 'shop/orders', event_id: 'evt_1' },
+  value: new Uint8Array(),
+};
 
 type Started = { readonly seen: LogRecord[]; lost: number };
 
@@ -90,11 +106,23 @@ describe('The list of erased records', () => {
 
   it('puts what is left in the place of a value, also after a second erasure', async () => {
     const outcome = recordAt(7, { topic: 'carillon.outcomes', headers: {} });
-    for (const left of ['of ada and bob', 'of bob']) {
-      await mine.add('carillon.outcomes', 0, [{ offset: 7, headers: {}, value: text(left), isErased: false }]);
-    }
+    await mine.add('carillon.outcomes', 0, [leftAt(7, 'of ada and bob', 'of ada, bob and eve')]);
+    await mine.add('carillon.outcomes', 0, [leftAt(7, 'of bob', 'of ada and bob')]);
     await mine.publish();
     expect(await mine.mask([outcome])).toEqual([{ ...outcome, value: text('of bob') }]);
+  });
+
+  it('keeps what another erasure removed since the record was read', async () => {
+    const shown = async (): Promise<readonly LogRecord[]> => {
+      await mine.publish();
+      return mine.mask([recordAt(7, { topic: 'carillon.outcomes' })]);
+    };
+    await mine.add('carillon.outcomes', 0, [leftAt(7, 'of bob', 'of ada and bob')]);
+    await others.add('carillon.outcomes', 0, [leftAt(7, 'of ada', 'of ada and bob')]);
+    expect(await shown()).toMatchObject([{ value: text('of bob') }]);
+    await mine.add('carillon.outcomes', 0, [erasedAt(7)]);
+    await others.add('carillon.outcomes', 0, [leftAt(7, 'of ada', 'of bob')]);
+    expect(await shown()).toMatchObject([ERASED]);
   });
 
   it('refuses to read the log by an old list if the store does not answer', async () => {

@@ -76,7 +76,10 @@ export type ErasedRecords = {
   mask(records: readonly LogRecord[]): Promise<readonly LogRecord[]>;
   /** Number of the list by which this process last read the log. */
   number(): number;
-  /** Adds records to the next list. Durable when it resolves. */
+  /**
+   * Adds records to the next list. Durable when it resolves. Leaves a record that another erasure changed since it was read, so that the text
+   * that the other removed does not come back. The next pass finds the rest.
+   */
   add(topic: TopicName, partition: number, records: readonly FoundRecord[]): Promise<void>;
   /** Makes a new list of what was added before. This process reads the log by it when it resolves, and others at most `ERASED_RECORDS_FRESH_FOR` later. */
   publish(): Promise<void>;
@@ -197,12 +200,14 @@ async function addOne(
   stored: DocumentCollection<ErasedRecord>,
   topic: TopicName,
   partition: number,
-  { offset, value, isErased }: FoundRecord,
+  { offset, value, found, isErased }: FoundRecord,
 ): Promise<void> {
-  const left = isErased ? null : Buffer.from(value).toString('base64');
+  const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+  const left = isErased ? null : base64(value);
   for (;;) {
     const before = await stored.get([topic, partition, offset]);
     if (before?.left === left) return;
+    if (before && !isErased && before.left !== base64(found)) return;
     const next = { topic, partition, offset, left, version: (before?.version ?? 0) + 1 };
     if ((await stored.write(next, before?.version ?? null)) === 'done') return;
   }

@@ -30,12 +30,12 @@ export async function* scanLog(
         for (const record of page) {
           const verdict = isErased(record) ? null : await judge(record);
           if (verdict === null) continue;
-          const { offset, headers } = record;
+          const { offset, headers, value: found } = record;
           if (topic === 'carillon.events' && headers['stream']) streams.add(headers['stream']);
           records.push(
             verdict === 'erased'
-              ? { offset, headers: erasedHeaders(record), value: new Uint8Array(), isErased: true }
-              : { offset, headers, value: verdict.value, isErased: false },
+              ? { offset, headers: erasedHeaders(record), value: new Uint8Array(), isErased: true, found }
+              : { offset, headers, value: verdict.value, isErased: false, found },
           );
         }
         if (records.length > 0) yield { topic, partition, records, streams: [...streams] };
