@@ -17,7 +17,10 @@ export type ErasureWork = {
    * Takes undecided things too. For a restored backup that no product runs over: nobody decides about what it holds any more.
    */
   readonly takesUndecided?: boolean;
+  /** Records of `carillon.events` have to be judged first, because others are judged by which events were erased. */
   readonly judge: (record: LogRecord) => Promise<RecordVerdict>;
+  /** Returns true for an event whose record was erased or judged as `erased`, now or in an earlier erasure. */
+  readonly isErasedEvent: (id: string | null) => boolean;
 };
 
 export type ErasureFindings = {

@@ -23,10 +23,13 @@ export const ERASED = 'erased';
 
 export const isErased = ({ headers }: Pick<LogRecord, 'headers'>): boolean => headers['kind'] === ERASED;
 
-/** Returns the headers of an erased record. Those of an event say whose it was, so that runs can count it. */
+/**
+ * Returns the headers of an erased record. Those of an event keep its stream, so that runs can count it, and its id, so that texts about it
+ * can be found.
+ */
 export function erasedHeaders({ headers }: Pick<LogRecord, 'headers'>): LogRecord['headers'] {
-  const { workspace, stream } = headers;
-  return { kind: ERASED, ...(workspace && { workspace }), ...(stream && { stream }) };
+  const { workspace, stream, event_id: id } = headers;
+  return { kind: ERASED, ...(workspace && { workspace }), ...(stream && { stream }), ...(id && { event_id: id }) };
 }
 
 /**

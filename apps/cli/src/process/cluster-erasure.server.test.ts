@@ -23,6 +23,7 @@ const WORK: ErasureWork = {
   matcher: createErasureMatcher({ workspace: 'shop', hashes: [nameHash(BOB, keyed)] }, keyed),
   isOfPerson: () => false,
   isEntityOfPerson: () => false,
+  isErasedEvent: () => false,
   judge: async ({ value }) => (text(value).includes(BOB) ? 'erased' : null),
 };
 const eventOf = (email: string): NewRecord => ({

@@ -1,6 +1,5 @@
 import {
   erasedHeaders,
-  isErased,
   type ErasureSteps,
   type ErasureWork,
   type FoundPage,
@@ -28,7 +27,7 @@ export async function* scanLog(
         const records: FoundRecord[] = [];
         const streams = new Set<string>();
         for (const record of page) {
-          const verdict = isErased(record) ? null : await judge(record);
+          const verdict = await judge(record);
           if (verdict === null) continue;
           const { offset, headers, value: found } = record;
           if (topic === 'carillon.events' && headers['stream']) streams.add(headers['stream']);

@@ -19,6 +19,7 @@ const WORK: ErasureWork = {
   matcher,
   isOfPerson: () => false,
   isEntityOfPerson: ({ key }) => key === 'u-bob',
+  isErasedEvent: (id) => id === 'evt_bob',
   judge: async () => null,
 };
 const MOMENT = { now: 5_000, derive: (...parts: readonly string[]) => parts.join('-') } as never;

@@ -1,16 +1,17 @@
 import type { Configuration } from '@carillon/domain/configuration';
 import { hashedEntry, holdsAddress, namesPersonAt, wordsName, type ErasureMatcher } from '@carillon/domain/erasures';
-import type { DeadLetter } from '@carillon/domain/events';
+import type { DeadLetter, RuleTally } from '@carillon/domain/events';
 import type { Lookup, Trigger } from '@carillon/domain/lookups';
 import type { Json } from '@carillon/kernel';
-import type {
-  ConfigurationView,
-  ErasureWork,
-  EventLog,
-  LogRecord,
-  RecordCodec,
-  RecordCodecs,
-  RecordVerdict,
+import {
+  isErased,
+  type ConfigurationView,
+  type ErasureWork,
+  type EventLog,
+  type LogRecord,
+  type RecordCodec,
+  type RecordCodecs,
+  type RecordVerdict,
 } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
 import { decodeRecord } from '../decode-record.ts';
@@ -72,6 +73,9 @@ export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts):
   const isEntityOfPerson: ErasureWork['isEntityOfPerson'] = ({ key, stream }) =>
     matcher.mentions(key) || (pathsOfAny(stream).isKey && matcher.isPerson(key));
 
+  const erasedEvents = new Set<string>();
+  const isErasedEvent = (id: string | null): boolean => id !== null && erasedEvents.has(id);
+
   async function judgeEvent(record: LogRecord): Promise<RecordVerdict> {
     const read = readSourceRecord(record, log.logId);
     if (!read.ok) return judgeBytes(record.value, matcher);
@@ -89,10 +93,16 @@ export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts):
     return isEventOf(paths, contents) ? 'erased' : null;
   }
 
-  const derived = createDerivedJudges(matcher, codecs);
+  const derived = createDerivedJudges(matcher, codecs, isErasedEvent);
 
   async function judge(record: LogRecord): Promise<RecordVerdict> {
-    if (record.topic === 'carillon.events') return judgeEvent(record);
+    if (record.topic === 'carillon.events') {
+      const verdict = isErased(record) ? null : await judgeEvent(record);
+      const id = record.headers['event_id'];
+      if (id !== undefined && (verdict === 'erased' || isErased(record))) erasedEvents.add(id);
+      return verdict;
+    }
+    if (isErased(record)) return null;
     if (record.topic !== 'carillon.dead-letters') return (await derived[record.topic]?.(record)) ?? null;
     const letter = await decodeRecord(codecs.deadLetter, record.value);
     if (!letter.ok) return judgeBytes(record.value, matcher);
@@ -106,6 +116,7 @@ export function createErasureWork(matcher: ErasureMatcher, ports: ErasurePorts):
     judge,
     isOfPerson: ({ body, change }, { key, stream }) => isEventOf(pathsOfAny(stream), [body, key, change]),
     isEntityOfPerson,
+    isErasedEvent,
   };
 }
 
@@ -132,6 +143,7 @@ type Judge = (record: LogRecord) => Promise<RecordVerdict>;
 function createDerivedJudges(
   matcher: ErasureMatcher,
   codecs: RecordCodecs,
+  isErasedEvent: ErasureWork['isErasedEvent'],
 ): Readonly<Partial<Record<LogRecord['topic'], Judge>>> {
   const { isPerson } = matcher;
   const reading =
@@ -156,7 +168,9 @@ function createDerivedJudges(
         : null,
     ),
     'carillon.outcomes': reading('outcome', (outcome) =>
-      matcher.covers(outcome.workspace) && wordsName(outcome.detail, matcher)
+      matcher.covers(outcome.workspace) &&
+      outcome.detail !== '' &&
+      (isErasedEvent(outcome.eventId) || wordsName(outcome.detail, matcher))
         ? { value: codecs.outcome.encode({ ...outcome, detail: '' }) }
         : null,
     ),
@@ -169,12 +183,12 @@ function createDerivedJudges(
       return { value: codecs.consent.encode(hashedEntry(entry, matcher.nameInstead)) };
     }),
     'carillon.evaluations': reading('evaluation', (evaluation) => {
-      const isQuoted = (error: string | null, workspace: string): boolean =>
-        error !== null && matcher.covers(workspace) && wordsName(error, matcher);
-      if (!evaluation.rules.some(({ sampleError, workspace }) => isQuoted(sampleError, workspace))) return null;
-      const rules = evaluation.rules.map((tally) =>
-        isQuoted(tally.sampleError, tally.workspace) ? { ...tally, sampleError: null } : tally,
-      );
+      const isQuoted = ({ sampleError, sampleEventId, workspace }: RuleTally): boolean =>
+        sampleError !== null &&
+        matcher.covers(workspace) &&
+        (isErasedEvent(sampleEventId) || wordsName(sampleError, matcher));
+      if (!evaluation.rules.some(isQuoted)) return null;
+      const rules = evaluation.rules.map((tally) => (isQuoted(tally) ? { ...tally, sampleError: null } : tally));
       return { value: codecs.evaluation.encode({ ...evaluation, rules }) };
     }),
     'carillon.cohorts': reading('cohort', (message) => {

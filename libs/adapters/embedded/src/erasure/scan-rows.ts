@@ -202,10 +202,11 @@ const ruleErrors: Table = {
   place: 'rule_errors',
   table: 'evaluation_rows',
   key: ['sequence'],
-  columns: 'workspace, sample_error',
-  judge(row, { matcher }) {
+  columns: 'workspace, sample_event_id, sample_error',
+  judge(row, { matcher, isErasedEvent }) {
     const error = row['sample_error'];
-    if (typeof error !== 'string' || !matcher.covers(text(row['workspace'])) || !wordsName(error, matcher)) return null;
+    if (typeof error !== 'string' || !matcher.covers(text(row['workspace']))) return null;
+    if (!isErasedEvent(row['sample_event_id'] as string | null) && !wordsName(error, matcher)) return null;
     return update('evaluation_rows', 'sample_error = NULL', [], ['sequence'], row);
   },
 };

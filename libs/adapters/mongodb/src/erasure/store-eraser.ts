@@ -184,9 +184,10 @@ const scanSamples: Scan = ({ collections: { fields }, attempt, pause }, { matche
     );
   });
 
-const scanErrors: Scan = ({ collections: { evaluations }, attempt, pause }, { matcher }) =>
-  scanDocuments(evaluations, attempt, pause, ({ _id, workspace, sampleError }) => {
-    if (sampleError === null || !matcher.covers(workspace) || !wordsName(sampleError, matcher)) return null;
+const scanErrors: Scan = ({ collections: { evaluations }, attempt, pause }, { matcher, isErasedEvent }) =>
+  scanDocuments(evaluations, attempt, pause, ({ _id, workspace, sampleEventId, sampleError }) => {
+    if (sampleError === null || !matcher.covers(workspace)) return null;
+    if (!isErasedEvent(sampleEventId) && !wordsName(sampleError, matcher)) return null;
     const change = { $set: { sampleError: null } };
     return entry('rule_errors', _id, () => changeUnwritten(evaluations, attempt, { _id }, change));
   });
