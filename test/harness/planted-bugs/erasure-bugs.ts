@@ -20,8 +20,8 @@ export const ERASURE_BUGS: Readonly<Record<string, TestedBug>> = {
     changes: [
       {
         file: 'libs/domain/src/erasures/erased-memory.ts',
-        from: 'const holdsPerson = kept !== undefined && keepsPerson(kept, matcher);',
-        to: 'const holdsPerson = kept !== undefined && keepsPerson(null, matcher);',
+        from: 'const keptOfOthers = kept && keptWithoutPerson(kept, matcher);',
+        to: 'const keptOfOthers = kept;',
       },
     ],
     tests: [MEMORY],

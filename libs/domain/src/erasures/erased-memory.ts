@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '@carillon/kernel';
+import { isJsonObject, type Json, type JsonObject } from '@carillon/kernel';
 import type { EntityMemory, KeptEvent, RuleMemory } from '../rules/memory/entity-memory.ts';
 import { MAX_DECISIONS } from '../rules/memory/entity-memory.ts';
 import type { ErasureMatcher } from './subject.ts';
@@ -13,6 +13,26 @@ const keepsPerson = (kept: Json, matcher: ErasureMatcher): boolean => {
   if (!isJsonObject(kept)) return false;
   return Object.entries(kept).some(([name, item]) => keepsPerson(name, matcher) || keepsPerson(item, matcher));
 };
+
+/** Returns the entries that do not name the person. The same object if none does, and undefined if none is left. */
+function entriesOfOthers(values: JsonObject, matcher: ErasureMatcher): JsonObject | undefined {
+  if (!keepsPerson(values, matcher)) return values;
+  const left = Object.entries(values).filter(([name, value]) => !keepsPerson({ [name]: value }, matcher));
+  return left.length === 0 ? undefined : Object.fromEntries(left);
+}
+
+/**
+ * Returns what the forms of a rule keep, without the values of a form that name the person. A cooldown, and totals over other values, stay. The
+ * same object if nothing names the person, and undefined if nothing is left.
+ */
+function keptWithoutPerson(kept: JsonObject, matcher: ErasureMatcher): JsonObject | undefined {
+  if (!keepsPerson(kept, matcher)) return kept;
+  const left = Object.entries(kept).flatMap(([form, values]) => {
+    const others = isJsonObject(values) ? entriesOfOthers(values, matcher) : undefined;
+    return others === undefined ? [] : [[form, others] as const];
+  });
+  return left.length === 0 ? undefined : Object.fromEntries(left);
+}
 
 /**
  * Returns a memory without events of the person. A wait that was made from such an event ends as `erased`. Totals and facts that name the
@@ -40,17 +60,17 @@ export function eraseMemory(memory: EntityMemory, matcher: ErasureMatcher, isOfP
     }
     const previous = wait?.previous ?? null;
     const left = wait && { ...wait, previous: previous !== null && erased.has(previous) ? null : previous };
-    const holdsPerson = kept !== undefined && keepsPerson(kept, matcher);
+    const keptOfOthers = kept && keptWithoutPerson(kept, matcher);
     rules[ruleId] = {
       since,
       ...(left !== undefined && !isGone && { wait: left }),
-      ...(kept !== undefined && !holdsPerson && { kept }),
+      ...(keptOfOthers !== undefined && { kept: keptOfOthers }),
     };
   }
   const hasChanged =
     erased.size > 0 ||
     decisions.some((decision, at) => decision !== memory.decisions[at]) ||
-    Object.entries(memory.rules).some(([ruleId, { kept }]) => kept !== undefined && rules[ruleId]?.kept === undefined);
+    Object.entries(memory.rules).some(([ruleId, { kept }]) => kept !== rules[ruleId]?.kept);
   if (!hasChanged) return memory;
   return {
     ...memory,

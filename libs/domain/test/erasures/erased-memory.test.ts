@@ -65,6 +65,19 @@ describe('The memory of an entity', () => {
     expect(JSON.stringify(erased)).not.toContain('bob@');
   });
 
+  it('keeps the cooldown of a rule and its other totals, so that nobody is notified again because of the erasure', () => {
+    const bob = { definition: 'a.b', at: [5], values: ['bob@example.com'], bytes: 240 };
+    const ada = { definition: 'c.d', at: [5], bytes: 218 };
+    const cooldown = { firedAt: 6 };
+    const rules = { rul_people: { since: 1, kept: { totals: { people: bob, events: ada }, cooldown } } };
+    const { rules: left } = eraseMemory({ ...memory, rules }, matcher, isOfPerson);
+    expect(left['rul_people']).toEqual({ since: 1, kept: { totals: { events: ada }, cooldown } });
+    const alone = { rul_people: { since: 1, kept: { totals: { people: bob }, cooldown } } };
+    expect(eraseMemory({ ...memory, rules: alone }, matcher, isOfPerson).rules['rul_people']?.kept).toEqual({
+      cooldown,
+    });
+  });
+
   it('is the same if it holds nothing of the person', () => {
     expect(eraseMemory(erased, matcher, isOfPerson)).toBe(erased);
   });
