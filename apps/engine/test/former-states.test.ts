@@ -3,7 +3,7 @@ import { loadMemory, publishConfiguration } from '@carillon/stages';
 import { ORDER_PAID, ORDERS, orderShop, stream } from '@carillon/testing/given';
 import { evaluateAll, openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFormerStateRemover } from '../src/ticking/former-states.ts';
+import { createFormerStateRemover, type FormerStatesPorts } from '../src/ticking/former-states.ts';
 
 const MINUTE = 60_000;
 const RULE = {
@@ -41,9 +41,13 @@ async function removeShop(): Promise<void> {
   await publishConfiguration(ports, changes, CHANGED_BY_OWNER);
 }
 
-const createRemover = (partitions: readonly number[] = [0]) =>
+const createRemover = (
+  partitions: readonly number[] = [0],
+  more: Partial<Pick<FormerStatesPorts, 'ruleStates'>> = {},
+) =>
   createFormerStateRemover({
     ...topology.ports,
+    ...more,
     progress: { caughtUp: () => partitions.map((partition) => ({ partition, offset: 0 })) },
   });
 
@@ -73,6 +77,24 @@ describe('the state of a removed workspace', () => {
     topology.clock.pass(2 * MINUTE);
     await createRemover()();
     expect(await remembered('A-1')).toEqual([]);
+  });
+
+  it('stays if the workspace is made again while states are read', async () => {
+    await happens('A-1');
+    await evaluateAll(topology);
+    await removeShop();
+    topology.clock.pass(2 * MINUTE);
+    const { ruleStates } = topology.ports;
+    let isMade = false;
+    const list: typeof ruleStates.list = async (...page) => {
+      if (!isMade) await publishShop();
+      if (!isMade) await happens('A-2', true);
+      isMade = true;
+      await evaluateAll(topology);
+      return ruleStates.list(...page);
+    };
+    await createRemover([0], { ruleStates: { ...ruleStates, list } })();
+    expect(await remembered('A-2')).toEqual(['A-2']);
   });
 
   it('stays if the workspace exists again, and the states of other workspaces stay', async () => {

@@ -33,14 +33,15 @@ export function createFormerStateRemover(ports: FormerStatesPorts): () => Promis
     const held = progress.caughtUp().map(({ partition }) => partition);
     const partitions = new Set(held.filter((partition) => (cleared.get(partition) ?? -1) < removal.number));
     if (partitions.size === 0) return;
-    const workspaces = workspacesOf(configuration.current());
-    const isFormer = ({ partition, data }: RuleState): boolean =>
-      partitions.has(partition) &&
-      // A forgotten entity has no content.
-      data !== '' &&
-      !workspaces.has(readMemory(data, 0).entity.workspace);
     for (let after: string | undefined = ''; after !== undefined;) {
       const page: readonly RuleState[] = await ruleStates.list(PAGE_SIZE, after);
+      // Read after the page, because a workspace may be made again meanwhile, and then its states are new.
+      const workspaces = workspacesOf(configuration.current());
+      const isFormer = ({ partition, data }: RuleState): boolean =>
+        partitions.has(partition) &&
+        // A forgotten entity has no content.
+        data !== '' &&
+        !workspaces.has(readMemory(data, 0).entity.workspace);
       await ruleStates.remove(page.filter(isFormer));
       after = page.at(-1)?.id;
     }
