@@ -11,14 +11,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Control, ControlPorts } from '@carillon/control';
 import { accessOf, openControl, personWith } from '../../apps/control/test/control-fixture.ts';
 
-/*
- * docs/cookbook.md and docs/more-recipes.md, executed: their files are read as `apply` reads them and published together, and each event goes through
- * what `rule test` asks.
- */
+/* docs/cookbook.md, executed: its files are read as `apply` reads them and published together, and each event is tried as `rule test` does. */
 
-const page = ['cookbook.md', 'more-recipes.md']
-  .map((file) => readFileSync(join(import.meta.dirname, '../../docs', file), 'utf8'))
-  .join('\n');
+const page = readFileSync(join(import.meta.dirname, '../../docs/cookbook.md'), 'utf8');
 const filesIn = (text: string): ReadonlyMap<string, string> =>
   new Map([...text.matchAll(/^`(\S+)`\n```\w+\n([^`]*?)^```$/gm)].map(([, file = '', body = '']) => [file, body]));
 const blockAfter = (text: string, begin: RegExp): string =>
@@ -84,8 +79,8 @@ const shown = ({ to, unique_id: uniqueId, messages }: RuleTestBody['recipients']
 };
 
 describe('each notification of the cookbook', () => {
-  it('is one of twelve, whole, with an event and its message', () => {
-    expect(recipes).toHaveLength(12);
+  it('is one of five, whole, with an event and its message', () => {
+    expect(recipes).toHaveLength(5);
     for (const { title, files, event, messages } of recipes) {
       expect(files.size, title).toBe(3);
       expect(event, title).toMatch(/^\{/);
