@@ -75,6 +75,6 @@ chapter('22. No more than three a day', (newHome) => {
     await carillon.edit(ORDER_PAID, 'expires: 24h', 'transactional: true\nexpires: 24h');
     await carillon.apply();
     await carillon.delivery(await carillon.send(ORDER), 'SENT');
-    expect(await explain()).toContain('transactional: neither quiet hours nor limits count');
+    expect(await explain()).toContain('transactional: quiet hours and limits do not apply');
   });
 });

@@ -42,7 +42,7 @@ chapter('29. Another master key', (newHome) => {
 
   it('lets a second master key count while everything runs, and says what comes next', async () => {
     const { out } = await carillon.command(['secret', 'rotate']);
-    expect(out).toContain('both keys count');
+    expect(out).toContain('both keys are accepted');
     expect(out).toContain('npx carillon secret rotate --finish');
     expect((await stat(keyFile('master-next.key'))).mode & 0o777).toBe(0o600);
     expect((await masterKeys()).master_keys).toMatchObject([
@@ -58,13 +58,13 @@ chapter('29. Another master key', (newHome) => {
   it('refuses a third one meanwhile, and a step that is not one', async () => {
     await writeFile(join(carillon.folder, 'third.key'), 'c3'.repeat(32));
     const third = await carillon.command(['secret', 'rotate', '--key-file', 'third.key']);
-    expect([third.code, third.err]).toEqual([1, expect.stringContaining('another master key was begun with')]);
+    expect([third.code, third.err]).toEqual([1, expect.stringContaining('a rotation to another master key has begun')]);
     expect((await carillon.command(['secret', 'rotate', '--finish', '--cancel'])).code).toBe(2);
   });
 
   it('refuses the old one from then on', async () => {
     const { out } = await carillon.command(['secret', 'rotate', '--finish']);
-    expect(out).toContain('one key counts');
+    expect(out).toContain('one key is accepted');
     const now = await readFile(keyFile('master.key'), 'utf8');
     expect(now).not.toBe(old);
     expect((await masterKeys()).master_keys).toMatchObject([{ starts: true }]);

@@ -37,8 +37,8 @@ export function targetNames(configuration: Configuration, workspace: string): Ta
   return {
     exempt: exempt.toSorted(),
     target(kind, name) {
-      if (kind === 'all') return name === '' ? { kind } : { fault: 'of all there is no name' };
-      if (name === '') return { fault: `it names no ${kind}` };
+      if (kind === 'all') return name === '' ? { kind } : { fault: 'kind all takes no name' };
+      if (name === '') return { fault: `the name of the ${kind} is missing` };
       if (kind === 'notification') {
         // Choices about a removed notification are imported too, and apply if it is restored.
         const id = idOf.get(name) ?? (byId.has(name) || isId('notification', name) ? name : undefined);

@@ -178,7 +178,7 @@ function partnerCheck(partner: WaitingPartner, now: Instant): Check | null {
   const { workspace, integration, events, complete, failingSince, last, nextAt } = partner;
   if (failingSince === null || last === null) return null;
   const isSuspended = last.outcome === 'unauthorized';
-  const why = isSuspended ? 'it does not take our key' : last.detail;
+  const why = isSuspended ? 'it refuses our key' : last.detail;
   const waits = `${events}${complete ? '' : ' or more'} ${events === 1 ? 'event waits' : 'events wait'}`;
   const next = nextAt <= now ? 'a call is under way' : `next attempt ${formatInstant(nextAt)}`;
   const what = isSuspended ? 'suspended' : 'has not answered';
@@ -210,12 +210,16 @@ async function leavingText(ofReceipts: boolean, ports: DeliveryCheckPorts): Prom
 async function parkedReceiptChecks(ports: DeliveryCheckPorts): Promise<readonly Check[]> {
   const { items: open } = await ports.readModels.deadLetters({ open: true, ofReceipts: true }, LOOKED_AT);
   if (open.length === 0) return [];
-  const what = many(open.length, 'report fits no attempt of ours', 'reports fit no attempt of ours');
+  const what = many(
+    open.length,
+    'report belongs to no attempt of this deployment',
+    'reports belong to no attempt of this deployment',
+  );
   const stops = open.filter(({ receipt }) => receipt?.wish === 'stop').length;
-  const wishes = stops === 0 ? '' : `, ${stops} of them STOP, which holds nobody back until you do`;
+  const wishes =
+    stops === 0 ? '' : `, ${stops} of them STOP replies, which stop no message until somebody suppresses the number`;
   const condemned = open.filter(({ receipt }) => receipt?.wish === null && receipt.suppress !== null).length;
-  const unsuppressed =
-    condemned === 0 ? '' : `, ${condemned} of them would suppress an address, which none of them did`;
+  const unsuppressed = condemned === 0 ? '' : `, ${condemned} of them would suppress an address, and did not`;
   const leaving = await leavingText(true, ports);
   const detail = `${what}, the oldest since ${earliest(open.map(({ at }) => at))}${wishes}${unsuppressed}${leaving}: npx carillon receipts list --parked`;
   return [{ step: 'parked receipts', ok: false, detail }];

@@ -24,7 +24,7 @@ export function linkChecks(configuration: Configuration): readonly Check[] {
     if (silent.length === 0) return [];
     const names = silent.slice(0, NAMED).map(({ ref }) => `${ref.workspace}/${ref.name}`);
     const more = silent.length > NAMED ? ` and ${silent.length - NAMED} more` : '';
-    const detail = `none in ${channel} of ${names.join(', ')}${more}: say in carillon.yaml how the world reaches the gateway (public_url), or in the notification that it is transactional`;
+    const detail = `no unsubscribe link in ${channel} of ${names.join(', ')}${more}: set public_url, the public address of the gateway, in carillon.yaml, or make the notification transactional`;
     return [{ step: 'unsubscribe links', ok: true, detail }];
   });
 }

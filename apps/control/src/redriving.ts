@@ -88,7 +88,7 @@ export async function redriveLetter(
 export async function redrivenRecord(letter: DeadLetter, redrive: Redrive, ports: RedrivePorts): Promise<NewRecord> {
   const { topic, partition, offset } = letter;
   if (letter.stage === 'append') {
-    const why = 'the log does not have it, and what its source has would fail again';
+    const why = 'the log does not have the record, and reading it from the source would fail again';
     throw new CarillonError('wrong_state', `${why}: npx carillon dead-letters dismiss ${letter.id}`);
   }
   if (!isRedriven(topic)) {
@@ -164,7 +164,7 @@ async function resolveAgain(letter: DeadLetter, redrive: Redrive, ports: Redrive
   const claim = lookup.ok ? await claims.get(lookup.value.trigger.id) : null;
   if (lookup.ok && !claim) mustBeRemembered(lookup.value.trigger, 'carillon.lookups', ports);
   if (claim && claim.position !== from) {
-    const why = `another answer to the same trigger counts, ${claim.position}, so this one would change nothing`;
+    const why = `another answer to the same question is used (${claim.position}), so this one would change nothing`;
     throw new CarillonError('wrong_state', `${why}: the trace of the event shows what became of it`);
   }
   return { [REDRIVEN_FROM_HEADER]: from };

@@ -109,7 +109,7 @@ test('A change whose outcome cannot be written says that it was begun', async ()
   };
   const answer = await makeKey(await fixture(undefined, { log }));
   expect(answer.statusCode).toBe(503);
-  expect(answer.json<{ detail: string }>().detail).toContain('that it was begun is on the audit');
+  expect(answer.json<{ detail: string }>().detail).toContain('its start is in the audit log');
   expect(answer.body).not.toContain('cln_once');
   expect((await entries(here)).map(({ outcome }) => outcome)).toEqual(['begun']);
 });

@@ -350,12 +350,12 @@ describe('doctor', () => {
     expect(more).toEqual([]);
     expect(step).toMatchObject({ step: 'parked receipts' });
     expect(step?.detail).toMatch(
-      /^2 reports fit no attempt of ours, the oldest since .*Z, 1 of them STOP, .*: npx carillon receipts list --parked$/,
+      /^2 reports belong to no attempt of this deployment, the oldest since .*Z, 1 of them STOP replies, .*: npx carillon receipts list --parked$/,
     );
     const complaint = parkedReceipt(givenReceipt('dlv_1' as DeliveryId, 1, { suppress: 'complaint' }));
     await readModels.put({ deadLetters: [{ ...parked, id: 'dl_3', receipt: complaint }] });
     expect((await failed())[0]?.detail).toMatch(
-      /^3 reports .*, 1 of them STOP, .*, 1 of them would suppress an address, which none of them did: npx carillon receipts list --parked$/,
+      /^3 reports .*, 1 of them STOP replies, .*, 1 of them would suppress an address, and did not: npx carillon receipts list --parked$/,
     );
     for (const id of ['dl_1', 'dl_2', 'dl_3']) await readModels.markDismissed(id, clock.now(), 'ann');
     expect(await failed()).toEqual([]);

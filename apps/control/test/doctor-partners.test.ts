@@ -39,7 +39,7 @@ describe('the doctor', () => {
     expect(await failed()).toMatchObject([
       {
         step: 'partner crm',
-        detail: `suspended since ${formatInstant(at)} (it does not take our key), 2 events wait, next attempt ${formatInstant(at + 60_000)}: npx carillon integration check crm --workspace shop`,
+        detail: `suspended since ${formatInstant(at)} (it refuses our key), 2 events wait, next attempt ${formatInstant(at + 60_000)}: npx carillon integration check crm --workspace shop`,
       },
     ]);
   });

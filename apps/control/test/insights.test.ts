@@ -93,9 +93,9 @@ it('tells what is in doubt whenever it began, and the accounts that messages wai
 it.each([
   ['last=93d', '/last', 'a span is at most 92 days'],
   ['bucket=1s', '/bucket', 'expected a duration from 1m'],
-  ['last=30d&bucket=1h', '/bucket', 'makes more than 200'],
+  ['last=30d&bucket=1h', '/bucket', 'into more than 200'],
   ['notification=order-payed', '/notification', 'did you mean order-paid?'],
-  ['from=2999-01-01T00:00:00Z', '/from', 'is in the future'],
+  ['from=2999-01-01T00:00:00Z', '/from', 'must not be in the future'],
 ])('%s is refused by name', async (query, pointer, detail) => {
   const { status, body } = await ask(query);
   expect({ status, pointer: body.pointer }).toEqual({ status: 400, pointer });

@@ -82,10 +82,10 @@ describe('the list of deliveries', () => {
     ['state=SENT,FAILD', '/state', 'state: there is no state FAILD; did you mean FAILED?'],
     ['state=', '/state', 'state: takes one state or several'],
     ['channel=fax', '/channel', 'channel: there is no channel fax'],
-    ['last=24h&from=2h', '/last', 'last: says the whole span: leave from out'],
+    ['last=24h&from=2h', '/last', 'last: already gives both ends of the time range: leave from out'],
     ['last=soon', '/last', 'last: expected a duration such as 30m, 24h or 7d; found soon'],
     ['to=ada@example.com', '/to', 'to: expected 2h, today'],
-    ['from=1h&to=2h', '/to', 'to: is not after `from`'],
+    ['from=1h&to=2h', '/to', 'to: must be later than `from`'],
     ['since=2h', undefined, 'since'],
   ])('refuses the filter %s with its pointer', async (query, pointer, detail) => {
     const answer = await ask(`/v1/workspaces/shop/deliveries?${query}`);

@@ -52,7 +52,7 @@ const letter = {
   stage: 'receipts',
   partition: 4,
   offset: 87,
-  reason: 'unknown_receipt: no attempt of ours went over this account with that token',
+  reason: 'unknown_receipt: this deployment made no attempt with that account and token',
   ownPartition: 0,
   redrivenAt: null,
   redrivenBy: null,

@@ -87,7 +87,7 @@ describe('What was parked because it could not be read, or because nobody could 
     const letter = parked('carillon.receipts', new Uint8Array(), reason);
     const refused: DeadLetter = { ...letter, stage: 'append', topic };
     await expect(redriven(refused)).rejects.toThrow(
-      `what its source has would fail again: npx carillon dead-letters dismiss ${refused.id}`,
+      `reading it from the source would fail again: npx carillon dead-letters dismiss ${refused.id}`,
     );
   });
 });

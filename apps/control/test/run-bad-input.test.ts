@@ -20,7 +20,7 @@ describe('the time range of a run', () => {
       'without an end after its beginning',
       { from: '2020-01-02', to: '2020-01-02' },
       'invalid_request',
-      /is not after `from`/,
+      /must be later than `from`/,
     ],
     ['without an offset from UTC', { from: '2026-10-25T02:30:00' }, 'invalid_request', /RFC 3339/],
   ])('is refused if it is %s', async (_case, range, code, detail) => {

@@ -66,7 +66,7 @@ it('says that no event named the person, how many were read, and when the last o
 it.each([
   [{ ...wanted, notification: 'order-payed' }, '/notification', 'did you mean order-paid?'],
   [{ ...wanted, event: 'dlv_1' }, '/event', 'expected the id of an event'],
-  [{ ...wanted, last: '24h', from: '2h' }, '/last', 'says the whole span'],
+  [{ ...wanted, last: '24h', from: '2h' }, '/last', 'already gives both ends'],
   [{ notification: 'order-paid' }, '/who', 'who'],
   [{ ...wanted, address: 'x' }, undefined, 'address'],
 ])('refuses %o with what is wrong', async (payload, pointer, detail) => {

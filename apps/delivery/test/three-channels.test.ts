@@ -115,7 +115,7 @@ describe('one event on three channels', () => {
       'sms',
       'text: it takes 11 segments (GSM-7), and 10 are sent at most',
     ],
-    ['an SMS of a megabyte', 'a'.repeat(200_000), 'sms', 'text: It came out longer than 1600 characters'],
+    ['an SMS of a megabyte', 'a'.repeat(200_000), 'sms', 'text: The result is longer than 1600 characters'],
     ['a push notification over 4 KB', 'é'.repeat(2100), 'push', /^it has 42\d\d bytes of notification and data/],
   ])('%s fails with its reason, and is never sent in part', async (_what, note, channel, why) => {
     await shop('event.order_id');

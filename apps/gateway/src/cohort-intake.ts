@@ -164,7 +164,7 @@ function createAuthentication(readers: GatewayPorts['cohortReaders'], secretOf: 
     const { key, second_key: second } = integration.authorization;
     const named = second ? `${key.secret} and ${second.secret}` : key.secret;
     if (verdict === 'wrong') {
-      if (proof !== null) alert(nameOf(request), `requests were refused: what they show does not fit ${named}`);
+      if (proof !== null) alert(nameOf(request), `requests were refused: their credential does not match ${named}`);
       throw unauthorized();
     }
     alert(nameOf(request), `requests were refused: ${named} is neither in the environment nor stored`);
@@ -178,10 +178,7 @@ type Reporting = { readonly telemetry: GatewayPorts['telemetry']; readonly alert
 
 function reportPassedOver(request: CohortRequest, passedOver: number, { telemetry, alert }: Reporting): void {
   telemetry?.callsPassedOver(nameOf(request), passedOver);
-  alert(
-    nameOf(request),
-    'calls that are about no audience were passed over: let Segment send it those of audiences alone',
-  );
+  alert(nameOf(request), 'calls that are not about an audience were skipped: let Segment send only calls of audiences');
 }
 
 /** Counts members without a user id, and alerts: a refusal would pause the platform, and silence would hide a wrong name of a field. */

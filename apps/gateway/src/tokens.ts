@@ -87,9 +87,9 @@ export function checkClaims({ security }: EventStream, claims: JsonObject | null
   if (!unmet) return;
   const pointer = pointerTo(stepsOf(unmet.path) ?? []);
   const why = {
-    no_claim: 'the token has no text or whole number there',
-    no_field: 'the event has no text or whole number there',
-    differs: 'it is another one',
+    no_claim: 'the claim is missing, or neither text nor a whole number',
+    no_field: 'the field is missing, or neither text nor a whole number',
+    differs: 'they differ',
   }[unmet.why];
   throw new CarillonError(
     'claim_mismatch',

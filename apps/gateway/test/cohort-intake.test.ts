@@ -188,7 +188,7 @@ describe('Segment', () => {
     }
     expect(await appended()).toEqual([]);
     expect(fixture.alerts.filter((one) => one === 'shop/segment passed over 1')).toHaveLength(2);
-    expect(fixture.alerts.filter((one) => one.includes('about no audience'))).toHaveLength(1);
+    expect(fixture.alerts.filter((one) => one.includes('not about an audience'))).toHaveLength(1);
   });
 
   const HOUR = 3_600_000;
@@ -340,7 +340,7 @@ describe('a request about a cohort', () => {
     fixture.alerts.length = 0;
     for (const headers of [bearer('wrong'), bearer('wrong'), {}]) await send('generic', body, headers);
     expect(fixture.alerts).toEqual([
-      'shop/generic requests were refused: what they show does not fit FIRST and SECOND',
+      'shop/generic requests were refused: their credential does not match FIRST and SECOND',
     ]);
   });
 

@@ -68,12 +68,12 @@ describe('a claim that the stream binds', () => {
   });
 
   test.each([
-    ['it is another one', { sub: 'ada' }, { user_id: 'bob' }],
-    ['the event has no text or whole number there', { sub: 'ada' }, {}],
-    ['the event has no text or whole number there', { sub: 'ada' }, { user_id: { $eq: 'ada' } }],
-    ['the event has no text or whole number there', { sub: 'ada' }, { user_id: ['ada'] }],
-    ['the token has no text or whole number there', { sub: undefined }, { user_id: 'undefined' }],
-    ['the token has no text or whole number there', { sub: { id: 'ada' } }, { user_id: 'ada' }],
+    ['they differ', { sub: 'ada' }, { user_id: 'bob' }],
+    ['the field is missing, or neither text nor a whole number', { sub: 'ada' }, {}],
+    ['the field is missing, or neither text nor a whole number', { sub: 'ada' }, { user_id: { $eq: 'ada' } }],
+    ['the field is missing, or neither text nor a whole number', { sub: 'ada' }, { user_id: ['ada'] }],
+    ['the claim is missing, or neither text nor a whole number', { sub: undefined }, { user_id: 'undefined' }],
+    ['the claim is missing, or neither text nor a whole number', { sub: { id: 'ada' } }, { user_id: 'ada' }],
   ])('refuses one of which %s: %j, %j', async (why, claims, body) => {
     const answer = await send(claims, body);
     expect(answer.status).toBe(403);

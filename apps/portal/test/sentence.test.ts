@@ -139,7 +139,7 @@ describe('the sentence of a rule that waits', () => {
     [
       'event.total > 5',
       { after: '1d', unless: 'event.type == "paid" || event.type == "cancelled"', cooldown: 'until_false' },
-      'A day after an event of orders comes and total is more than 5, unless it is paid or it is cancelled, notify the customer by email, not again until the condition was false.',
+      'A day after an event of orders comes and total is more than 5, unless it is paid or it is cancelled, notify the customer by email, not again until the condition has been false.',
     ],
     [
       'event.type == "checkout"',

@@ -138,7 +138,7 @@ describe('a template with a layout, partials and languages', () => {
     ]);
     expect(alone({ [`${W}/layouts/basic.txt`]: '{{{body}}}' })).toEqual([
       expect.stringContaining(
-        'the template order-paid could not be rendered with this: the layout basic has nothing for html',
+        'the template order-paid could not be rendered with this change: the layout basic has nothing for html',
       ),
     ]);
   });
@@ -149,20 +149,20 @@ describe('a mistake in a layout or partial is reported with file, line and fix',
     [
       'a partial that holds itself',
       { [FOOTER]: 'a\n {{> footer}}' },
-      [`${FOOTER}:2:2 The partial footer holds itself: footer, which holds footer`],
+      [`${FOOTER}:2:2 The partial footer includes itself: footer, which includes footer`],
     ],
     [
       'two partials that hold each other',
       { [FOOTER]: '{{> other}}', [`${W}/partials/other.hbs`]: '{{> footer}}' },
       [
-        `${FOOTER}:1:1 The partial other holds itself: other, which holds footer, which holds other`,
-        `${W}/partials/other.hbs:1:1 The partial footer holds itself: footer, which holds other, which holds footer`,
+        `${FOOTER}:1:1 The partial other includes itself: other, which includes footer, which includes other`,
+        `${W}/partials/other.hbs:1:1 The partial footer includes itself: footer, which includes other, which includes footer`,
       ],
     ],
     [
       'thirty partials',
       { [`${MAIL}/email.html`]: '<p>\n'.concat('{{> footer}}\n'.repeat(30)) },
-      [`${MAIL}/email.html:22:1 The template holds more than 20 partials`],
+      [`${MAIL}/email.html:22:1 The template includes more than 20 partials`],
     ],
     [
       'a partial that is not there',
@@ -178,7 +178,7 @@ describe('a mistake in a layout or partial is reported with file, line and fix',
       'a layout with its body in two braces',
       { [BASIC]: '<body>\n  {{body}}</body>\n' },
       [
-        /basic\.html:2:3 the text of a template needs three braces.*write \{\{\{body\}\}\}; \{\{body\}\} is a variable named body/,
+        /basic\.html:2:3 the text of a template is inserted with three braces.*write \{\{\{body\}\}\}; \{\{body\}\} is a variable named body/,
       ],
     ],
     [

@@ -97,7 +97,7 @@ export function createHttp1Client(options: Http1Options) {
       return await read(response);
     } catch (error) {
       if (begun) return unknown(wordsOf(error, CUT_OFF));
-      return signal.aborted ? STOPPED : unsent(wordsOf(error, 'No connection came about.'), needsMending(error));
+      return signal.aborted ? STOPPED : unsent(wordsOf(error, 'No connection was established.'), needsMending(error));
     } finally {
       inTime();
       ended.abort();

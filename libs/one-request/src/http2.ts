@@ -45,7 +45,7 @@ export function createHttp2Session(options: Http2Options) {
   async function post(request: Post, signal: AbortSignal): Promise<RequestEnd> {
     if (signal.aborted || closed) return STOPPED;
     opening ??= open().catch((error: unknown) =>
-      unsent(failureWords(error, 'No connection came about.'), needsMending(error)),
+      unsent(failureWords(error, 'No connection was established.'), needsMending(error)),
     );
     const mine = opening;
     const found = await mine;
@@ -104,7 +104,9 @@ export function createHttp2Session(options: Http2Options) {
       };
       const inTime = deadline(options.connectTimeout, () => end(unsent(LATE)));
       socket.once(event, () => end(null));
-      socket.on('error', (error) => end(unsent(failureWords(error, 'No connection came about.'), needsMending(error))));
+      socket.on('error', (error) =>
+        end(unsent(failureWords(error, 'No connection was established.'), needsMending(error))),
+      );
       socket.once('close', () => end(unsent('The server closed the connection.')));
     });
   }
@@ -119,7 +121,7 @@ export function createHttp2Session(options: Http2Options) {
         [constants.HTTP2_HEADER_CONTENT_LENGTH]: Buffer.byteLength(body),
       });
     } catch {
-      return unsent('The connection ended before the message was handed over.');
+      return unsent('The connection ended before the message was sent.');
     }
     const ended = collect(stream, options.maxBytes);
     const inTime = deadline(options.answerTimeout, () => stream.close(constants.NGHTTP2_CANCEL));

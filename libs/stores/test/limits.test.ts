@@ -92,7 +92,7 @@ describe('Limits', () => {
     expect((await store.list(undefined, 3)).items).toHaveLength(3);
   });
 
-  it('removes a document one day after no limit counts its entries', async () => {
+  it('removes a document one day after no limit applies to its entries', async () => {
     const documents = createMemoryDocuments().connect(createDirectWire());
     const { limits } = createStores(documents);
     await limits.replace(document('shop', 'ada', 'r1', { keptUntil: 10 }), null);

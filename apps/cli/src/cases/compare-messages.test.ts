@@ -28,7 +28,7 @@ describe('messages of a case', () => {
   });
 
   it('differ by one that could not be rendered, though all named fields are as expected', () => {
-    const broken = { ...message('a'), error: 'text: it came out empty' };
+    const broken = { ...message('a'), error: 'text: the rendered text is empty' };
     expect(compareMessages([message('a')], [broken])).toEqual([{ expected: message('a'), actual: broken }]);
     expect(compareMessages([], [broken])).toEqual([{ expected: null, actual: broken }]);
   });

@@ -38,7 +38,7 @@ const VERDICTS = {
   held: 'would be held',
   dropped: 'would be dropped',
   collected: 'would go into a digest',
-  perhaps: 'may be sent or not: it depends on what is being sent this moment',
+  perhaps: 'may be sent or not: that depends on messages being sent at this moment',
 } as const;
 
 function showExplained({
@@ -53,7 +53,7 @@ function showExplained({
   const wall = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
   const local = (time: string): string => `${wall.format(Date.parse(time))} ${zone}`;
   const lines = [`${paint('bold', clean(notification))} at ${local(at)}`];
-  if (transactional) lines.push('transactional: neither quiet hours nor limits count');
+  if (transactional) lines.push('transactional: quiet hours and limits do not apply');
   lines.push(...notes.map((note) => paint('yellow', clean(note))));
   for (const { channel, verdict, reason, until, quiet_hours: quiet, limits } of channels) {
     const why = reason === null ? '' : ` (${reason})`;
@@ -62,7 +62,7 @@ function showExplained({
       `${paint('bold', channel)}  ${VERDICTS[verdict]}${why}${until === null ? '' : ` until ${local(until)}`}`,
     );
     lines.push(quiet ? `  quiet hours until ${local(quiet.until)}, then: ${quiet.then}` : '  no quiet hours now');
-    if (limits.length === 0) lines.push('  no limit counts it');
+    if (limits.length === 0) lines.push('  no limit applies to it');
     for (const { limit, max, count, then, under_way: underWay, filled_by: filledBy, room_from: roomFrom } of limits) {
       const open = underWay > 0 ? `, ${underWay} of them being sent` : '';
       const room = roomFrom === null ? '' : `; room from ${local(roomFrom)}`;

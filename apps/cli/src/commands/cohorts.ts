@@ -19,7 +19,7 @@ export async function printCohorts(name: string, options: CohortOptions): Promis
 }
 
 function showCohorts(page: Page<CohortBodyShown>): string {
-  if (page.items.length === 0) return paint('dim', 'no cohort has been heard of yet');
+  if (page.items.length === 0) return paint('dim', 'no cohort has arrived yet');
   const rows = page.items.map((one) => [
     one.id,
     one.name ?? '',

@@ -76,7 +76,7 @@ function eventLines(event: EventContentBody): readonly string[] {
     ...shown,
     ...(next === null ? [] : [folded]),
     ...absent.map(
-      ({ path, read_by: by }) => `  not there: ${clean(path)}  ${paint('cyan', `← ${clean(by.join(', '))}`)}`,
+      ({ path, read_by: by }) => `  not in the event: ${clean(path)}  ${paint('cyan', `← ${clean(by.join(', '))}`)}`,
     ),
     ...whole.map((by) => `  the whole event is read by ${clean(by)}`),
   ];

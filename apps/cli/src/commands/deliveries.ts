@@ -100,7 +100,7 @@ async function listDropped(options: ListOptions): Promise<void> {
       return client.get<DroppedPage>(`/v1/workspaces/${seg(client.reach)}/dropped`, wanted);
     },
     ({ items, next, complete }) => {
-      const way = next === null ? 'there may be more, further back than is looked at' : `more: --cursor ${next}`;
+      const way = next === null ? 'there may be older ones that were not searched' : `more: --cursor ${next}`;
       const more = complete ? '' : `\n${paint('dim', way)}`;
       if (items.length === 0) return paint('dim', 'nobody was dropped') + more;
       const rows = items.map((one) => [

@@ -73,7 +73,7 @@ const words = ({
   configuration,
   draft,
 }: MoveCounts): string =>
-  `${delivery} deliveries, ${state} states of rules, ${suppression} suppressed addresses, ${consents} people’s wishes, ${sent} people’s counts under limits, ${people} records of who may sign in, ${secret} secrets, ${configuration} configurations, ${draft} drafts`;
+  `${delivery} deliveries, ${state} states of rules, ${suppression} suppressed addresses, opt-outs and opt-ins of ${consents} people, counts of ${sent} people under limits, ${people} records of who may sign in, ${secret} secrets, ${configuration} configurations, ${draft} drafts`;
 
 const SAY_EVERY = 1_000;
 

@@ -137,13 +137,13 @@ function stateCommands(all: Command): void {
       'disable',
       'block sign-in of a person, end their sessions and pause their tokens',
       { state: 'disabled' },
-      'gets in by no way',
+      'can no longer sign in',
     ],
     ['enable', 'allow a blocked person to sign in again', { state: 'active' }, 'may sign in again'],
     ['make-owner', 'make a person an owner of the whole deployment', { owner: true }, 'owns the deployment'],
     [
       'unmake-owner',
-      'take the deployment from an owner; the last one stays',
+      'end a person’s ownership of the deployment; the last owner cannot be removed',
       { owner: false },
       'does not own the deployment',
     ],
@@ -190,9 +190,9 @@ function invitedText(one: Invited): string {
     sent: 'mailed to them',
     no_account: 'not mailed: the deployment has no email account (accounts of carillon.yaml); send them the link',
     no_portal_url: 'not mailed: carillon.yaml has no portal_url for the link; send the link yourself',
-    failed: 'not mailed: the account did not take it (npx carillon account check default); send them the link',
+    failed: 'not mailed: the email account refused it (npx carillon account check default); send them the link',
   }[one.mailed];
-  const until = `good for one use, until ${utcTime(one.ends_at)} UTC; shown this once`;
+  const until = `works once, until ${utcTime(one.ends_at)} UTC; shown this once`;
   return `${clean(one.link)}\n${paint('dim', `${until}\n${mailed ?? clean(one.mailed)}`)}`;
 }
 
@@ -240,7 +240,7 @@ export function memberCommands(program: Command): void {
       await answer(
         options,
         async (client) => client.put<MemberShown>(await memberPath(client, who), { roles: many(roles) }),
-        (one) => `${clean(one.name)} is ${one.roles.join(', ')}; it counts from their next request`,
+        (one) => `${clean(one.name)} is ${one.roles.join(', ')}; it applies from their next request`,
       );
     },
   );
@@ -312,7 +312,7 @@ export function tokenCommands(program: Command): void {
     await answer(
       options,
       (client) => client.delete(`/v1/tokens/${seg(id)}`),
-      () => `${clean(id)} opens nothing any more`,
+      () => `${clean(id)} is revoked`,
     );
   });
 }

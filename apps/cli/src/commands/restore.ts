@@ -87,10 +87,10 @@ const DONE_AGAIN: Readonly<Record<string, string>> = {
   'carillon.events': 'evaluated by the rules',
   'carillon.triggers': 'accepted for partner lookups',
   'carillon.lookups': 'made into messages',
-  'carillon.cohorts': 'held against who is in a cohort',
+  'carillon.cohorts': 'checked against cohort members',
   'carillon.intents': 'added to the ledger',
   'carillon.receipts': 'applied to what was sent',
-  'carillon.consents': 'held against what people want no more',
+  'carillon.consents': 'checked against opt-outs',
 };
 
 function words(restored: Restored, file: string, folder: string, flags: RestoreFlags): string[] {
@@ -141,10 +141,12 @@ function words(restored: Restored, file: string, folder: string, flags: RestoreF
       );
     }
   } else {
-    lines.push('Gone is what was acknowledged after the backup. What was sent since is not known to it:');
+    lines.push(
+      'Records acknowledged after the backup are lost. The restored folder does not know what was sent since:',
+    );
     if (cancelled === null) {
-      lines.push('  what is listed above may go out a second time, and so may what clients send again.');
-      lines.push('  If that must not be, restore into another folder with --newer DIR, the folder that this one');
+      lines.push('  messages listed above may be sent twice, and so may messages of events that clients send again.');
+      lines.push('  To prevent that, restore into another folder with --newer DIR, the folder that this one');
       lines.push('  replaces, or with --cancel-unsent if there is none.');
     } else {
       lines.push('  events that clients send again notify people again.');

@@ -178,7 +178,7 @@ function told(body: MasterKeysBody | RenewedValuesBody, options: RotateOptions):
   }
   for (const one of body.unreadable) {
     const where = one.workspace === '' ? '--deployment' : `--workspace ${clean(one.workspace)}`;
-    lines.push(paint('yellow', `does not open any more: npx carillon secret set ${clean(one.name)} ${where}`));
+    lines.push(paint('yellow', `cannot be decrypted any more: npx carillon secret set ${clean(one.name)} ${where}`));
   }
   lines.push(paint('dim', nextStep(body, options)));
   return lines.join('\n');
@@ -187,9 +187,11 @@ function told(body: MasterKeysBody | RenewedValuesBody, options: RotateOptions):
 function nextStep({ master_keys, source }: MasterKeysBody, { cancel }: RotateOptions): string {
   if (master_keys.length > 1) {
     return source === 'file'
-      ? 'both keys count. Where other machines have a copy of keys/master.key, give them keys/master-next.key under that name and restart ' +
+      ? 'both keys are accepted. Where other machines have a copy of keys/master.key, give them keys/master-next.key under that name and restart ' +
           'them; then: npx carillon secret rotate --finish'
-      : 'both keys count. Put the new one where the processes take theirs from, restart every role, and then: npx carillon secret rotate --finish';
+      : 'both keys are accepted. Put the new one where the processes take theirs from, restart every role, and then: npx carillon secret rotate --finish';
   }
-  return cancel ? 'one key counts; the new one is refused' : 'one key counts; any other is refused at the next start';
+  return cancel
+    ? 'one key is accepted; the new one is refused'
+    : 'one key is accepted; any other is refused at the next start';
 }

@@ -131,7 +131,7 @@ function showWhy({ items, looked, more }: Found, address: string, isWide: boolea
     const tail = [event, delivery].filter((id) => id !== null).join('  ');
     return `${shortTime(at)}  ${isWide ? `${workspace}  ` : ''}${clean(rule)}  ${end} (${clean(reason)}) ${clean(text)}  ${paint('dim', tail)}`;
   });
-  return [...lines, ...(more ? [paint('dim', 'there are older ones: --limit shows more')] : [])].join('\n');
+  return [...lines, ...(more ? [paint('dim', 'older events exist: --limit shows more')] : [])].join('\n');
 }
 
 type Chosen = { readonly onlyPeople: boolean; readonly isFiltered: boolean };

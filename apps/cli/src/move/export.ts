@@ -28,12 +28,12 @@ const PAGE = 200;
 const FINISHED = [
   ['engine', 'carillon.events', 'events are not evaluated yet'],
   ['engine', 'carillon.cohorts', 'messages about cohorts are not read yet'],
-  ['engine', 'carillon.triggers', 'questions to partners are not in custody yet'],
+  ['engine', 'carillon.triggers', 'lookups at partners are not stored yet'],
   ['engine', 'carillon.lookups', 'answers of partners are not read yet'],
   ['engine', 'carillon.cohorts', 'messages of analytics platforms are not read yet'],
   ['delivery', 'carillon.intents', 'messages are not in the ledger yet'],
   ['delivery', 'carillon.receipts', 'reports of providers are not applied yet'],
-  ['delivery', 'carillon.consents', 'words of people about what they want are not read yet'],
+  ['delivery', 'carillon.consents', 'opt-outs and opt-ins of people are not read yet'],
 ] as const;
 
 /**

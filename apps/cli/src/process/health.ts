@@ -97,7 +97,10 @@ async function countLeavingLetters({
 const standing = (stopped: readonly string[]): ReadinessCheck => ({
   name: 'partitions',
   ok: stopped.length === 0,
-  detail: stopped.length === 0 ? 'all partitions advance' : `need a person, the log says why: ${stopped.join(', ')}`,
+  detail:
+    stopped.length === 0
+      ? 'all partitions advance'
+      : `stopped until a person acts; the log has the reason: ${stopped.join(', ')}`,
 });
 
 /** Share of time that counting may take if metrics are requested continuously. */

@@ -35,7 +35,7 @@ describe.runIf(process.platform !== 'win32')('at its start the program refuses',
     chmodSync(dataDir, 0o777);
     const inner = join(dataDir, 'carillon');
     expect(() => refuseOpenPlaces(dataDir)).toThrow(
-      `${dataDir} cannot be used: everybody on this machine may write there (chmod 700 ${dataDir}; where it is a volume that cannot be changed, --data-dir ${inner}, which is then made for you alone)`,
+      `${dataDir} cannot be used: every user of this machine may write there (chmod 700 ${dataDir}; where it is a volume that cannot be changed, --data-dir ${inner}, which is then made for you alone)`,
     );
     expect(() => refuseOpenPlaces(inner)).not.toThrow();
   });

@@ -18,12 +18,12 @@ export function refuseOpenPlaces(dataDir: string): void {
   const folder = modeOf(dataDir);
   if (folder === null) return;
   if ((folder & OTHERS_WRITE) !== 0)
-    refuse(dataDir, 'everybody on this machine may write there', openFolderFix(dataDir));
+    refuse(dataDir, 'every user of this machine may write there', openFolderFix(dataDir));
   for (const name of readdirSync(dataDir)) {
     if (name !== OWNER_TOKEN_FILE && !DATABASE.test(name)) continue;
     const file = join(dataDir, name);
     if (((modeOf(file) ?? 0) & OTHERS_ANYTHING) === 0) continue;
-    refuse(file, 'everybody on this machine may read it', `chmod 600 ${file}`);
+    refuse(file, 'every user of this machine may read it', `chmod 600 ${file}`);
   }
 }
 

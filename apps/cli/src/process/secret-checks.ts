@@ -25,7 +25,7 @@ function faultOf({ masterKeys, valuesBehind, unreadable }: RotationState): strin
   if (unreadable.length > 0) {
     const [first] = unreadable;
     const where = first?.workspace === '' ? '--deployment' : `--workspace ${first?.workspace}`;
-    return `${plural(unreadable.length, 'stored secret')} of an early version does not open any more: npx carillon secret set ${first?.name} ${where}`;
+    return `${plural(unreadable.length, 'stored secret')} of an early version cannot be decrypted any more: npx carillon secret set ${first?.name} ${where}`;
   }
   if (valuesBehind > 0) {
     return `${plural(valuesBehind, 'value')} were not encrypted again: continue with npx carillon secret rotate --values`;

@@ -49,7 +49,10 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
     log({ component: 'kafka client' }, message);
   };
   const passedOver = (position: number, detail: string): void =>
-    logger.warn({ topic: 'carillon.config', partition: 0, position, detail }, 'no record of Carillon: passed over');
+    logger.warn(
+      { topic: 'carillon.config', partition: 0, position, detail },
+      'skipped a record that Carillon did not write',
+    );
   /** Partitions that stand still, by group and topic. */
   const stopped = new Map<string, Set<number>>();
   const facts: (() => ReadinessCheck)[] = [];
@@ -239,7 +242,10 @@ function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWa
       if (is === 'good') logger.info({ account }, 'a provider account takes messages again');
       else if (is === 'failing') logger.warn({ account, detail }, 'a provider account keeps failing and is paused');
       else
-        logger.error({ account, detail }, 'a provider account is suspended: it refuses us and is tried once a minute');
+        logger.error(
+          { account, detail },
+          'a provider account is suspended because it refuses us; it is tried once a minute',
+        );
     },
   };
 }
@@ -344,9 +350,7 @@ function watchTokens({ metrics }: Telemetry, logger: Logger): NonNullable<TokenV
       const facts = { workspace, resource: `jwt_provider ${provider}`, duration_ms: span };
       if (failure === null) return logger.info(facts, 'the key set is fetched again');
       const until =
-        servesUntil === null
-          ? 'there are none to go on with'
-          : `the old ones serve until ${formatInstant(servesUntil)}`;
+        servesUntil === null ? 'no older keys are known' : `the old keys are used until ${formatInstant(servesUntil)}`;
       logger.warn({ ...facts, detail: `${failure}; ${until}` }, 'the keys of a JWT provider cannot be fetched');
     },
   };

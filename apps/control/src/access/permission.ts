@@ -8,9 +8,9 @@ export type Permission = (typeof PERMISSIONS)[number];
 
 /** Descriptions for the docs. */
 export const PERMISSION_WORDS: Readonly<Record<Permission, string>> = {
-  read: 'see everything but whole addresses, and what events, messages and answers of providers hold',
+  read: 'see everything except whole addresses and the contents of events, messages and provider answers',
   bodies: 'see these too',
-  configure: 'change how it works, publish, send tests',
+  configure: 'change and publish the configuration, send test messages',
   operate:
     'decide about single messages, records and databases: resend, dismiss, redrive, reset, suppressions, opt-outs',
   people: 'decide who may do what; tokens; take backups and exchange the master key, as owner of the deployment',

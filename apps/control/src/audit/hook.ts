@@ -131,7 +131,7 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
         const at = ports.clock.now();
         await write(
           begun.map((entry) => ({ ...entry, at, outcome: 'done' })),
-          'it may have been done; that it was begun is on the audit',
+          'the request may have taken effect; its start is in the audit log',
         );
       },
     };
@@ -174,7 +174,10 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
     const published = publishedBy(request.id, ports.configuration.history);
     const entry = { ...entryOf(request, auditing.id, audit, outcome, auditing.code), ...published };
     const told = auditing.begun && outcome !== 'refused';
-    await write([entry], told ? 'it may have been done; that it was begun is on the audit' : 'nothing was done');
+    await write(
+      [entry],
+      told ? 'the request may have taken effect; its start is in the audit log' : 'nothing was done',
+    );
   }
 
   // Runs after the checks of parameters and body, whose refusals change nothing.

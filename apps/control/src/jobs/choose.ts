@@ -130,9 +130,9 @@ export function readCountedChoice<Body extends Choosing, Name extends keyof Body
   name: Name,
 ): Named<Body, Name> | Filtered<Body> {
   const { [name]: named, filter } = body;
-  if (named && filter) throw refused(name, 'name them, or send filter; not both');
+  if (named && filter) throw refused(name, 'list the items, or send filter; not both');
   if (named) return { named };
-  if (!filter) throw refused(name, 'name what is meant, or send filter');
+  if (!filter) throw refused(name, 'list the items, or send filter');
   return { filter };
 }
 
@@ -143,12 +143,12 @@ export function readChoice<
 >(body: Body, name: Name): Named<Body, Name> | (Filtered<Body> & { readonly expected: number }) {
   const { [name]: named, filter, expected } = body;
   if (named && (filter || expected !== undefined)) {
-    throw refused(name, 'name them, or send filter with expected; not both');
+    throw refused(name, 'list the items, or send filter with expected; not both');
   }
   if (named) return { named };
-  if (!filter) throw refused(name, 'name what is meant, or send filter with expected');
+  if (!filter) throw refused(name, 'list the items, or send filter with expected');
   if (expected === undefined) {
-    throw refused('expected', 'say how many were counted (GET …/count), so that no more than those are meant');
+    throw refused('expected', 'send the number that GET …/count returned, so that no more items are changed');
   }
   return { filter, expected };
 }

@@ -114,8 +114,8 @@ const successes = (
 const header = (description: string): object => ({ description, schema: { type: 'string' } });
 
 const headersOf = (says: Success | undefined): Readonly<Record<string, object>> => ({
-  ...(says?.says.includes('etag') && { ETag: header('What a write sends as `If-Match`') }),
-  ...(says?.says.includes('location') && { Location: header('Where the job is looked at') }),
+  ...(says?.says.includes('etag') && { ETag: header('Value for `If-Match` of the next write') }),
+  ...(says?.says.includes('location') && { Location: header('URL of the job') }),
   ...(says?.takesKey && {
     'Idempotent-Replayed': header('`true`: the answer that the same `Idempotency-Key` had before'),
   }),

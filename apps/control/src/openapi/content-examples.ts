@@ -57,7 +57,7 @@ export const CONTENT_EXAMPLES = {
         { root: 'event', path: 'status', type: 'string', dynamic: false },
         { root: 'event', path: 'totl', type: 'number', dynamic: false },
       ],
-      warnings: [{ path: 'totl', message: 'no event of shop/orders was seen to have totl', nearest: 'total' }],
+      warnings: [{ path: 'totl', message: 'no known event of shop/orders has totl', nearest: 'total' }],
     },
   },
   simulateCadence: {

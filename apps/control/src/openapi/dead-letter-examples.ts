@@ -26,7 +26,7 @@ const DEAD_LETTER = {
 const PARKED_RECEIPT = {
   id: 'ddl_7Q0Z4V3M1CSXB6YH2RK9TJW8PD',
   workspace: 'shop',
-  reason: 'unknown_receipt: no attempt of ours went over this account with that token',
+  reason: 'unknown_receipt: this deployment made no attempt with that account and token',
   source: 'ses',
   account: 'shop/mail',
   verdict: 'bounced',

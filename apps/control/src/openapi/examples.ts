@@ -289,7 +289,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
           gate: 'consent',
           title: 'They have not opted out',
           result: 'stopped',
-          text: 'the person wants no more of it',
+          text: 'the person opted out of it',
           at: LATER,
           lines: [],
           evidence: [{ kind: 'delivery', id: DELIVERY_ID }],

@@ -44,7 +44,7 @@ export const PROBLEM_SCHEMAS: Readonly<Record<string, object>> = Object.fromEntr
 const text = (description: string): object => ({ description, schema: { type: 'string' } });
 const RETRY_AFTER = { 'Retry-After': text('Whole seconds after which to retry') };
 const HEADERS: Readonly<Record<number, object>> = {
-  401: { 'WWW-Authenticate': text('How to say who asks') },
+  401: { 'WWW-Authenticate': text('How to authenticate') },
   429: RETRY_AFTER,
   503: RETRY_AFTER,
 };

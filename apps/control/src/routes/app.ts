@@ -57,7 +57,8 @@ const refusedTime = (name: string, detail: string): CarillonError =>
 export function readRange({ from, to, last }: TimeTexts, now: Instant): TimeRange {
   if (last !== undefined) {
     const other = from === undefined ? 'to' : 'from';
-    if (from !== undefined || to !== undefined) throw refusedTime('last', `says the whole span: leave ${other} out`);
+    if (from !== undefined || to !== undefined)
+      throw refusedTime('last', `already gives both ends of the time range: leave ${other} out`);
     const span = parseDuration(last);
     if (!span.ok) throw refusedTime('last', `expected a duration such as 30m, 24h or 7d; found ${last}`);
     return { since: now - span.value };
@@ -72,7 +73,7 @@ export function readRange({ from, to, last }: TimeTexts, now: Instant): TimeRang
     ...(to !== undefined && { before: timeOf('to', to) }),
   };
   if (range.since !== undefined && range.before !== undefined && range.before <= range.since) {
-    throw refusedTime('to', 'is not after `from`, so that nothing lies between them');
+    throw refusedTime('to', 'must be later than `from`');
   }
   return range;
 }

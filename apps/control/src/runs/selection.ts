@@ -61,7 +61,7 @@ function readAge(text: string | undefined): number {
 }
 
 function readSince(text: string, maxAge: string | undefined): Instant {
-  if (maxAge !== undefined) throw refused('since', 'says the maximum age: leave max_age out');
+  if (maxAge !== undefined) throw refused('since', 'already gives the maximum age: leave max_age out');
   const since = parseInstant(text);
   if (since === undefined) throw refused('since', `expected a time such as 2026-11-22T09:00:00Z; found ${text}`);
   return since;

@@ -142,6 +142,6 @@ function refuseExpired(
   { clock }: Pick<SendMissingPorts, 'clock'>,
 ): void {
   if (clock.now() < notAfter) return;
-  const detail = `the message was of use until ${formatInstant(notAfter)}: send it again with a longer expires or a higher rate`;
+  const detail = `the message expired at ${formatInstant(notAfter)}: send it again with a longer expires or a higher rate`;
   throw new CarillonError('wrong_state', detail);
 }

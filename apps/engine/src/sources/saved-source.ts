@@ -7,7 +7,7 @@ import { firstState, secretsToKeep } from './open-source.ts';
 /** Another process or a person has written the source since it was read. */
 export class StaleSource extends Error {
   constructor() {
-    super('another process or a person has written the source');
+    super('another process or a person has changed the source');
     this.name = 'StaleSource';
   }
 }

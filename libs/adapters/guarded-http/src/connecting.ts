@@ -70,7 +70,7 @@ function arrivedAt({ remoteAddress = '' }: Socket, addresses: readonly GuardedAd
 function failureOf(error: Error & { readonly code?: string }): OutboundFailure {
   const aboutTls = /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/;
   if (!aboutTls.test(error.code ?? '')) return UNREACHABLE;
-  return { reason: 'tls', detail: `TLS could not be agreed on (${error.code ?? ''})` };
+  return { reason: 'tls', detail: `the TLS handshake failed (${error.code ?? ''})` };
 }
 
 async function within<T>(span: Duration, asked: Promise<T>): Promise<T> {

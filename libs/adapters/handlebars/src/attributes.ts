@@ -44,7 +44,7 @@ export function attributeWarnings(part: string, program: Program): readonly Temp
     if (where === 'bare') {
       warn(
         mustache,
-        `the value of ${attribute} has no quotes, so a blank in the data starts an attribute of its own`,
+        `the value of ${attribute} has no quotes, so a space in the data starts another attribute`,
         `write ${attribute}="…" around it`,
       );
     }
@@ -52,7 +52,7 @@ export function attributeWarnings(part: string, program: Program): readonly Temp
     if (where !== 'quoted' || value || !LINKS.has(attribute) || called === 'url') return;
     warn(
       mustache,
-      `where ${attribute} leads is data, so whoever sends the event chooses it, javascript: and data: included`,
+      `the target of ${attribute} comes from the event, so its sender chooses it, even javascript: or data:`,
       `write ${attribute}="{{url …}}": it takes https alone; or write the beginning of the address into the template`,
     );
   }

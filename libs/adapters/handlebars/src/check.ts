@@ -133,7 +133,7 @@ class Rules {
         case 'PartialBlockStatement':
           this.#report(
             placeOf(statement),
-            'This is no partial that can be put in',
+            'This is not a valid partial tag',
             'Write {{> name}}: nothing but the name of a partial of the workspace.',
           );
           break;
@@ -198,7 +198,7 @@ class Rules {
     }
     if (isCall(node)) this.#call(node, false);
     else if (node.path.type !== 'PathExpression') {
-      this.#report(placeOf(node), 'A value stands where a name is expected', 'Write the text without braces.');
+      this.#report(placeOf(node), 'A value is where a name is expected', 'Write the text without braces.');
     }
   }
 

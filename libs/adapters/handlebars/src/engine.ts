@@ -133,8 +133,8 @@ function lineOf(text: string, kind: PartKind, longest: number): string {
   const line = headerLine(text, LIMITS.output);
   const size = kind === 'key' ? Buffer.byteLength(line) : line.length;
   if (size > longest)
-    throw new RenderFailure(`It came out longer than ${longest} ${kind === 'key' ? 'bytes' : 'characters'}`);
-  if (kind === 'link' && line !== '' && !isHttps(line)) throw new RenderFailure('It came out as no https address');
+    throw new RenderFailure(`The result is longer than ${longest} ${kind === 'key' ? 'bytes' : 'characters'}`);
+  if (kind === 'link' && line !== '' && !isHttps(line)) throw new RenderFailure('The result is not an https address');
   return line;
 }
 

@@ -123,7 +123,7 @@ export const tooSlow = (what: string, limit: number): string => `Stopped: ${what
 /** `most`: the limit of the part, in characters. */
 export const tooLong = (most: number): RenderFailure =>
   new RenderFailure(
-    `It came out longer than ${most === LIMITS.output ? `${LIMITS.output / 1024} KB` : `${most} characters`}`,
+    `The result is longer than ${most === LIMITS.output ? `${LIMITS.output / 1024} KB` : `${most} characters`}`,
   );
 
 export function missed(run: Run, label: string): void {

@@ -141,5 +141,5 @@ const TOKENS: Readonly<Record<string, string>> = {
 function readable(message: string): string {
   const got = /got '([A-Z_]+)'/.exec(message)?.[1];
   if (got === 'EOF' && message.includes("'OPEN_ENDBLOCK'")) return 'A block is not closed at the end of the template';
-  return got === undefined ? 'This cannot be read' : `Did not expect ${TOKENS[got] ?? got} here`;
+  return got === undefined ? 'This tag cannot be parsed' : `Did not expect ${TOKENS[got] ?? got} here`;
 }

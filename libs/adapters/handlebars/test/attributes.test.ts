@@ -9,15 +9,15 @@ const warnings = (html: string): readonly string[] =>
 
 describe('a link whose beginning is data', () => {
   test.each([
-    ['<a href="{{link}}">', '1:10 where href leads is data'],
-    ["<a class=x href='{{link}}'>", '1:18 where href leads is data'],
-    ['<a\n  HREF = "{{link}}">', '2:11 where href leads is data'],
-    ['<a href=" {{link}}">', '1:11 where href leads is data'],
-    ['<img src="{{default image "x"}}">', '1:11 where src leads is data'],
-    ['<form action="{{to}}">', '1:15 where action leads is data'],
-    ['<a href="{{#if a}}{{b}}{{else}}{{url c}}{{/if}}">', '1:19 where href leads is data'],
-    ['<a href="{{#if a}}{{url b}}{{else}}{{c}}{{/if}}">', '1:36 where href leads is data'],
-    ['{{#each items}}<a href="{{link}}">{{/each}}', '1:25 where href leads is data'],
+    ['<a href="{{link}}">', '1:10 the target of href comes from the event'],
+    ["<a class=x href='{{link}}'>", '1:18 the target of href comes from the event'],
+    ['<a\n  HREF = "{{link}}">', '2:11 the target of href comes from the event'],
+    ['<a href=" {{link}}">', '1:11 the target of href comes from the event'],
+    ['<img src="{{default image "x"}}">', '1:11 the target of src comes from the event'],
+    ['<form action="{{to}}">', '1:15 the target of action comes from the event'],
+    ['<a href="{{#if a}}{{b}}{{else}}{{url c}}{{/if}}">', '1:19 the target of href comes from the event'],
+    ['<a href="{{#if a}}{{url b}}{{else}}{{c}}{{/if}}">', '1:36 the target of href comes from the event'],
+    ['{{#each items}}<a href="{{link}}">{{/each}}', '1:25 the target of href comes from the event'],
   ])('is warned of: %s', (html, words) => {
     expect(warnings(html)).toEqual([expect.stringContaining(words)]);
   });
@@ -37,7 +37,7 @@ describe('a link whose beginning is data', () => {
 
 test('data in a value without quotes is warned of, also where something stands before it', () => {
   expect(warnings('<a href=https://shop.example/{{id}} title=x>')).toEqual([
-    '1:30 the value of href has no quotes, so a blank in the data starts an attribute of its own',
+    '1:30 the value of href has no quotes, so a space in the data starts another attribute',
   ]);
   expect(warnings('<p class=a{{#if b}}{{c}}{{/if}}>')).toEqual([expect.stringContaining('the value of class')]);
 });

@@ -31,7 +31,7 @@ describe('an SMS', () => {
 
   test('of more than 1,600 characters is refused and never cut, and one of 1,600 is not', async () => {
     expect(await render(sms('{{a}}'), { a: 'x'.repeat(1600) })).toMatchObject({ ok: true });
-    const long = { ok: false, part: 'text', message: 'It came out longer than 1600 characters' };
+    const long = { ok: false, part: 'text', message: 'The result is longer than 1600 characters' };
     expect(await render(sms('{{a}}'), { a: 'x'.repeat(1601) })).toEqual(long);
     expect(await render(sms(`${'x'.repeat(1000)}{{a}}`), { a: 'x'.repeat(601) })).toEqual(long);
     expect(await render(sms('{{#each a}}xx{{/each}}'), { a: Array.from({ length: 801 }, () => 1) })).toEqual(long);
@@ -90,7 +90,7 @@ describe('a push notification', () => {
     expect(await render(full, { name: 'Ada', id: 1, image })).toEqual({
       ok: false,
       part: 'image',
-      message: 'It came out as no https address',
+      message: 'The result is not an https address',
     });
   });
 
@@ -99,9 +99,9 @@ describe('a push notification', () => {
   });
 
   test('is refused where its link or its collapse key is too long: cut off, each would be another one', async () => {
-    const link = 'It came out longer than 2000 characters';
+    const link = 'The result is longer than 2000 characters';
     expect(await render(full, { name: 'A', id: 'x'.repeat(2000) })).toMatchObject({ part: 'link', message: link });
-    const collapse = 'It came out longer than 64 bytes';
+    const collapse = 'The result is longer than 64 bytes';
     const accented = await render(full, { name: 'A', id: 'é'.repeat(30) });
     expect(accented).toMatchObject({ ok: false, part: 'collapse', message: collapse });
   });

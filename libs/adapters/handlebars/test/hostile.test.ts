@@ -99,7 +99,7 @@ describe('stops a hostile rendering', () => {
   });
 
   test('after 256 KB of output', async () => {
-    const tooLong = { ok: false, message: 'It came out longer than 256 KB' };
+    const tooLong = { ok: false, message: 'The result is longer than 256 KB' };
     expect(await text('{{#each a}}{{../b}}{{/each}}', { a: list(9000), b: 'x'.repeat(1000) })).toMatchObject(tooLong);
     expect(await text('{{b}}'.repeat(400), { b: { c: 'x'.repeat(100_000) } })).toMatchObject(tooLong);
     expect(await text(`{{#each a}}${'y'.repeat(1000)}{{/each}}`, { a: list(9000) })).toMatchObject(tooLong);

@@ -124,7 +124,7 @@ const refused = (fault: MjmlFault): CompiledMjml & { readonly ok: false } => ({ 
 function finished(source: string, html: string): CompiledMjml {
   const bytes = Buffer.byteLength(html);
   if (bytes > MJML_LIMITS.output) {
-    const message = `It comes out as ${bytes} bytes of HTML; ${MJML_LIMITS.output} are allowed`;
+    const message = `The compiled HTML has ${bytes} bytes; at most ${MJML_LIMITS.output} are allowed`;
     return refused({ line: 1, column: 1, message, fix: 'Use {{#each}} in <mj-raw> for what repeats.' });
   }
   const lost = lostTag(source, html);

@@ -97,7 +97,7 @@ class Pass {
       this.#stop(
         at,
         `More than ${MJML_LIMITS.depth} elements inside each other`,
-        'Take out elements that hold only one other.',
+        'Remove elements that contain only one other element.',
       );
     }
   }

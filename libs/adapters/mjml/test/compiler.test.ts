@@ -115,7 +115,7 @@ describe('refuses with line, column and fix', () => {
     [
       '3,000 elements inside each other',
       mail(column(`<mj-text>${'<div>'.repeat(3000)}x${'</div>'.repeat(3000)}</mj-text>`)),
-      '3:168 More than 32 elements inside each other; Take out elements that hold only one other.',
+      '3:168 More than 32 elements inside each other; Remove elements that contain only one other element.',
     ],
     [
       '3,000 elements',
@@ -130,7 +130,7 @@ describe('refuses with line, column and fix', () => {
     [
       'more HTML than a mail may have',
       mail(column('<mj-button>x</mj-button>').repeat(400)),
-      /^1:1 It comes out as \d+ bytes of HTML; 262144 are allowed; Use \{\{#each\}\}/,
+      /^1:1 The compiled HTML has \d+ bytes; at most 262144 are allowed; Use \{\{#each\}\}/,
     ],
   ])('%s', async (_what, source, expected) => {
     const [first, ...more] = await told(source);

@@ -83,7 +83,7 @@ function whose(
   if (found?.version !== version - 1) return 'stale';
   if (Object.entries(where).some(([field, value]) => Reflect.get(found, field) !== value)) return 'stale';
   // Moved on the primary by somebody, and not yet on a majority: too early to say by whom.
-  throw new RetryFromStart('a write is not yet held by a majority');
+  throw new RetryFromStart('a write is not yet on a majority of the servers');
 }
 
 /**

@@ -97,8 +97,8 @@ export function createDataKeys({ store, masterKeys, ids, clock }: DataKeyParts):
 }
 
 export const notOurs =
-  'what is sealed here does not open with the master key of this process. If the key was exchanged (npx carillon secret rotate), give ' +
-  'the one that counts now: in keys/master.key, CARILLON_MASTER_KEY or by CARILLON_MASTER_KEY_COMMAND. If it is lost, restore it from a backup';
+  'the stored secrets cannot be decrypted with the master key of this process. If the key was rotated (npx carillon secret rotate), give ' +
+  'the current one: in keys/master.key, CARILLON_MASTER_KEY or by CARILLON_MASTER_KEY_COMMAND. If it is lost, restore it from a backup';
 
 /**
  * Holds the master key of this process against what is sealed, once at the start. Rejects with `wrong_key` where it does not

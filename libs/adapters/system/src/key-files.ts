@@ -6,7 +6,10 @@ import { KEY_BYTES } from './sealer.ts';
 /** Reads a key file, making it of these bytes where it is not there; of several that make it at once, one wins. */
 export function makeKeyFile(file: string, bytes: Uint8Array = randomBytes(KEY_BYTES)): Uint8Array {
   return (
-    readKeyFile(file) ?? make(file, bytes) ?? readKeyFile(file) ?? unreadable(file, 'it vanished while it was read')
+    readKeyFile(file) ??
+    make(file, bytes) ??
+    readKeyFile(file) ??
+    unreadable(file, 'the file disappeared while it was read')
   );
 }
 
@@ -25,9 +28,11 @@ export function readKeyFile(file: string): Uint8Array | null {
   }
   try {
     const world = process.platform === 'win32' ? 0 : fstatSync(handle).mode & 0o007;
-    if (world !== 0) unreadable(file, `everybody on this machine may read it (chmod 600 ${file})`);
+    if (world !== 0) unreadable(file, `every user of this machine may read it (chmod 600 ${file})`);
     const text = readFileSync(handle, 'utf8').trim();
-    return /^[0-9a-f]{64}$/.test(text) ? Buffer.from(text, 'hex') : unreadable(file, 'it does not hold 64 hex digits');
+    return /^[0-9a-f]{64}$/.test(text)
+      ? Buffer.from(text, 'hex')
+      : unreadable(file, 'the file does not contain 64 hex digits');
   } finally {
     closeSync(handle);
   }

@@ -59,7 +59,7 @@ export function createGivenMasterKeys(source: 'environment' | 'command', bytes: 
     settle(id) {
       if (id === own.id) return;
       throw conflict(
-        `this process would start with the other key again: first put the one that is to stay into ${where}, and restart every role`,
+        `after a restart this process would use the other key: first put the key that is to stay into ${where}, and restart every role`,
       );
     },
     keepOnly: (id) => void (held = held.filter((one) => one.id === id)),
@@ -67,7 +67,7 @@ export function createGivenMasterKeys(source: 'environment' | 'command', bytes: 
 }
 
 const anotherBegun =
-  'another master key waits in keys/master-next.key: rotate to that one, or take it back with --cancel';
+  'keys/master-next.key holds another new master key: rotate to that one, or undo the rotation with --cancel';
 
 /** A key in a file of the data folder, made where there is none. */
 export function createFileMasterKeys(folder: string): MasterKeys {

@@ -15,7 +15,7 @@ export type RotationParts = DataKeyParts & {
 };
 
 const conflict = (detail: string): CarillonError => new CarillonError('conflict', detail);
-const ANOTHER_BEGUN = 'another master key was begun with: end that with --finish, or take it back with --cancel';
+const ANOTHER_BEGUN = 'a rotation to another master key has begun: end it with --finish, or undo it with --cancel';
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /**
@@ -36,13 +36,15 @@ export function createKeyRotation(parts: RotationParts): KeyRotation {
     if (given !== null && masterKeyOf(given).id !== newest) throw conflict(ANOTHER_BEGUN);
     if (given !== null) return masterKeys.take(given).id;
     if (masterKeys.held().some(({ id }) => id === newest)) return newest;
-    throw conflict('two master keys count, and this process holds the old one: give the one that was begun with');
+    throw conflict(
+      'two master keys are in use, and this process has only the old one: give the new one that the rotation began with',
+    );
   }
 
   /** Takes a new master key and returns its id. Throws `conflict` if the key is in use already. */
   function begun(order: readonly string[], given: Uint8Array | null): string {
     if (given !== null && order.includes(masterKeyOf(given).id)) {
-      throw conflict('this is the master key that counts already: give a new one (openssl rand -hex 32)');
+      throw conflict('this master key is already in use: give a new one (openssl rand -hex 32)');
     }
     return masterKeys.take(given).id;
   }
@@ -51,7 +53,7 @@ export function createKeyRotation(parts: RotationParts): KeyRotation {
   async function keepOnly(id: string): Promise<RotationState> {
     if (!masterKeys.held().some((one) => one.id === id)) {
       throw conflict(
-        'this process does not hold the master key that is to stay: restart it with that key, or rotate to it again',
+        'this process does not have the master key that is to stay: restart it with that key, or rotate to it again',
       );
     }
     await wrapAll(id);
@@ -81,7 +83,9 @@ export function createKeyRotation(parts: RotationParts): KeyRotation {
     },
     async renewValues() {
       if ((await counting()).some((id) => masterKeys.held().every((one) => one.id !== id))) {
-        throw conflict('two master keys count, and this process holds one of them: end that first, with --finish');
+        throw conflict(
+          'two master keys are in use, and this process has only one of them: end the rotation first, with --finish',
+        );
       }
       await removeSpent(parts);
       await makeNewKeys(parts);

@@ -34,8 +34,8 @@ export function createSealedValues({ store }: Pick<DataKeyParts, 'store'>, dataK
 function wordsFor({ workspace, name, dataKey }: SealedSecret): string {
   const which = `the stored secret ${name} of ${workspace === '' ? 'the deployment' : `workspace ${workspace}`}`;
   return dataKey === ''
-    ? `${which} was sealed by an early version and does not open any more: set it again`
-    : `${which} does not open: start with the master key that counts, or set the secret again`;
+    ? `${which} was encrypted by an early version and cannot be decrypted any more: set it again`
+    : `${which} cannot be decrypted: start with the current master key, or set the secret again`;
 }
 
 /** Stores secrets. Only `createSecrets` can read them. */

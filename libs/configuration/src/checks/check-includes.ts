@@ -14,7 +14,7 @@ export const checkInclude: Check = (resource, around, report) => {
     checkPiece(text, ['text'], around.templates, report);
     const putting = newPutting(includes);
     putTogether({ kind: 'partial', name: ref.name, part: 'text', source: `{{> ${ref.name}}}` }, putting);
-    const own = putting.faults.find(({ message }) => message.startsWith(`The partial ${ref.name} holds itself`));
+    const own = putting.faults.find(({ message }) => message.startsWith(`The partial ${ref.name} includes itself`));
     if (own) {
       const { message, fix, origin, at } = own;
       const { workspace } = ref;

@@ -67,7 +67,7 @@ security: { api_keys: [backend] }
     kind: 'notification',
     file: 'workspaces/<workspace>/notifications/<notification>.yaml',
     title: 'Notification',
-    text: 'What is sent, when, and to whom. Rules with state and time come in later versions and are refused by name until then.',
+    text: 'What is sent, when, and to whom. ',
     example: `name: Order paid
 category: orders
 security: { api_keys: [backend] }

@@ -131,7 +131,7 @@ const ZONES_APART: Duration = 26 * 3_600_000;
 const CLOCKS_APART: Duration = 10_000;
 
 /**
- * Returns until when any limit may count an entry, in whatever time zone. Null if no limit counts it. Another zone may
+ * Returns until when any limit may count an entry, in whatever time zone. Null if no limit applies to it. Another zone may
  * already show the next calendar period at the entry's time, and end that period later.
  */
 export function countedUntil(limits: readonly FrequencyLimit[], entry: SentEntry, zone: string): Instant | null {

@@ -106,7 +106,7 @@ const composeEmail: Compose = ({ deliveryId, attempt, to, unsubscribe }, { parts
 
 const composeSms: Compose = ({ to }, { parts }, account) => {
   const text = parts['text'] ?? '';
-  if (text.trim() === '') return err('text: it came out empty');
+  if (text.trim() === '') return err('text: the rendered text is empty');
   const most = maxSegments(account);
   const { segments, encoding, firstOutsideGsm } = smsSegments(text);
   if (segments > most) {
@@ -122,7 +122,7 @@ export const MAX_PUSH_BYTES = 4096;
 const composePush: Compose = ({ to }, { parts, settings }) => {
   const shown = (name: string): string | null => (parts[name]?.trim() ? (parts[name] ?? null) : null);
   const [title, body] = [shown('title'), shown('body')];
-  if (title === null && body === null) return err('title and body came out empty');
+  if (title === null && body === null) return err('the rendered title and body are empty');
   const fields = Object.entries(parts).filter(([name]) => name.startsWith('data.'));
   const data = Object.fromEntries(fields.map(([name, value]) => [name.slice('data.'.length), value]));
   const [image, link] = [shown('image'), shown('link')];

@@ -70,7 +70,7 @@ export const withdrawal: Hold = ({ delivery: { intent, slot }, notification }) =
 };
 
 const expiry: Hold = ({ delivery, now }) =>
-  now > delivery.notAfter ? end('EXPIRED', 'not_after_passed', 'too late to be of use') : GO;
+  now > delivery.notAfter ? end('EXPIRED', 'not_after_passed', 'too late to be useful') : GO;
 
 /** Intents of earlier versions may hold any text as an address. */
 const address: Hold = ({ delivery: { intent, slot } }) =>

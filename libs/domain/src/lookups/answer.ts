@@ -172,9 +172,9 @@ function ownAnswer(items: readonly Json[], sorted: SortedItems, own: readonly st
         userId,
         detail: unread.get(index) ?? 'it has no user id',
       });
-    else if (!places) collected.problem({ kind: 'extra', index, userId, detail: 'this id was not requested' });
+    else if (!places) collected.problem({ kind: 'extra', index, userId, detail: 'this user id was not requested' });
     else if (places.first[0] === index) collected.take(items[index] ?? null, index, userId);
-    else collected.problem({ kind: 'duplicate', index, userId, detail: 'the first one counts' });
+    else collected.problem({ kind: 'duplicate', index, userId, detail: 'only the first one is used' });
   }
   collected.count('invalid', nameless.more);
   collected.count('extra', extra.more);

@@ -77,7 +77,7 @@ function partialAt(source: string, at: number): PutInTag | null {
 function refusalOf(written: string): Refusal {
   if (written.startsWith('(')) {
     return {
-      message: 'Data cannot choose a partial',
+      message: 'The event cannot choose a partial',
       fix: 'Write the name of the partial, in {{#if}} where it depends.',
     };
   }

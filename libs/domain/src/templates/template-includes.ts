@@ -103,14 +103,14 @@ function putPartial(
   if (putting.count > MAX_PARTIALS) {
     if (putting.count > MAX_PARTIALS + 1) return;
     return refuse({
-      message: `The template holds more than ${MAX_PARTIALS} partials, those inside others counted too`,
-      fix: 'Make one partial of several that stand beside each other.',
+      message: `The template includes more than ${MAX_PARTIALS} partials, counting partials inside partials`,
+      fix: 'Join partials that are used together.',
     });
   }
   if (above.includes(name)) {
     return refuse({
-      message: `The partial ${name} holds itself: ${[...above.slice(above.indexOf(name)), name].join(', which holds ')}`,
-      fix: 'Take one of them out. For a list, use {{#each}}.',
+      message: `The partial ${name} includes itself: ${[...above.slice(above.indexOf(name)), name].join(', which includes ')}`,
+      fix: 'Remove one of them. For a list, use {{#each}}.',
     });
   }
   if (above.length >= PARTIAL_DEPTH) {
@@ -145,8 +145,8 @@ function checkSeams(pieces: readonly TextPiece[], faults: IncludeFault[]): void 
     faults.push({
       origin,
       at: start,
-      message: `What is put together here begins with ${first} right after ${before}, which would make another tag`,
-      fix: 'Put a blank between them.',
+      message: `The inserted text begins with ${first} right after ${before}, so both would form another tag`,
+      fix: 'Put a space between them.',
     });
   }
 }

@@ -49,7 +49,7 @@ describe('an SMS', () => {
   });
 
   it('is never empty', () => {
-    expect(sms(' \n ')).toEqual({ ok: false, error: 'text: it came out empty' });
+    expect(sms(' \n ')).toEqual({ ok: false, error: 'text: the rendered text is empty' });
   });
 
   it('whatever its text, is sent with at most ten segments or not at all', () => {
@@ -103,7 +103,7 @@ describe('a push notification', () => {
   it('that says nothing is not sent', () => {
     expect(push({ title: '', body: ' ', 'data.order': '1' })).toEqual({
       ok: false,
-      error: 'title and body came out empty',
+      error: 'the rendered title and body are empty',
     });
   });
 

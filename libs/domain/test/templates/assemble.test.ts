@@ -58,9 +58,9 @@ describe('a partial', () => {
   it('that is not there, holds itself, is chosen by data or is given values is refused by name', () => {
     expect(faults(html('a\n {{> gone}}', {}))).toEqual(['template 2:2 There is no partial gone']);
     expect(faults(html('{{> a}}', { a: 'x {{> b}}', b: '{{> a}}' }))).toEqual([
-      'partial b 1:1 The partial a holds itself: a, which holds b, which holds a',
+      'partial b 1:1 The partial a includes itself: a, which includes b, which includes a',
     ]);
-    expect(faults(html('{{> (lookup . "x")}}', {}))).toEqual(['template 1:1 Data cannot choose a partial']);
+    expect(faults(html('{{> (lookup . "x")}}', {}))).toEqual(['template 1:1 The event cannot choose a partial']);
     expect(faults(html('{{> a item}}', { a: '' }))).toEqual([
       'template 1:1 The partial a takes no values: it reads what stands around it',
     ]);
@@ -73,7 +73,7 @@ describe('a partial', () => {
     expect(faults(html('{{> a}}', deep))).toEqual(['partial c 1:1 More than 3 partials inside each other: a, b, c, d']);
     const thirty = of({ subject: '{{> x}}', html: '{{> x}}'.repeat(29) }, includesOf({ x: '' }));
     expect(faults(thirty)).toEqual([
-      'template 1:134 The template holds more than 20 partials, those inside others counted too',
+      'template 1:134 The template includes more than 20 partials, counting partials inside partials',
     ]);
     expect(faults(of({ subject: '{{> x}}', html: '{{> x}}'.repeat(19) }, includesOf({ x: '' })))).toEqual([]);
   });
@@ -82,7 +82,7 @@ describe('a partial', () => {
     expect(html('{{{> x}}a}}', { x: '' }).partials).toEqual([]);
     expect(faults(html('a { {{> x}}', { x: '{b}' }))).toEqual([]);
     expect(faults(html('{{a}}{{> x}}', { x: '}' }))).toEqual([
-      'partial x 1:1 What is put together here begins with } right after }, which would make another tag',
+      'partial x 1:1 The inserted text begins with } right after }, so both would form another tag',
     ]);
     expect(faults(html('{{> x}}{{a}}', { x: 'b{' }))).toHaveLength(1);
     expect(faults(html('{{> x}}{{a}}', { x: 'b\\' }))).toHaveLength(1);

@@ -114,7 +114,7 @@ function answerStep(
 }
 
 const supersededStep = (position: string): TraceStep =>
-  step('lookup', null, 'a later answer to the same trigger; it does not count', {
+  step('lookup', null, 'a later answer to the same question; it is not used', {
     position,
     state: 'superseded',
     reason: 'superseded',

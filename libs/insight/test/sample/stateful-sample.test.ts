@@ -45,7 +45,7 @@ describe('a sample of a rule with state', () => {
     expect(sample).toMatchObject({
       event,
       earlier: [{ event, times: 4 }],
-      sentence: 'when 5 such events come within 1h; not again until the condition was false',
+      sentence: 'when 5 such events come within 1h; not again until the condition has been false',
       fires: true,
       recipients: 1,
     });

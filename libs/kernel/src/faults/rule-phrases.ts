@@ -53,7 +53,7 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     formFix: remark(fix),
   }),
   expression_constant: ({ why, example }, { label, quote, remark }) => ({
-    message: `${why}, whatever event comes, so nobody would ever be notified`,
+    message: `${why} for every event, so nobody would ever be notified`,
     expected: 'an expression that depends on the event',
     fix: `write an expression such as ${example}`,
     formMessage: `${label}: ${remark(why)}, so nobody would ever be notified`,
@@ -62,7 +62,7 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
   every_event: ({ stream }, { quote }) => ({
     message: `the rule fires on every event${stream === '' ? '' : ` of ${quote(stream)}`}`,
     expected: '',
-    fix: 'write a condition such as event.status == "paid"; keep true if every event is meant',
+    fix: 'write a condition such as event.status == "paid"; keep true if every event should fire',
     formFix: 'Add a condition, unless every event is meant.',
   }),
   item_without_list: (_facts, { label }) => ({
@@ -91,10 +91,10 @@ export const RULE_PHRASES: FaultPhrases<Code> = {
     expected: '',
     fix:
       recipients === ''
-        ? 'look at less text, or at fewer entries of lists'
-        : 'ask what is the same for all recipients in when, and look at less text for each of them',
+        ? 'read less text, or fewer list items'
+        : 'move conditions that are the same for all recipients to when, and read less text for each recipient',
     formMessage: `${label}: a large event could take ${steps} steps of ${most}, and the rest of the people would be dropped`,
-    formFix: 'Look at less text, or at fewer entries of lists.',
+    formFix: 'Read less text, or fewer list items.',
   }),
   address_missing: (_facts, { label }) => ({
     message: 'there is no address',

@@ -80,7 +80,7 @@ export const TEMPLATE_PHRASES: FaultPhrases<Code> = {
     formFix: 'Write {{{body}}} at that place.',
   }),
   layout_body_escaped: () => ({
-    message: 'the text of a template needs three braces',
+    message: 'the text of a template is inserted with three braces',
     expected: BODY_ONCE,
     fix: 'write {{{body}}}; {{body}} is a variable named body',
     formFix: 'Write {{{body}}}: with two, it is a variable of that name.',
@@ -92,7 +92,7 @@ export const TEMPLATE_PHRASES: FaultPhrases<Code> = {
     formFix: 'Keep one of them.',
   }),
   breaks_template: ({ template, message, fix }, { quote, remark }) => ({
-    message: `the template ${quote(template)} could not be rendered with this: ${remark(message)}`,
+    message: `the template ${quote(template)} could not be rendered with this change: ${remark(message)}`,
     expected: 'a template that can be rendered',
     fix: `${fix}, or change ${template} in the same folder`,
     formFix: 'Change that template as well.',

@@ -40,7 +40,7 @@ export type ReceiptPorts = {
 /** Reason of a receipt that matches no attempt. It becomes a dead letter. */
 export const UNKNOWN_RECEIPT = 'unknown_receipt';
 const UNKNOWN: RecordFate = { kind: 'parked', reason: UNKNOWN_RECEIPT };
-const WHY_UNKNOWN = 'no attempt of ours went over this account with that token';
+const WHY_UNKNOWN = 'this deployment made no attempt with that account and token';
 const WHY_NOBODY = 'no account uses the number that received the reply any more';
 
 /**

@@ -33,7 +33,7 @@ describe('a receipt that nobody could place', () => {
     const [row] = await parked(givenReceipt(NOBODY, 2, { account: 'shop/mail', verdict: 'bounced', code: '5.1.1' }));
     expect(row).toMatchObject({
       workspace: 'shop',
-      reason: 'unknown_receipt: no attempt of ours went over this account with that token',
+      reason: 'unknown_receipt: this deployment made no attempt with that account and token',
       dismissedAt: null,
       receipt: {
         source: 'twilio',

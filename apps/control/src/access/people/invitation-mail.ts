@@ -22,5 +22,5 @@ Open this link to choose your name and your password:
 
 ${link}
 
-It is good for one use, until ${formatInstant(endsAt)}. If you do not know what this is about, do nothing.
+It works once, until ${formatInstant(endsAt)}. If you do not know what this is about, do nothing.
 `;

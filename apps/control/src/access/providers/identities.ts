@@ -38,7 +38,7 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
   async function change(record: PeopleRecord<'identity'>, body: Identity): Promise<PeopleRecord<'identity'>> {
     const next = { ...record, version: record.version + 1, body };
     if ((await people.replace(next)) === 'done') return next;
-    throw new CarillonError('conflict', 'two sign-ins of yours ran at once; sign in again');
+    throw new CarillonError('conflict', 'you signed in twice at the same time; sign in again');
   }
 
   /**

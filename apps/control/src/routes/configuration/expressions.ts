@@ -73,7 +73,7 @@ function warningsOf(
     const field = known.get(path);
     if (!field) {
       const nearest = similarTo(path, [...known.keys()]);
-      return [{ path, message: `no event of ${stream} was seen to have ${path}`, nearest }];
+      return [{ path, message: `no known event of ${stream} has ${path}`, nearest }];
     }
     if (type === null || field.types.includes(type)) return [];
     const message = `${path} was never ${type} in ${stream}: it was ${field.types.join(', ')}`;

@@ -3,7 +3,7 @@ import type { Check } from '../../ports.ts';
 type StepText = { readonly title: string; readonly meaning: string };
 
 const STEPS: Readonly<Record<string, StepText>> = {
-  settings: { title: 'Settings', meaning: 'Whether what is written here can be used at all.' },
+  settings: { title: 'Settings', meaning: 'Whether these settings can be used.' },
   provider: { title: 'What is asked', meaning: 'Where the keys come from, and what a token has to say.' },
   'key set': {
     title: 'Public JWK set',
@@ -22,7 +22,7 @@ const STEPS: Readonly<Record<string, StepText>> = {
     title: 'Audience',
     meaning: 'The audience (aud) names you: the token was made for this endpoint.',
   },
-  time: { title: 'Times', meaning: 'It counts already, and has not expired.' },
+  time: { title: 'Times', meaning: 'It is valid already and has not expired.' },
   streams: { title: 'Event streams', meaning: 'Which of them take tokens of this provider.' },
 };
 

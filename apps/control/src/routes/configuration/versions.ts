@@ -180,7 +180,7 @@ async function statesOf(kind: KindOfResource, ref: ResourceRef, ports: ResourceP
   await ports.configuration.refresh();
   const states = ports.configuration.history.statesOf(ref);
   if (states.length > 0) return states;
-  throw notFound(`${kind.title} ${ref.name}`.trim(), 'and there never was one');
+  throw notFound(`${kind.title} ${ref.name}`.trim(), 'and there never was');
 }
 
 function mustHaveBeen(field: string, number: number, newest: number): void {

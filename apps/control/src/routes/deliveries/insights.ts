@@ -127,7 +127,7 @@ const refused = (field: string, detail: string): CarillonError =>
 function spanOf(asked: z.infer<typeof query>, now: Instant): Pick<DeliverySpan, 'since' | 'before'> {
   const { since: from, before = now + 1 } = readRange(asked, now);
   const since = from ?? before - DAY;
-  if (before <= since) throw refused('from', 'is in the future, so that nothing was created since');
+  if (before <= since) throw refused('from', 'must not be in the future');
   if (before - since > LONGEST) throw refused(asked.last === undefined ? 'from' : 'last', 'a span is at most 92 days');
   return { since, before };
 }
@@ -139,7 +139,10 @@ function bucketOf(text: string | undefined, { since, before }: DeliverySpan): Du
   if (!bucket.ok || bucket.value < SHORTEST_BUCKET)
     throw refused('bucket', `expected a duration from 1m; found ${text}`);
   if (span / bucket.value > MAX_BUCKETS) {
-    throw refused('bucket', `${text} makes more than ${MAX_BUCKETS} of this span: ask for longer ones`);
+    throw refused(
+      'bucket',
+      `${text} divides this time range into more than ${MAX_BUCKETS} buckets: choose a longer duration`,
+    );
   }
   return bucket.value;
 }

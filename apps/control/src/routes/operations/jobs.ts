@@ -142,7 +142,7 @@ function cancelJobRoute(app: ApiServer, ports: JobRoutePorts): void {
         if (job.workspace !== null) audited(request, { workspace: job.workspace });
         const next = cancelled(job, principal.actor, clock.now());
         if (!next) {
-          const why = job.endedAt === null ? 'it is being cancelled already' : `it has ended: ${job.state}`;
+          const why = job.endedAt === null ? 'the job is being cancelled already' : `the job has ended: ${job.state}`;
           throw new CarillonError('wrong_state', why);
         }
         if ((await jobs.replace(next)) === 'done') return showJob(next, showingActors(ports));

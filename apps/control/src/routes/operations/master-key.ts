@@ -15,7 +15,7 @@ const KEY_BYTES = 32;
  * lock everybody else out.
  */
 const refuseTokens = (request: FastifyRequest): void =>
-  refuseToken(principalOf(request), 'the master key is exchanged by a person, or with the owner token');
+  refuseToken(principalOf(request), 'only a person, or the owner token, may rotate the master key');
 
 export function masterKeyRoutes(app: ApiServer, { rotation }: Pick<ControlPorts, 'rotation'>): void {
   app.get(

@@ -86,7 +86,7 @@ export function identityRoutes(app: ApiServer, access: Access, ports: ProviderPo
       if (all.length === 1 && (person.password === null || !signInOf(configuration.current()).passwords)) {
         throw new CarillonError(
           'wrong_state',
-          'you would have no way to sign in: set a password or connect another first',
+          'you could not sign in any more: set a password or connect another account first',
         );
       }
       audited(request, { target: id });

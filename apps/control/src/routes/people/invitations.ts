@@ -266,7 +266,7 @@ async function refuseMore(
   context: InvitationContext,
 ): Promise<void> {
   if (owner) {
-    refuseToken(principal, 'who owns the deployment is invited by a person, or with the owner token');
+    refuseToken(principal, 'only a person, or the owner token, may invite an owner of the deployment');
     if (!principal.may('people', null)) {
       throw new CarillonError('forbidden_role', 'only owners of the deployment may invite another owner');
     }

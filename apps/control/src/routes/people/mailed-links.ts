@@ -69,7 +69,7 @@ export function mailedLinkRoutes(
     },
     async (request) => {
       const { id } = request.params;
-      refuseToken(principalOf(request), 'whose address it is, a person confirms');
+      refuseToken(principalOf(request), 'only a person may confirm whose address it is');
       audited(request, { target: id });
       const pending = await access.links.pending(id, 'address');
       if (!pending) throw notFound('unconfirmed address of this person');

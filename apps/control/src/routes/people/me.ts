@@ -241,7 +241,7 @@ function confirmTotpRoute(app: ApiServer, context: MeContext): void {
         const secret = factorSealer.open([id], totp.sealed);
         const step = secret === null ? null : matchingStep(secret, request.body.code, now, totp.lastStep);
         if (step === null) {
-          const fix = 'code: it is not the one of this moment; look at the clock of your phone';
+          const fix = 'code: this is not the current code; check the clock of your phone';
           throw new CarillonError('invalid_request', fix, { pointer: '/code' });
         }
         const confirmed = { ...totp, confirmedAt: now, lastStep: step };

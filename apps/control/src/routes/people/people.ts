@@ -133,7 +133,7 @@ function changePersonRoute(app: ApiServer, context: PeopleContext): void {
       const { name, state, owner } = request.body;
       const { body: before } = await findPerson(id, context);
       const wasOwner = await refuseOwnersByToken(request, id, context);
-      if (owner !== undefined) refuseToken(principalOf(request), 'who owns the deployment is changed by a person');
+      if (owner !== undefined) refuseToken(principalOf(request), 'only a person may change who owns the deployment');
       audited(request, {
         target: id,
         before: factsDigest({ state: before.state, owner: wasOwner }),
@@ -342,7 +342,7 @@ const rolesDigest = (memberships: readonly Membership[]): string =>
 async function refuseOwnersByToken(request: FastifyRequest, id: string, context: PeopleContext): Promise<boolean> {
   const { directory } = context;
   const isOwner = (await directory.roster()).owners.includes(id);
-  if (isOwner) refuseToken(principalOf(request), 'over owners of the deployment a person decides');
+  if (isOwner) refuseToken(principalOf(request), 'only a person may change an owner of the deployment');
   return isOwner;
 }
 

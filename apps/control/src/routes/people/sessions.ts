@@ -131,7 +131,7 @@ function createOwnerLinkRoute(app: ApiServer, context: SessionContext): void {
       },
     },
     async (request, reply) => {
-      refuseToken(principalOf(request), 'a link that signs in is made by a person, or with the owner token');
+      refuseToken(principalOf(request), 'only a person, or the owner token, may create a link that signs in');
       const email = request.body?.email;
       // A link belongs to the person who makes it, not to the first owner.
       const own = principalOf(request).session?.body.personId ?? null;

@@ -93,6 +93,8 @@ export function cooldownWords(rule: Loose): string[] {
   const cooldown = textOf(rule['cooldown']);
   if (cooldown === '') return [];
   return [
-    cooldown === 'until_false' ? 'not again until the condition was false' : `not again within ${spanWords(cooldown)}`,
+    cooldown === 'until_false'
+      ? 'not again until the condition has been false'
+      : `not again within ${spanWords(cooldown)}`,
   ];
 }

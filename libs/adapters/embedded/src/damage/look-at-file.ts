@@ -17,7 +17,7 @@ export function cutShort(database: string, keyFolder: string): string | null {
   if (size === 0) {
     const hasKeys = existsSync(keyFolder) && readdirSync(keyFolder).some((name) => name.endsWith('.key'));
     if (!hasKeys) return null;
-    return `${database} is empty, and the keys of a deployment stand beside it (to begin anew with them, delete the empty file)`;
+    return `${database} is empty, and the keys of a deployment are in the folder (to start with an empty data file and these keys, delete the empty file)`;
   }
   if (size < HEADER_BYTES) return `${database} is cut short: it has ${size} bytes, less than a header`;
   const bytes = headerOf(database);

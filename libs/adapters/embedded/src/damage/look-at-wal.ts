@@ -55,7 +55,7 @@ export function refuseDamagedWal(dataDir: string, database: string): void {
   const restore = 'estore a backup into a new folder (npx carillon restore FILE --data-dir NEW)';
   const drop = `npx carillon mend --drop-damaged --data-dir ${dataDir}`;
   const ways: Record<WalRemedy, string> = {
-    cut: `R${restore}, or decide to go on without what stands behind the damage: ${drop}`,
+    cut: `R${restore}, or continue without the writes after the damage: ${drop}`,
     'put aside': `Put the log aside: ${drop}`,
     restore: `R${restore}`,
   };
@@ -71,9 +71,8 @@ export function inWords(database: string, { at, commitsBehind, remedy }: Damage)
   const lost =
     commitsBehind === null
       ? 'writes that were acknowledged are missing from its end'
-      : `${commitsBehind} ${commitsBehind === 1 ? 'write stands' : 'writes stand'} behind that place and would be dropped, and they may have been acknowledged`;
-  const mixed =
-    '; the data file may have some pages from behind that place and lack others, so a backup has to be restored';
+      : `${commitsBehind} ${commitsBehind === 1 ? 'write' : 'writes'} after that place would be dropped, although clients may have got a 202 for them`;
+  const mixed = '; the data file may have only a part of the writes after that place, so a backup has to be restored';
   return place + lost + (remedy === 'restore' ? mixed : '');
 }
 

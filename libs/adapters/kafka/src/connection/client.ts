@@ -51,7 +51,7 @@ export function createClient(connection: KafkaConnection, retry: RetryOptions = 
   let ended = false;
 
   const socketFactory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
-    if (ended) throw new Error('this client was given up');
+    if (ended) throw new Error('this client was closed after a failure');
     const name = isIP(host) ? {} : { servername: host };
     const socket = ssl
       ? connectTls({ host, port, ...name, ...ssl }, onConnect)
@@ -89,7 +89,7 @@ export function createClient(connection: KafkaConnection, retry: RetryOptions = 
     cut() {
       ended = true;
       // With an error, because kafkajs does not listen for a mere close.
-      for (const socket of sockets) socket.destroy(new Error('this client was given up'));
+      for (const socket of sockets) socket.destroy(new Error('this client was closed after a failure'));
     },
   };
 }

@@ -27,8 +27,8 @@ const CERTIFICATES: Readonly<Record<string, string>> = {
 };
 const NETWORK: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no server listens there',
-  EHOSTUNREACH: 'there is no way to it',
-  ENETUNREACH: 'there is no way to it',
+  EHOSTUNREACH: 'no network route leads to it',
+  ENETUNREACH: 'no network route leads to it',
   ETIMEDOUT: 'it did not answer in time',
 };
 

@@ -30,7 +30,7 @@ export const createCheckpointStore = ({ checkpoints }: Collections, attempt: Att
       if (refused.size === 0) return 'done';
       const stored = await checkpoints.findOne({ _id: id });
       if (stored && (stored.logId !== logId || stored.next > next)) return 'refused';
-      throw new RetryFromStart('a checkpoint is being written by another');
+      throw new RetryFromStart('another process is writing the checkpoint');
     });
   },
 });

@@ -41,7 +41,7 @@ export function createCohortStore({ cohorts, cohortMembers }: Collections, attem
       const ids = writes.filter((_write, at) => refused.has(at)).map(({ id }) => id);
       const stored = await collection.find({ _id: { $in: ids } } as never).toArray();
       if (stored.some((found) => isRefused(found as unknown as Kind))) return 'refused';
-      throw new RetryFromStart('a cohort is being written by another');
+      throw new RetryFromStart('another process is writing the cohort');
     });
 
   return {

@@ -16,6 +16,6 @@ export const createConfigurationStore = (
       const stored = await identity.findOne({ _id: IDENTITY });
       if (stored) return { logId: stored.logId as LogId, keyFingerprint: stored.keyFingerprint };
       if (await insertOnce(identity, { _id: IDENTITY, logId, keyFingerprint })) return { logId, keyFingerprint };
-      throw new RetryFromStart('the identity is being written by another');
+      throw new RetryFromStart('another process is writing the identity');
     }),
 });

@@ -228,7 +228,7 @@ function createInsert(
       const { workspace, notificationId, channel, uniqueId } = delivery.slot;
       const slot = filterOf<DeliveryDocument>(equalities({ workspace, notificationId, channel, uniqueId }));
       const holder = known.get(delivery.id) ?? found.get(delivery.id) ?? (await ledger.findOne(slot));
-      if (!holder) throw new RetryFromStart('the holder of a slot is not yet held by a majority');
+      if (!holder) throw new RetryFromStart('the holder of a slot is not yet on a majority of the servers');
       holders.set(delivery, holder);
     }
     return holders;

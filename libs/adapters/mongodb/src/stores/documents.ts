@@ -28,7 +28,7 @@ type Stored = { readonly _id: string; readonly version: number; readonly written
 /** A document of one key value has that as its id, so that it can be found by hand. */
 const idOf = (key: Key): string => (key.length === 1 ? String(key[0]) : keyOf(...key));
 
-const notYet = (): RetryFromStart => new RetryFromStart('a write is not yet held by a majority');
+const notYet = (): RetryFromStart => new RetryFromStart('a write is not yet on a majority of the servers');
 
 function queryOf(field: string, condition: Condition): Document {
   if (typeof condition !== 'object') return { [field]: { $eq: condition } };

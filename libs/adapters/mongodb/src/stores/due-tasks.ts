@@ -75,7 +75,7 @@ async function insertRun(
   async function insertedBy(own: string): Promise<ReadonlySet<string>> {
     const ids = documents.map(({ _id }) => _id);
     const found = await tasks.find({ _id: { $in: ids } }, { ...IN_ONE_ANSWER, projection: { inserted: 1 } }).toArray();
-    if (found.length < ids.length) throw new RetryFromStart('a task is not yet held by a majority');
+    if (found.length < ids.length) throw new RetryFromStart('a task is not yet on a majority of the servers');
     return new Set(found.filter(({ inserted }) => inserted === own).map(({ _id }) => _id));
   }
 }

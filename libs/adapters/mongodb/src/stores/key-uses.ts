@@ -18,7 +18,7 @@ export const createKeyUseStore = ({ keyUses }: Collections, attempt: Attempt): K
         // Refused because what is there is newer, or because two first uses met.
         const stored = await keyUses.find({ _id: { $in: ids } }).toArray();
         const older = stored.some(({ _id, usedAt }) => usedAt < (newest.get(_id) ?? 0));
-        if (older || stored.length < ids.length) throw new RetryFromStart('a use is being written by another');
+        if (older || stored.length < ids.length) throw new RetryFromStart('another process is writing the use');
         return [];
       }),
     );

@@ -12,7 +12,7 @@ export const createLeaseStore = ({ leases }: Collections, attempt: Attempt): Lea
       if (refused.size === 0) return true;
       const stored = await leases.findOne({ _id: name });
       if (stored && stored.holder !== holder && stored.until > now) return false;
-      throw new RetryFromStart('a lease is being written by another');
+      throw new RetryFromStart('another process is writing the lease');
     }),
   async release(name, holder) {
     await attempt(() => leases.deleteOne({ _id: name, holder }));

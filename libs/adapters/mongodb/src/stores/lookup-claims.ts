@@ -25,7 +25,7 @@ export function createLookupClaims({ claims }: Collections, attempt: Attempt): L
       if (duplicates.size === 0) return new Map(documents.map(({ _id, position }) => [_id, position]));
       // After a lost answer a duplicate may be our own: the position says whose it is.
       const found = await claims.find({ _id: { $in: documents.map(({ _id }) => _id) } }, IN_ONE_ANSWER).toArray();
-      if (found.length < documents.length) throw new RetryFromStart('a claim is not yet held by a majority');
+      if (found.length < documents.length) throw new RetryFromStart('a claim is not yet on a majority of the servers');
       return new Map(found.map(({ _id, position }) => [_id, position]));
     });
     const late = wanted.filter(({ triggerId, position }) => holders.get(triggerId) !== position);

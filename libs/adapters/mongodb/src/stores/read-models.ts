@@ -45,7 +45,7 @@ async function project<Kind extends Named>(
     await collection.bulkWrite(operations, { ordered: false });
   } catch (error) {
     duplicatesIn(error);
-    throw new RetryFromStart('a row is being written by another');
+    throw new RetryFromStart('another process is writing the row');
   }
 }
 
@@ -64,7 +64,7 @@ async function projectFields(fields: Collection<FieldDocument>, documents: reado
     const offsets = new Map(stored.map(({ _id, offset }) => [_id, offset] as const));
     // The stored row is not newer: another writer started it at the same moment.
     if (refused.some(({ _id, offset }) => (offsets.get(_id) ?? -1) < offset)) {
-      throw new RetryFromStart('a row is being written by another');
+      throw new RetryFromStart('another process is writing the row');
     }
   }
 }

@@ -80,7 +80,7 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
         const answer = judge(state, byId.get(state.id));
         if (answer) answers.set(state, answer);
       }
-      if (answers.size < states.length) throw new RetryFromStart('a state is being written by another');
+      if (answers.size < states.length) throw new RetryFromStart('another process is writing the state');
     });
     return states.map((state) => answers.get(state) ?? 'refused');
   }

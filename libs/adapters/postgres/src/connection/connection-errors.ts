@@ -23,8 +23,8 @@ const CERTIFICATES: Readonly<Record<string, string>> = {
 const NETWORK: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'No server listens at the address.',
   ECONNRESET: 'The connection broke.',
-  EHOSTUNREACH: 'There is no way to the address.',
-  ENETUNREACH: 'There is no way to the address.',
+  EHOSTUNREACH: 'No network route leads to the address.',
+  ENETUNREACH: 'No network route leads to the address.',
   ETIMEDOUT: 'The server did not answer in time.',
 };
 
@@ -72,7 +72,7 @@ function serverFailure(code: string, message: string, url: SourceUrl): SourceFai
       // PgBouncer and others name the startup parameter that they do not pass on.
       return /startup parameter/.test(message)
         ? waiting('pooler')
-        : waiting('unreachable', 'The server broke off with a protocol error.');
+        : waiting('unreachable', 'The server ended the connection with a protocol error.');
     case '42501':
       return waiting('may_not_replicate', null, `ALTER ROLE ${role} REPLICATION;`);
     case '53300':

@@ -37,12 +37,12 @@ const REFUSED_AT: Readonly<Record<SmtpStage, string>> = {
   resolve: 'The server could not be found',
   connect: 'The server could not be reached',
   tls: 'The server refused encryption',
-  greeting: 'The server turned us away',
+  greeting: 'The server refused the connection',
   login: 'The server refused the login',
   mail: 'The server refused the sender',
   rcpt: 'The server refused the recipient',
   data: 'The server refused to take a message',
-  body: 'The server answered in the midst of the message',
+  body: 'The server answered before the message ended',
   dot: 'The server answered the whole message',
 };
 

@@ -209,7 +209,7 @@ export class SmtpSession {
         setImmediate(() => finish(err(silence(stageOf(null), 'The server closed the connection.', { lost: true }))));
       };
       const onStop = (): void => finish(err(stopped(stageOf(null))));
-      const onLimit = (): void => finish(err(silence(stageOf(null), 'The attempt took too long and was given up.')));
+      const onLimit = (): void => finish(err(silence(stageOf(null), 'The attempt took too long and was abandoned.')));
       this.#connection.once('error', fail).once('end', onEnd);
       stop.addEventListener('abort', onStop, { once: true });
       limit?.addEventListener('abort', onLimit, { once: true });

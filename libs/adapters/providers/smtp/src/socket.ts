@@ -76,7 +76,7 @@ function ready(
     const onClose = (): void => finish(err(silence(stage, 'The server closed the connection.')));
     const onCut = (): void => finish(err(silence(stage, 'The server did not answer in time.')));
     const onError = (error: Error): void => {
-      const otherwise = stage === 'tls' ? 'TLS could not be agreed on.' : 'No connection came about.';
+      const otherwise = stage === 'tls' ? 'The TLS handshake failed.' : 'No connection was established.';
       finish(err(silence(stage, inWords(error, otherwise), { alert: isConfigurationError(error) })));
     };
     socket.once(event, onReady).once('error', onError).once('close', onClose);

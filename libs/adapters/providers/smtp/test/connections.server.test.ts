@@ -221,7 +221,7 @@ describe('An attempt', () => {
     );
     expect(await send(sender)).toMatchObject({
       verdict: 'transient',
-      detail: 'The attempt took too long and was given up.',
+      detail: 'The attempt took too long and was abandoned.',
     });
   });
 

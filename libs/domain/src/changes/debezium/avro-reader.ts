@@ -101,7 +101,7 @@ class Reader {
 
   #length(): number {
     const length = this.#integer();
-    return typeof length === 'number' && length >= 0 ? length : this.#fail('it has a length that cannot be');
+    return typeof length === 'number' && length >= 0 ? length : this.#fail('a length in it is impossible');
   }
 
   #take(length: number): Uint8Array {

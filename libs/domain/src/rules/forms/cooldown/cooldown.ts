@@ -29,7 +29,7 @@ export const COOLDOWN: RuleForm<KeptCooldown> = {
   },
   keptWords: ({ matched, firedAt }) => [
     ...(firedAt === undefined ? [] : [`fired last at ${formatInstant(firedAt)}`]),
-    ...(matched === true ? ['matched at the newest event'] : []),
+    ...(matched === true ? ['matched the newest event'] : []),
   ],
   gates: [],
   gateOf: () => 'condition',
@@ -37,7 +37,7 @@ export const COOLDOWN: RuleForm<KeptCooldown> = {
     cooldown === undefined
       ? null
       : cooldown === UNTIL_FALSE
-        ? 'not again until the condition was false'
+        ? 'not again until the condition has been false'
         : `not again within ${cooldown}`,
   editWords: ({ cooldown: before }, { cooldown: after }) => ({
     waits: [],
