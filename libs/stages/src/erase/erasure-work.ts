@@ -193,8 +193,11 @@ function createDerivedJudges(
     }),
     'carillon.cohorts': reading('cohort', (message) => {
       if (!matcher.covers(message.workspace) || !message.userIds.some(isPerson)) return null;
-      const userIds = message.userIds.filter((id) => !isPerson(id));
-      return userIds.length === 0 ? 'erased' : { value: codecs.cohort.encode({ ...message, userIds }) };
+      const isLeft = message.userIds.map((id) => !isPerson(id));
+      const userIds = message.userIds.filter((_, at) => isLeft[at]);
+      // Times are of the users at the same places.
+      const time = Array.isArray(message.time) ? message.time.filter((_, at) => isLeft[at]) : message.time;
+      return userIds.length === 0 ? 'erased' : { value: codecs.cohort.encode({ ...message, userIds, time }) };
     }),
   };
 }

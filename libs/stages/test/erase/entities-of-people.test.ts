@@ -1,6 +1,7 @@
 import { createErasureMatcher, nameHash } from '@carillon/domain/erasures';
 import type { SourceEvent } from '@carillon/domain/events';
 import { keepEvent } from '@carillon/domain/rules';
+import type { EventId } from '@carillon/kernel';
 import { createErasureWork } from '@carillon/stages';
 import { notification, ORDER_PAID, ORDERS, orderShop, stream } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
@@ -57,5 +58,33 @@ describe('an erasure of a user id', () => {
     const kept = keepEvent({ body: { user_id: 'u-17' }, change: null } as unknown as SourceEvent);
     expect(work.isOfPerson(kept, entity)).toBe(true);
     expect(work.isEntityOfPerson({ ...entity, key: 'u-17' })).toBe(true);
+  });
+
+  it('keeps the times of the other users of a cohort', async () => {
+    const { ids, ports } = topology;
+    const keyed = (...parts: readonly string[]): string => ids.keyed(...parts);
+    const subject = { workspace: 'shop', hashes: [nameHash('u-17', keyed)] };
+    const work = createErasureWork(createErasureMatcher(subject, keyed), ports);
+    const users = { userIds: ['u-16', 'u-17', 'u-18'], time: [16, 17, 18] };
+    await topology.saysOfCohort({
+      id: 'evt_c' as EventId,
+      workspace: 'shop',
+      integration: 'amplitude',
+      cohort: 'c1',
+      name: null,
+      session: null,
+      page: null,
+      action: 'add',
+      skipped: 0,
+      firstSync: 0,
+      ...users,
+    });
+    const [record] = await topology.records('carillon.cohorts');
+    const verdict = record && (await work.judge(record));
+    if (!verdict || verdict === 'erased') throw new Error('the record was not changed');
+    expect(ports.codecs.cohort.decode(verdict.value)).toMatchObject({
+      ok: true,
+      value: { userIds: ['u-16', 'u-18'], time: [16, 18] },
+    });
   });
 });
