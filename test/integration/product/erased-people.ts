@@ -156,7 +156,11 @@ export async function answersOf(
   ];
   const answers = await Promise.all(
     paths.map(async (path) => {
-      const { status, body } = await api('GET', path);
+      // A busy process may be unable to read the log for a while.
+      const { status, body } = await untilFound(`${path} is answered`, async () => {
+        const answer = await api('GET', path);
+        return answer.status === 503 ? undefined : answer;
+      });
       // The content of an erased event is gone.
       if (status !== 200 && !path.endsWith('/content')) throw new Error(`${path} answers ${status}`);
       return [path, JSON.stringify(body)] as const;

@@ -59,6 +59,9 @@ export const ERASED_RECORD_COLLECTIONS = [ERASED_RECORDS, LIST_NUMBER];
 /** How old a list may be while a process reads the log by it, in milliseconds. So long after a change no process shows what is on the new list. */
 export const ERASED_RECORDS_FRESH_FOR = 2_000;
 
+/** Readings of a list number before reading the log fails. A busy process may need a second one. */
+const MAX_TRIES = 5;
+
 const WRITES_AT_ONCE = 16;
 
 /** Offsets of erased records by topic and partition. */
@@ -154,9 +157,14 @@ export function createErasedRecords(documents: Documents, personal: readonly Top
     async mask(records) {
       const [first] = records;
       if (!first || !topics.has(first.topic)) return records;
-      if (isStale()) await readOnce();
-      if (isStale()) {
-        throw new CarillonError('store_unavailable', 'reading the number of the list of erased records took over 2 s');
+      for (let tries = 0; isStale(); tries += 1) {
+        if (tries === MAX_TRIES) {
+          throw new CarillonError(
+            'store_unavailable',
+            'reading the number of the list of erased records took over 2 s',
+          );
+        }
+        await readOnce();
       }
       if (!list.offsets.has(placeOf(first.topic, first.partition))) return records;
       return Promise.all(records.map(masked));
