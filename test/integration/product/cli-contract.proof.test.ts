@@ -99,6 +99,7 @@ describe('Every command', () => {
         'restore',
         'erasures list',
         'erasures export',
+        'erasures apply',
         'mend',
         'move export',
         'move import',

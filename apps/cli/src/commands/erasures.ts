@@ -1,8 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ErasureBody, ErasureListBody, ErasureLookBody, JobBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { connect, seg, type CommonOptions, type Page } from '../client.ts';
+import { environment } from '../config.ts';
+import { UsageError } from '../failure.ts';
 import { clean, say, sayJson, shortTime } from '../output.ts';
 import { runnable } from '../runnable.ts';
 import { agree } from './agree.ts';
@@ -15,6 +17,8 @@ type EraseOptions = CommonOptions & {
   /** `--no-wait` */
   readonly wait?: boolean;
 };
+
+type ApplyFlags = { readonly dataDir?: string; readonly config?: string; readonly json?: boolean };
 
 /** `carillon erase` and `carillon erasures`. */
 export function erasureCommands(program: Command): void {
@@ -38,6 +42,39 @@ export function erasureCommands(program: Command): void {
       else say(`${clean(resolve(file))}, ${list.erasures.length} erasures; store it with your backups`);
     },
   );
+  erasures
+    .command('apply <file>')
+    .description('erase the people of a list from restored data before any role starts; needs no server')
+    .option(
+      '--data-dir <dir>',
+      'data folder, or the folder with the keys of a cluster (CARILLON_DATA_DIR, ./carillon-data)',
+    )
+    .option('--config <file>', 'carillon.yaml with the addresses of log and stores (CARILLON_CONFIG)')
+    .option('--json', 'print JSON')
+    .action(applyList);
+}
+
+async function applyList(file: string, flags: ApplyFlags): Promise<void> {
+  const { applyErasures, readErasureList } = await import('../process/apply-erasures.ts');
+  const list = readErasureList(resolve(file));
+  const { readGround } = await import('../process/settings.ts');
+  const { settings, env } = readGround(flags, environment);
+  if (!settings.cluster && !existsSync(settings.dataDir)) {
+    throw new UsageError(`there is no data folder ${settings.dataDir}`);
+  }
+  const { withDeployment } = await import('../move/deployment.ts');
+  const { createIds } = await import('@carillon/adapter-system');
+  const applied = await withDeployment(
+    settings,
+    env,
+    async ({ backend, keys, clock }) => {
+      await backend.refuseRunningRoles();
+      return applyErasures(backend, list, createIds(keys.ledgerKey), clock);
+    },
+    'carillon erasures',
+  );
+  if (flags.json) sayJson({ file: resolve(file), erasures: applied });
+  else say(`applied: ${applied} of ${list.erasures.length} erasures; the others are in the data already`);
 }
 
 function eraseCommand(program: Command): void {

@@ -36,7 +36,7 @@ export function restoreCommand(program: Command): void {
           'pass --erasures FILE, written by carillon erasures export, or --no-erasures if nobody was erased since the backup',
         );
       }
-      const { applyErasures, readErasureList } = await import('../process/apply-erasures.ts');
+      const { applyErasuresToFolder, readErasureList } = await import('../process/apply-erasures.ts');
       const list = flags.erasures === false ? null : readErasureList(resolve(flags.erasures));
       let erased = 0;
       const { restoreBackup } = await import('@carillon/adapter-embedded');
@@ -52,7 +52,7 @@ export function restoreCommand(program: Command): void {
         ...(flags.cancelUnsent && { cancelUnsent: true }),
         ...(list && {
           async beforeReady(unpacked) {
-            erased = await applyErasures(unpacked, list, environment);
+            erased = await applyErasuresToFolder(unpacked, list, environment);
           },
         }),
       });

@@ -13,12 +13,13 @@ export async function withDeployment<T>(
   settings: ProcessSettings,
   env: Environment,
   work: (deployment: Deployment) => Promise<T>,
+  holder = 'carillon move',
 ): Promise<T> {
   const clock = systemClock;
   const options: BackendOptions = {
     settings,
     clock,
-    holder: 'carillon move',
+    holder,
     kafkaSaid: () => undefined,
     fatal: (error) => process.exit(reportFailure(error, false)),
   };

@@ -8,8 +8,10 @@ import { checksumOfErasures, createEraser } from '@carillon/control';
 import { createErasureMatcher, type Erasure } from '@carillon/domain/erasures';
 import { compileRule } from '@carillon/domain/rules';
 import { CarillonError, parseInstant, type JobId } from '@carillon/kernel';
+import type { Clock, Ids } from '@carillon/ports';
 import { createConfigurationView, createErasureWork, createRuleBook } from '@carillon/stages';
 import { COLLECTIONS, createStores } from '@carillon/stores';
+import type { Backend } from './backend.ts';
 import { readKeys } from './deployment-keys.ts';
 import type { Environment } from './settings.ts';
 
@@ -50,36 +52,54 @@ function erasureOf(listed: ListedErasure, now: number): Erasure {
   };
 }
 
-/**
- * Erases the people of a list from a restored data folder that no product has started over. Erasures that the backup holds as ended are
- * left out: what it knows of these people came later. Returns the number of erasures that were applied.
- */
-export async function applyErasures(
-  dataDir: string,
-  { erasures: listed, log_id: logId }: ErasureListBody,
-  env: Environment,
-): Promise<number> {
+/** Restored data that no role works on. */
+export type RestoredData = Pick<Backend, 'log' | 'registry' | 'erasures' | 'erasure'>;
+
+/** Erases the people of a list from a restored data folder that no product has started over. Returns the number of erasures that were applied. */
+export async function applyErasuresToFolder(dataDir: string, list: ErasureListBody, env: Environment): Promise<number> {
   const clock = systemClock;
   const data = await openEmbedded({ dataDir, clock, holder: 'carillon restore', collections: COLLECTIONS });
+  try {
+    const { ledgerKey } = await readKeys(dataDir, env);
+    return await applyErasures({ ...data, ...createStores(data.documents) }, list, createIds(ledgerKey), clock);
+  } finally {
+    await data.close();
+  }
+}
+
+/**
+ * Erases the people of a list from restored data. Erasures that the data holds as ended are left out: what it knows of these people came
+ * later. Safe to repeat after a failure. Returns the number of erasures that were applied. Throws CarillonError `wrong_usage` for a list of
+ * another deployment.
+ */
+export async function applyErasures(
+  { log, registry, erasures, erasure: steps }: RestoredData,
+  { erasures: listed, log_id: logId }: ErasureListBody,
+  ids: Ids,
+  clock: Clock,
+): Promise<number> {
+  if (log.logId !== logId) throw refuse('the list of erasures is of another deployment than the data');
   const templates = createTemplateRenderer();
   try {
-    if (data.log.logId !== logId) throw refuse('the list of erasures is of another deployment than the backup');
-    const { erasures } = createStores(data.documents);
-    const ids = createIds((await readKeys(dataDir, env)).ledgerKey);
-    const codecs = await createRecordCodecs(data.registry, () => clock.now());
-    const configuration = createConfigurationView(data.log, codecs.configuration, clock);
+    const codecs = await createRecordCodecs(registry, () => clock.now());
+    const configuration = createConfigurationView(log, codecs.configuration, clock);
     await configuration.refresh();
     const expressions = createExpressionLanguage();
     const book = createRuleBook((placed) => compileRule(placed, expressions), templates);
-    const eraser = createEraser(data.erasure);
+    const eraser = createEraser(steps);
+    const bytesUntil = await eraser.bytesUntil(clock.now());
     let applied = 0;
-    for (const erasure of listed.map((entry) => erasureOf(entry, clock.now()))) {
+    for (const entry of listed) {
+      const erasure = { ...erasureOf(entry, clock.now()), ...(bytesUntil !== null && { bytesUntil }) };
       const known = await erasures.get(erasure.id);
       if (known && known.erasedAt !== null) continue;
       const matcher = createErasureMatcher(erasure, (...parts) => ids.keyed(...parts));
-      const work = createErasureWork(matcher, { log: data.log, configuration, codecs, book });
+      const work = createErasureWork(matcher, { log, configuration, codecs, book });
       const moment = { now: clock.now(), derive: ids.derive };
+      // The log is read by what the previous erasure left of it.
+      const resume = await eraser.pauseConsumers();
       await eraser.erase({ ...work, takesUndecided: true }, () => Number.POSITIVE_INFINITY, moment);
+      resume();
       if (known) await erasures.replace({ ...erasure, version: known.version + 1 });
       else await erasures.insert(erasure);
       applied += 1;
@@ -88,6 +108,5 @@ export async function applyErasures(
     return applied;
   } finally {
     await templates.close();
-    await data.close();
   }
 }

@@ -38,6 +38,8 @@ export type Backend = Stores & {
   readonly erasure: ErasureSteps;
   /** Records of a log that cannot be changed. Null on one machine, where they are overwritten. */
   readonly erasedRecords: ErasedRecords | null;
+  /** Rejects with CarillonError `wrong_usage` if roles of other processes work on this data. */
+  refuseRunningRoles(): Promise<void>;
   /** Writes a consistent copy to a file. */
   backup(file: string): Promise<void>;
   /** Retention of topics that the configuration does not name. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import {
   adjustTopics,
+  countMembers,
   ensureTopics,
   inspectKafka,
   openKafkaLog,
@@ -29,6 +30,7 @@ import { clusterErasure } from './cluster-erasure.ts';
 import { kafkaConnection, type ClusterSettings } from './cluster-settings.ts';
 import { createErasedRecords, ERASED_RECORD_COLLECTIONS, withErasedRecords } from './erased-records.ts';
 import { watchDependency } from './dependency-watch.ts';
+import { READERS } from './log-positions.ts';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const nextTurn = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
@@ -87,6 +89,15 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
       erasedRecords,
       readiness: () => watches.map((watch) => watch.check()),
       checks: (retention) => clusterChecks(cluster, connection, log, mongo, retention),
+      async refuseRunningRoles() {
+        const members = await countMembers(connection, READERS);
+        if (members.size === 0) return;
+        const groups = [...members].map(([group, count]) => `${group} (${count})`).join(', ');
+        throw new CarillonError(
+          'wrong_usage',
+          `roles are running: stop all roles first. Consumer groups with members: ${groups}. A killed process counts for 10 s`,
+        );
+      },
       async backup() {
         throw new CarillonError(
           'invalid_request',

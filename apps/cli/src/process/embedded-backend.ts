@@ -45,6 +45,8 @@ export async function openEmbeddedBackend(options: BackendOptions): Promise<Back
         ...(await diskChecks(dataDir, data)),
         folderRetentionCheck(data.defaultRetention, retention),
       ]),
+    // A process that has the folder open keeps others from opening it.
+    refuseRunningRoles: () => Promise.resolve(),
     backup: (file) => data.backup(file),
     async applyRetention(now, retention) {
       const topics = withNamedRetention(retention, data.defaultRetention);

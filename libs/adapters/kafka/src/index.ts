@@ -8,3 +8,4 @@ export { readIdentity, type LogIdentity } from './topics/identity.ts';
 export type { Inspection, TopicDifference } from './topics/inspect.ts';
 export type { TopicDefinition, TopicDefinitions, TopicOptions } from './topics/settings.ts';
 export { keptByBrokers } from './topics/kept-by-brokers.ts';
+export { countMembers } from './topics/members.ts';

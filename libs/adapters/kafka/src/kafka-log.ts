@@ -2,6 +2,7 @@ import type { CarillonError, Duration } from '@carillon/kernel';
 import type { EventLog } from '@carillon/ports';
 import type { KafkaConnection } from './connection/options.ts';
 import { type ConsumerSettings, startConsumer } from './consuming/consumer.ts';
+import { DEFAULT_GROUP_PREFIX, groupIdOf } from './consuming/group-id.ts';
 import { createHandovers } from './consuming/handovers.ts';
 import { type AppenderOptions, createAppender } from './producing/appender.ts';
 import { createDisposableProducer } from './producing/disposable-producer.ts';
@@ -84,7 +85,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
       guard();
       const consumption = await startConsumer(consuming, settings, {
         connection,
-        groupId: `${options.groupPrefix ?? 'carillon.'}${consuming.group}.${consuming.topic.replace('carillon.', '')}`,
+        groupId: groupIdOf(options.groupPrefix ?? DEFAULT_GROUP_PREFIX, consuming.group, consuming.topic),
         partitionCount: partitions(consuming.topic),
         watermarks,
         handovers,
