@@ -53,7 +53,9 @@ export type CalledOff = ReadonlyMap<number, number>;
 function isCalledOff({ eventPosition, sentBy }: Intent, { calledOffBelow, calledOffJobs }: CustodyPorts): boolean {
   if (sentBy) return calledOffJobs?.has(sentBy.job) === true;
   const event = readPosition(eventPosition);
-  return event !== undefined && event.offset < (calledOffBelow?.get(event.partition) ?? 0);
+  const end = event && calledOffBelow?.get(event.partition);
+  // Events of waits that moved to this deployment have negative offsets, so no end is not the end 0.
+  return event !== undefined && end !== undefined && event.offset < end;
 }
 
 /** An intent with its log position and record size. */

@@ -75,6 +75,12 @@ describe('taking intents into custody', () => {
     expect((await told()).map(({ state }) => state)).toContain('CANCELLED');
   });
 
+  it('keeps intents of events of the deployment that its waits moved from', async () => {
+    const moved = givenIntent('moved', { eventPosition: 'carillon.events/0@-1' });
+    await take(moved);
+    expect(await held(moved)).toMatchObject({ state: 'WAITING', intent: moved });
+  });
+
   it('keeps messages of a sending job, also of events that a restore called off', async () => {
     const early = { eventPosition: 'carillon.events/0@41', sentBy: SENT_BY_ADA };
     const sent = givenIntent('sent', { uniqueId: '1', ...early });
