@@ -77,13 +77,13 @@ describe('move export', () => {
     expect(code).toBe(0);
     // The one record is the roster, with the link that the start made.
     expect(stdout).toContain(
-      '4 deliveries, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 1 records of who may sign in, 1 secrets, 3 configurations',
+      '4 deliveries, 0 states of rules, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 1 records of who may sign in, 1 secrets, 3 configurations, 0 drafts',
     );
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(existsSync(`${file}.part`)).toBe(false);
     const again = await run('move', 'export', file, '--data-dir', old.dataDir);
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('exists already') as string });
-    await expect(startProduct({ dataDir: old.dataDir })).rejects.toThrow(/would tell people twice.*moved/s);
+    await expect(startProduct({ dataDir: old.dataDir })).rejects.toThrow(/people are notified twice.*moved/s);
   });
 
   it('holds no secret in the clear', () => {
@@ -189,8 +189,8 @@ function describeImport(open: () => Promise<Target>): void {
       'none.move': 'hello\n',
     });
     for (const [name, code, words] of [
-      ['part.move', 1, 'is cut off'],
-      ['torn.move', 1, 'is cut off'],
+      ['part.move', 1, 'is incomplete'],
+      ['torn.move', 1, 'is incomplete'],
       ['none.move', 2, 'was not written by'],
       ['nowhere.move', 2, 'there is no file'],
     ] as const) {
@@ -205,7 +205,7 @@ function describeImport(open: () => Promise<Target>): void {
     const first = await into(file);
     expect(first).toMatchObject({ code: 0 });
     expect(first.stdout).toContain(
-      'added 4 deliveries, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 1 records of who may sign in, 1 secrets, 3 configurations',
+      'added 4 deliveries, 0 states of rules, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 1 records of who may sign in, 1 secrets, 3 configurations, 0 drafts',
     );
     const second = await cli(['move', 'import', file, '--json'], { dataDir: target.dataDir, env: target.env });
     expect(second.code).toBe(0);
@@ -220,6 +220,9 @@ function describeImport(open: () => Promise<Target>): void {
         sent: 0,
         people: 0,
         delivery: 0,
+        erasures: 0,
+        source: 0,
+        state: 0,
         configuration: 0,
         draft: 0,
       },
@@ -232,6 +235,9 @@ function describeImport(open: () => Promise<Target>): void {
         sent: 0,
         people: 1,
         delivery: 4,
+        erasures: 0,
+        source: 0,
+        state: 0,
         configuration: 3,
         draft: 0,
       },
@@ -292,7 +298,7 @@ function describeImport(open: () => Promise<Target>): void {
     const refused = await into(other);
     expect(refused).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('there is a configuration here') as string,
+      stderr: expect.stringContaining('a configuration exists here already') as string,
     });
   });
 }
