@@ -9,30 +9,60 @@ import { between, createChance } from '../harness/chance.ts';
 import { readTopic } from './changes-on-log.ts';
 import { WAITING_PLACES } from './failpoints/places.ts';
 
-/* Orders of which some are paid in time, clients that send them, and what should come of the log that they left. */
+/* Orders of which some are paid in time and some are viewed often, clients that send them, and what should come of the log that they left. */
 
 const WAIT_S = 4;
 const QUIET_S = 6;
-/** "Placed (a) and not paid (b)", and "nothing more viewed (c)", at most once an hour. */
+/** "Placed (a) and not paid (b)", "nothing more viewed (c)", at most once an hour, and "viewed twice within a minute". */
 const RULES: readonly RuleSpec[] = [
-  { totals: [], when: kind('a'), wait: { by: 'after', seconds: WAIT_S }, unless: kind('b'), cooldown: null },
+  {
+    totals: [{ kind: 'count', where: kind('c'), within: 60 }],
+    when: kind('a'),
+    wait: { by: 'after', seconds: WAIT_S },
+    unless: kind('b'),
+    cooldown: null,
+  },
   { totals: [], when: kind('c'), wait: { by: 'after_last', seconds: QUIET_S }, unless: null, cooldown: 3_600 },
+  {
+    totals: [{ kind: 'count', where: kind('c'), within: 60 }],
+    when: { is: 'total', total: 0, atLeast: 2 },
+    wait: null,
+    unless: null,
+    cooldown: 'until_false',
+  },
 ];
 
 function kind(name: EventBody['kind']) {
   return { is: 'kind', kind: name } as const;
 }
 
-/** Each event has a number, which is the subject of its message. */
+/** Subject of the message of a rule about an event. Each event has a number. */
+const subjectOf = (rule: number, number: number | string, total: number | string | undefined): string =>
+  `r${rule} ${number}${total === undefined ? '' : ` ${total}`}`;
+
+/** A notification with its own template, so that no message of one rule is a duplicate of another's. */
+const filesOf = (rule: RuleSpec, at: number): readonly (readonly [name: string, text: string])[] => [
+  [
+    `workspaces/shop/templates/r${at}/email.yaml`,
+    JSON.stringify({
+      subject: subjectOf(at, '{{ number }}', rule.totals.length > 0 ? '{{ n }}' : undefined),
+      from: 'Shop <shop@example.com>',
+    }),
+  ],
+  [`workspaces/shop/templates/r${at}/email.txt`, 'Order {{ order_id }}.\n'],
+  [
+    `workspaces/shop/notifications/n${at}.yaml`,
+    JSON.stringify({
+      channels: { email: { template: `r${at}` } },
+      rules: { [`r${at}`]: ruleBodyOf({ ...rule, isEnabled: true }) },
+    }),
+  ],
+];
+
 export const WAITING_FILES: Readonly<Record<string, string>> = {
   'workspaces/shop/workspace.yaml': 'name: Shop\n',
   'workspaces/shop/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend] }\n',
-  'workspaces/shop/templates/order/email.yaml': 'subject: "{{ number }} {{ due }}"\nfrom: Shop <shop@example.com>\n',
-  'workspaces/shop/templates/order/email.txt': 'Order {{ order_id }}.\n',
-  'workspaces/shop/notifications/order.yaml': JSON.stringify({
-    channels: { email: { template: 'order' } },
-    rules: Object.fromEntries(RULES.map((rule, at) => [`r${at}`, ruleBodyOf({ ...rule, isEnabled: true })])),
-  }),
+  ...Object.fromEntries(RULES.flatMap(filesOf)),
 };
 
 type Post = { readonly number: number; readonly afterMs: number; readonly kind: EventBody['kind'] };
@@ -42,7 +72,10 @@ function eventsOf(chance: () => number, number: () => number): readonly Post[] {
   const posts: Post[] = [{ number: number(), afterMs: 0, kind: 'a' }];
   const post = (afterMs: number, name: EventBody['kind']) => posts.push({ number: number(), afterMs, kind: name });
   const fate = chance();
-  if (chance() < 0.2) post(between(chance, 0, WAIT_S * 1_000), 'c');
+  if (chance() < 0.2) {
+    post(between(chance, 0, WAIT_S * 1_000), 'c');
+    if (chance() < 0.5) post(between(chance, 0, 2 * WAIT_S * 1_000), 'c');
+  }
   if (fate > 0.34 && fate < 0.67) post(between(chance, 0, WAIT_S * 900), 'b');
   else if (fate >= 0.67) post(between(chance, WAIT_S * 900, WAIT_S * 1_500), 'b');
   if (chance() < 0.1) post(between(chance, 0, 2 * QUIET_S * 1_000), 'c');
@@ -144,8 +177,14 @@ export function waitingFailpoint(chance: () => number): string {
   return `${pick(PLACES)}.${pick(['before', 'after'])}:${Math.ceil(between(chance, 0, 12))}:${pick(['kill', 'throw'])}`;
 }
 
-/** A message that should have been sent, by the number of its event. */
-export type Owed = { readonly number: number; readonly eventId: EventId; readonly deadline: number };
+/** A message that should have been sent: one per rule and event. */
+export type Owed = {
+  readonly subject: string;
+  readonly rule: number;
+  readonly eventId: EventId;
+  /** Null: the rule fires at the event. */
+  readonly deadline: number | null;
+};
 
 /** Reads a log, and returns what the oracle says of each partition. */
 export async function owedBy(log: Pick<EventLog, 'partitions' | 'bounds' | 'read'>): Promise<readonly Owed[]> {
@@ -167,10 +206,11 @@ export async function owedBy(log: Pick<EventLog, 'partitions' | 'bounds' | 'read
     }
   }
   return [...partitions.values()].flatMap(({ records, numbers }) =>
-    firingsOf({ rules: RULES, records, grace: null }).map(({ event, deadline }) => {
+    firingsOf({ rules: RULES, records, grace: null }).map(({ rule, event, deadline, totals }) => {
       const record = records[event];
-      if (record?.holds !== 'event' || deadline === null) throw new Error('a firing at no deadline');
-      return { number: numbers[event] ?? 0, eventId: record.id as EventId, deadline };
+      if (record?.holds !== 'event') throw new Error('a firing without an event');
+      const subject = subjectOf(rule, numbers[event] ?? 0, totals[0]);
+      return { subject, rule, eventId: record.id as EventId, deadline };
     }),
   );
 }
@@ -180,44 +220,73 @@ export type TakenMail = { readonly at: number; readonly subject: string };
 
 export type WaitingReport = {
   readonly owed: number;
+  /** Messages owed that a rule makes at an event, by what it has counted. */
+  readonly counted: number;
   readonly mails: number;
   readonly inDoubt: number;
   /** What is wrong, in words. */
   readonly findings: readonly string[];
 };
 
+type Left = { readonly intents: readonly Intent[]; readonly deliveries: readonly Delivery[] };
+
+const nameOf = ({ eventId, rule }: Pick<Owed, 'eventId' | 'rule'>): string => `r${rule} of ${eventId}`;
+/** The rule `n.r0` is rule 0. */
+const nameOfIntent = ({ eventId, rule }: Intent): string => `${rule.split('.')[1]} of ${eventId}`;
+
 /** Compares what a product left behind with what it owed: log, ledger and mail server. */
 export function compareOwed(
   owed: readonly Owed[],
-  { intents, deliveries }: { readonly intents: readonly Intent[]; readonly deliveries: readonly Delivery[] },
+  { intents, deliveries }: Left,
   mails: readonly TakenMail[],
 ): WaitingReport {
+  const onLog = compareIntents(owed, intents);
+  const doubts = new Set(
+    deliveries.flatMap(({ state, intent }) => (state === 'IN_DOUBT' ? [nameOfIntent(intent)] : [])),
+  );
+  return {
+    owed: owed.length,
+    counted: owed.filter(({ deadline }) => deadline === null).length,
+    mails: mails.length,
+    inDoubt: doubts.size,
+    findings: [...onLog, ...compareMails(owed, mails, doubts)],
+  };
+}
+
+function compareIntents(owed: readonly Owed[], intents: readonly Intent[]): readonly string[] {
   const findings: string[] = [];
-  const byEvent = new Map(owed.map((each) => [each.eventId, each]));
+  const byName = new Map(owed.map((each) => [nameOf(each), each]));
   const texts = new Map<string, string>();
   for (const intent of intents) {
-    const expected = byEvent.get(intent.eventId);
-    const what = `the message of ${intent.eventId}`;
-    if (!expected) findings.push(`${what} is not owed`);
-    else if (intent.deadline !== expected.deadline) findings.push(`${what} has the deadline ${intent.deadline}`);
+    const name = nameOfIntent(intent);
+    const expected = byName.get(name);
+    if (!expected) findings.push(`the message ${name} is not owed`);
+    else if ((intent.deadline ?? null) !== expected.deadline)
+      findings.push(`the message ${name} has the deadline ${intent.deadline}`);
     const text = JSON.stringify(intent);
-    if ((texts.get(intent.eventId) ?? text) !== text) findings.push(`${what} is on the log in two forms`);
-    texts.set(intent.eventId, text);
+    if ((texts.get(name) ?? text) !== text) findings.push(`the message ${name} is on the log in two forms`);
+    texts.set(name, text);
   }
-  const doubts = new Set(deliveries.flatMap(({ state, intent }) => (state === 'IN_DOUBT' ? [intent.eventId] : [])));
-  const byNumber = new Map(owed.map((each) => [each.number, each]));
-  const times = new Map<number, number>();
+  for (const name of byName.keys()) if (!texts.has(name)) findings.push(`the message ${name} is not on the log`);
+  return findings;
+}
+
+function compareMails(
+  owed: readonly Owed[],
+  mails: readonly TakenMail[],
+  doubts: ReadonlySet<string>,
+): readonly string[] {
+  const findings: string[] = [];
+  const bySubject = new Map(owed.map((each) => [each.subject, each]));
+  const times = new Map<string, number>();
   for (const { at, subject } of mails) {
-    const [number = 0] = subject.split(' ').map(Number);
-    const expected = byNumber.get(number);
-    times.set(number, (times.get(number) ?? 0) + 1);
-    if (!expected) findings.push(`mail ${subject} is not owed`);
-    else if (at < expected.deadline) findings.push(`mail ${subject} came before its deadline`);
+    const expected = bySubject.get(subject);
+    times.set(subject, (times.get(subject) ?? 0) + 1);
+    if (!expected) findings.push(`mail "${subject}" is not owed`);
+    else if (at < (expected.deadline ?? 0)) findings.push(`mail "${subject}" came before its deadline`);
   }
-  for (const [number, count] of times) if (count > 1) findings.push(`mail ${number} came ${count} times`);
-  for (const { number, eventId } of owed) {
-    if (!texts.has(eventId)) findings.push(`the message of ${eventId} is not on the log`);
-    else if (!times.has(number) && !doubts.has(eventId)) findings.push(`mail ${number} did not come`);
-  }
-  return { owed: owed.length, mails: mails.length, inDoubt: doubts.size, findings };
+  for (const [subject, count] of times) if (count > 1) findings.push(`mail "${subject}" came ${count} times`);
+  for (const each of owed)
+    if (!times.has(each.subject) && !doubts.has(nameOf(each))) findings.push(`mail "${each.subject}" did not come`);
+  return findings;
 }

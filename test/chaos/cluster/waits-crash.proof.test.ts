@@ -7,8 +7,8 @@ const orders = Number(process.env['WAITS_ORDERS'] ?? 5_000);
 const kills = Number(process.env['WAITS_KILLS'] ?? 20);
 const seed = Number(process.env['WAITS_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 
-describeOnCluster('Rules that wait, on a cluster', startClusterServices, (services) => {
-  it(`notify once for each deadline of ${orders} orders that passed, while engines, broker and stores are killed (WAITS_SEED=${seed})`, async () => {
+describeOnCluster('Rules that wait and count, on a cluster', startClusterServices, (services) => {
+  it(`notify once for each deadline and each count of ${orders} orders, while engines, broker and stores are killed (WAITS_SEED=${seed})`, async () => {
     const report = await runClusterWaits({ services: services(), database: 'waits', seed, orders, kills });
     const { findings, figures, intents, deaths, story, ...counts } = report;
     console.log(`waits on a cluster, seed ${seed}:`, { ...counts, ...figures });
@@ -20,6 +20,7 @@ describeOnCluster('Rules that wait, on a cluster', startClusterServices, (servic
     expect(figures.kills + figures.failpoints).toBeGreaterThanOrEqual(kills);
     expect(figures.holds).toBe(2);
     expect(counts.owed).toBeGreaterThan(orders / 3);
+    expect(counts.counted).toBeGreaterThan(orders / 50);
     expect(counts.inDoubt).toBeLessThan(counts.owed / 10);
   }, 1_200_000);
 });

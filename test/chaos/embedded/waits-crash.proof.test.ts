@@ -6,7 +6,7 @@ const seed = Number(process.env['WAITS_SEED'] ?? Math.floor(Math.random() * 1_00
 /** A process that comes back after its leases have ended. */
 const stops = new Set([2, 5]);
 
-it(`Rules that wait for ${orders} orders, killed while events come, notify once for each deadline that passed (WAITS_SEED=${seed})`, async () => {
+it(`Rules that wait and count for ${orders} orders, killed while events come, notify once for each deadline that passed and each count (WAITS_SEED=${seed})`, async () => {
   const { findings, figures, stderr, intents, ...counts } = await runWaits({ seed, orders, stops });
   console.log(`waits, seed ${seed}:`, { ...counts, ...figures });
   expect(findings, stderr).toEqual([]);
@@ -16,5 +16,6 @@ it(`Rules that wait for ${orders} orders, killed while events come, notify once 
   expect(figures.kills).toBeGreaterThan(4);
   expect(figures.stops).toBe(stops.size);
   expect(counts.owed).toBeGreaterThan(orders / 3);
+  expect(counts.counted).toBeGreaterThan(orders / 50);
   expect(counts.inDoubt).toBeLessThan(counts.owed / 10);
 }, 1_200_000);
