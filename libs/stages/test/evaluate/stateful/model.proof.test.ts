@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { explore, logsOf, type Bounds, type ModelRecord } from './model.ts';
+import { logsOf, type ModelRecord } from './model-logs.ts';
+import { explore, type Bounds } from './model.ts';
 
 const LENGTH = 3;
 const MINUTES = Number(process.env['MODEL_MINUTES'] ?? 15);
 const SEED = Number(process.env['MODEL_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 /** Worlds of a log that are explored. A log that leads to more is counted as cut. */
-const CAP = 60_000;
+const CAP = 500_000;
 const BOUNDS: readonly Bounds[] = [
   { batches: [1, 2], most: 1 },
   { batches: [3], most: 9 },

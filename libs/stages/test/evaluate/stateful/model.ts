@@ -20,23 +20,13 @@ import {
   stream,
 } from '@carillon/testing/given';
 import { evaluateOutcomesCoroutine, type BookRule } from '../../../src/index.ts';
+import { AFTER, isEdit, owedOf, type ModelRecord } from './model-logs.ts';
 
 /*
  * Every order of the steps of two workers that both believe they hold a partition, over the product's own evaluation: a
  * batch, its outputs, each state and the checkpoint, with a crash at any step. At all times what was appended is part of
  * what the log alone says. Once the log is handled to its end it is all of it.
  */
-
-/** Seconds after a match at which the rule fires. */
-const AFTER = 3;
-
-export type ModelRecord = {
-  /** `again`: the rule is removed and published again. */
-  readonly kind: 'arm' | 'end' | 'tick' | 'on' | 'off' | 'again';
-  readonly entity?: 'a' | 'b';
-  /** Seconds. */
-  readonly at: number;
-};
 
 /** Mistakes that the design rules out. Each of them breaks the model. */
 export const MODEL_FAULTS = {
@@ -54,29 +44,6 @@ export const MODEL_FAULTS = {
   revives: 'a rule that was removed and published again takes over its waits',
 } as const;
 export type ModelFault = keyof typeof MODEL_FAULTS;
-
-const isEdit = ({ kind }: ModelRecord): boolean => kind === 'on' || kind === 'off' || kind === 'again';
-
-/** What the log alone says, by entity and offset of the event. */
-export function owedOf(log: readonly ModelRecord[]): ReadonlySet<string> {
-  const owed = new Set<string>();
-  for (const entity of ['a', 'b'] as const) {
-    let wait = null as { readonly deadline: number; readonly from: number } | null;
-    let on = true;
-    for (const [offset, record] of log.entries()) {
-      if (wait && wait.deadline < record.at) {
-        if (on) owed.add(`${entity}${wait.from}`);
-        wait = null;
-      }
-      if (isEdit(record)) on = record.kind !== 'off';
-      if (record.kind === 'again') wait = null;
-      if (record.entity !== entity || !on) continue;
-      if (record.kind === 'end') wait = null;
-      if (record.kind === 'arm') wait = { deadline: wait?.deadline ?? record.at + AFTER, from: offset };
-    }
-  }
-  return owed;
-}
 
 const placedWith = (enabled: boolean): PlacedRule => {
   const rule = {
@@ -221,11 +188,11 @@ function evaluateBatch(
     const entries = entriesOf(on, fault === 'revives' ? 0 : times);
     runToCompletion(evaluateOutcomesCoroutine(keyed(record, at), entries, givenIds.derive, states, now * 1_000));
   }
-  const textOf = (entity: string): Stored => [memoryOf(entity).offset, formatMemory(memoryOf(entity))];
+  const storedOf = (entity: string): Stored => [memoryOf(entity).offset, formatMemory(memoryOf(entity))];
   return {
-    cache: { ...cache, ...Object.fromEntries([...memories.keys()].map((entity) => [entity, textOf(entity)])) },
+    cache: { ...cache, ...Object.fromEntries([...memories.keys()].map((entity) => [entity, storedOf(entity)])) },
     outputs,
-    saves: [...changed].map((entity) => [entity, textOf(entity)]),
+    saves: [...changed].map((entity) => [entity, storedOf(entity)]),
     goal: [at, watermark, on, times],
   };
 }
@@ -238,18 +205,47 @@ const orderWith = (fault: ModelFault | null): readonly (typeof ORDER)[number][] 
       ? ['outputs', 'goal', 'saves']
       : ORDER;
 
-/** Batches of a log that were evaluated, by what they depend on. Most worlds differ in other things. */
-type KnownBatches = Map<string, Batch>;
+/** Gives equal values the same number, so that the long texts of states are compared once. */
+class Numbers {
+  readonly #ofText = new Map<string, number>();
+  readonly #ofObject = new WeakMap<object, number>();
+
+  of(value: object): number {
+    const known = this.#ofObject.get(value);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(value);
+    const number = this.#ofText.get(text) ?? this.#ofText.size;
+    this.#ofText.set(text, number);
+    this.#ofObject.set(value, number);
+    return number;
+  }
+}
 
 type Model = {
   readonly log: readonly ModelRecord[];
   readonly bounds: Bounds;
   readonly fault: ModelFault | null;
-  readonly known: KnownBatches;
+  /** Batches that were evaluated, by what they depend on. Most worlds differ in other things. */
+  readonly known: Map<string, Batch>;
+  readonly numbers: Numbers;
 };
 
-function batchOf({ log, bounds: { most }, fault, known }: Model, worker: Worker, stored: States, size: number): Batch {
-  const key = JSON.stringify([worker.at, worker.cache, stored, size]);
+const workerText = ({ phase, at, cache, outputs, saves, goal }: Worker, numbers: Numbers): string =>
+  `${phase} ${at.join()} ${numbers.of(cache)} ${outputs.join()} ${numbers.of(saves)} ${goal?.join() ?? ''}`;
+
+/** Worlds with the same text go on alike. It does not matter which of the two workers is which. */
+function textOf({ stored, checkpoint, told, workers, crashes }: World, numbers: Numbers): string {
+  const texts = workers.map((worker) => workerText(worker, numbers)).toSorted();
+  return `${numbers.of(stored)}|${checkpoint.join()}|${told.join()}|${texts.join('|')}|${crashes}`;
+}
+
+function batchOf(
+  { log, bounds: { most }, fault, known, numbers }: Model,
+  worker: Worker,
+  stored: States,
+  size: number,
+) {
+  const key = `${worker.at.join()} ${numbers.of(worker.cache)} ${numbers.of(stored)} ${size}`;
   const batch = known.get(key) ?? evaluateBatch(log, worker, stored, { size, most, fault });
   known.set(key, batch);
   return batch;
@@ -266,10 +262,7 @@ function* stepsOf(world: World, model: Model) {
     });
     const lost: Worker = fault === 'cache_survives' ? { ...DOWN, cache: worker.cache } : DOWN;
     if (worker.phase === 'down') {
-      const overdue = Object.entries(world.stored).flatMap(([entity, [offset, text]]) =>
-        Object.values(readMemory(text, offset).rules).flatMap(({ wait }) => (wait ? [`${entity}${wait.event}`] : [])),
-      );
-      const told = fault === 'fires_on_start' ? toldWith(world.told, overdue) : world.told;
+      const told = fault === 'fires_on_start' ? toldWith(world.told, overdueOf(world.stored)) : world.told;
       yield become({ ...DOWN, phase: 'idle', at: world.checkpoint, cache: lost.cache }, { told });
       continue;
     }
@@ -285,6 +278,11 @@ function* stepsOf(world: World, model: Model) {
     yield save(world, worker, become, lost, fault);
   }
 }
+
+const overdueOf = (stored: States): readonly string[] =>
+  Object.entries(stored).flatMap(([entity, [offset, text]]) =>
+    Object.values(readMemory(text, offset).rules).flatMap(({ wait }) => (wait ? [`${entity}${wait.event}`] : [])),
+  );
 
 const toldWith = (told: readonly string[], more: readonly string[]): readonly string[] =>
   [...new Set([...told, ...more])].toSorted();
@@ -336,8 +334,9 @@ export function explore(
     workers: [DOWN, DOWN],
     crashes: bounds.crashes,
   };
-  const model: Model = { log, bounds, fault, known: new Map() };
-  const seen = new Set([JSON.stringify(first)]);
+  const numbers = new Numbers();
+  const model: Model = { log, bounds, fault, known: new Map(), numbers };
+  const seen = new Set([textOf(first, numbers)]);
   const stack = [first];
   for (let world = stack.pop(); world; world = stack.pop()) {
     const wrong = world.told.find((each) => !owed.has(each));
@@ -345,7 +344,7 @@ export function explore(
     const isAtEnd = world.checkpoint[0] >= log.length && world.workers.every(({ phase }) => phase !== 'writes');
     if (isAtEnd && world.told.length !== owed.size) return { worlds: seen.size, isCut: false, wrong: 'lost a message' };
     for (const next of stepsOf(world, model)) {
-      const key = JSON.stringify(next);
+      const key = textOf(next, numbers);
       if (seen.has(key)) continue;
       seen.add(key);
       stack.push(next);
@@ -353,34 +352,4 @@ export function explore(
     if (seen.size > bounds.cap) return { worlds: seen.size, isCut: true, wrong: null };
   }
   return { worlds: seen.size, isCut: false, wrong: null };
-}
-
-const KINDS: readonly Omit<ModelRecord, 'at'>[] = [
-  { kind: 'arm', entity: 'a' },
-  { kind: 'arm', entity: 'b' },
-  { kind: 'end', entity: 'a' },
-  { kind: 'tick' },
-  { kind: 'off' },
-  { kind: 'on' },
-  { kind: 'again' },
-];
-
-/** All logs of a length, with gaps before, at and after the deadline, and a tick that passes every deadline. */
-export function* logsOf(length: number): Generator<readonly ModelRecord[]> {
-  const choices = KINDS.length * 3;
-  for (let number = 0; number < choices ** length; number += 1) {
-    const records: ModelRecord[] = [];
-    let left = number;
-    let at = 1;
-    for (let index = 0; index < length; index += 1) {
-      const choice = left % choices;
-      left = Math.floor(left / choices);
-      // The first gap makes no difference.
-      if (index === 0 && choice >= KINDS.length) break;
-      at += index === 0 ? 0 : ([0, AFTER, AFTER + 1][Math.floor(choice / KINDS.length)] ?? 0);
-      records.push({ ...(KINDS[choice % KINDS.length] ?? { kind: 'tick' }), at });
-    }
-    if (records.length < length || !records.some(({ kind }) => kind === 'arm')) continue;
-    yield [...records, { kind: 'tick', at: at + 9 }];
-  }
 }

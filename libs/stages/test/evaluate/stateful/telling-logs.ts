@@ -1,4 +1,4 @@
-import type { ModelRecord } from './model.ts';
+import type { ModelRecord } from './model-logs.ts';
 
 /**
  * Logs that some fault needs: a rule off while a deadline passes, an event right after its own deadline, two due at once, an
