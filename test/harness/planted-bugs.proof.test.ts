@@ -4,8 +4,9 @@ import { CADENCE_BUGS } from './planted-bugs/cadence-bugs.ts';
 import { ERASURE_BUGS } from './planted-bugs/erasure-bugs.ts';
 import { PEOPLE_BUGS } from './planted-bugs/people-bugs.ts';
 import { REPLAY_BUGS } from './planted-bugs/replay-bugs.ts';
+import { STATE_BUGS } from './planted-bugs/state-bugs.ts';
 
-const BUGS = Object.entries({ ...CADENCE_BUGS, ...PEOPLE_BUGS, ...REPLAY_BUGS, ...ERASURE_BUGS });
+const BUGS = Object.entries({ ...CADENCE_BUGS, ...PEOPLE_BUGS, ...REPLAY_BUGS, ...ERASURE_BUGS, ...STATE_BUGS });
 
 describe('tests of single parts', () => {
   it(

@@ -5,6 +5,7 @@ import { PEOPLE_BUGS } from './planted-bugs/people-bugs.ts';
 import type { TestedBug } from './planted-bugs/planted-bug.ts';
 import { PORT_BUGS } from './planted-bugs/port-bugs.ts';
 import { REPLAY_BUGS } from './planted-bugs/replay-bugs.ts';
+import { STATE_BUGS } from './planted-bugs/state-bugs.ts';
 import type { Change } from './planting.ts';
 import type { PromiseName } from './promises.ts';
 
@@ -31,4 +32,5 @@ export const PLANTED_BUGS: readonly ListedBug[] = [
   ...testedBugs(PEOPLE_BUGS, 'people_and_audit'),
   ...testedBugs(REPLAY_BUGS, 'replay'),
   ...testedBugs(ERASURE_BUGS, 'erasure'),
+  ...testedBugs(STATE_BUGS, 'rules_with_state'),
 ];

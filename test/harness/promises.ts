@@ -95,6 +95,17 @@ export const PROMISES = {
     says: 'nothing of an erased person is left, and what others have is whole',
     proofs: ['test/integration/product/erasure.product.test.ts'],
   },
+  rules_with_state: {
+    section: 'rules with state',
+    says: 'a deadline notifies once, a count is what a list of the events counts, in every order of steps',
+    proofs: [
+      'libs/stages/test/evaluate/stateful/oracle.proof.test.ts',
+      'libs/stages/test/evaluate/stateful/model.proof.test.ts',
+      'test/chaos/embedded/waits-crash.proof.test.ts',
+      'test/chaos/cluster/waits-crash.proof.test.ts',
+      'test/integration/rules/overdue.proof.test.ts',
+    ],
+  },
   hostile_input: {
     section: 'tenant input',
     says: 'hostile input gets a documented refusal, shows no secret and holds no thread',
