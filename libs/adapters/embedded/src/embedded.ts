@@ -30,6 +30,7 @@ import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
+import { createKeptSums } from './stores/kept-sums.ts';
 import { createDocuments } from './stores/documents.ts';
 import { createWriteWithRecords } from './stores/documents-with-records.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
@@ -281,6 +282,7 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
   }
   const leases = createLeaseStore(writer.writes());
   const defaultRetention = readDefaultRetention(reader);
+  const sums = createKeptSums();
   let probing: Promise<void> | null = null;
   async function probe(): Promise<void> {
     const now = options.clock.now();
@@ -304,13 +306,16 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     cohorts: createCohortStore(reader, writer.writes()),
     tasks: createDueTasks(reader, writer.writes()),
     claims: createLookupClaims(reader, writer.writes()),
-    ledger: createDeliveryLedger(reader, writer.writes(), log),
+    ledger: createDeliveryLedger(reader, writer.writes(), log, sums),
     suppressions: createSuppressionList(reader, writer.writes()),
     configurationStore: createConfigurationStore(writer.writes()),
     leases,
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),
-    erasure: createErasureSteps(log, reader, writer.writes(), () => (options.slice ?? NEXT_TURN).yield()),
+    erasure: createErasureSteps(log, reader, writer.writes(), {
+      sums,
+      pause: () => (options.slice ?? NEXT_TURN).yield(),
+    }),
     keyUses: createKeyUseStore(reader, writer.writes()),
     calledOffBelow: readCalledOff(reader, 'carillon.events'),
     calledOffCohortsBelow: readCalledOff(reader, 'carillon.cohorts'),

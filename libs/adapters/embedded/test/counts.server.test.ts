@@ -1,3 +1,4 @@
+import { createErasureMatcher, nameHash } from '@carillon/domain/erasures';
 import { deliveryOf } from '@carillon/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openEmbedded, type Embedded } from '../src/index.ts';
@@ -72,4 +73,23 @@ it('what no write has touched is not read again, and a move has its minute read 
   expect(await turnsDuring(counts[0])).toBe(byNotification + 1);
   expect(await turnsDuring(counts[1])).toBe(people + 1);
   expect(await ledger.countOverTime(span, HOUR)).toEqual([{ at: HOUR, state: 'SENT', deliveries: 1 }]);
+});
+
+it('an erasure cancels a message that waits, and its minute is read again', async () => {
+  const { ledger, erasure } = embedded;
+  await ledger.insert([deliveryOf({ slot: { workspace: 'shop' }, intent: { person: 'bob' }, createdAt: HOUR })]);
+  expect(await ledger.countOverTime(span, HOUR)).toEqual([{ at: HOUR, state: 'WAITING', deliveries: 1 }]);
+  const keyed = (...parts: readonly string[]): string => parts.join('-');
+  const matcher = createErasureMatcher({ workspace: 'shop', hashes: [nameHash('bob', keyed)] }, keyed);
+  const work = {
+    matcher,
+    isOfPerson: () => false,
+    isEntityOfPerson: () => false,
+    isErasedEvent: () => false,
+    judge: async () => null,
+  };
+  const moment = { now: 2 * HOUR, derive: (...parts: readonly string[]) => parts.join('-') };
+  for await (const entries of erasure.entries(work, moment)) for (const entry of entries) await entry.erase();
+  expect(await ledger.countOverTime(span, HOUR)).toEqual([{ at: HOUR, state: 'CANCELLED', deliveries: 1 }]);
+  expect(await ledger.countPeople(span, ['WAITING'])).toBe(0);
 });

@@ -3,6 +3,7 @@ import type { ErasureSteps, FoundEntry, TopicName } from '@carillon/ports';
 import type { EmbeddedLog } from '../log/event-log.ts';
 import { placeOf } from '../log/places.ts';
 import type { Reader } from '../reader.ts';
+import type { KeptSums } from '../stores/kept-sums.ts';
 import type { Write } from '../writing/protocol.ts';
 import { REWRITE, type ErasureWrites } from './erasure-writes.ts';
 import { scanRows, type FoundRow } from './scan-rows.ts';
@@ -12,18 +13,27 @@ type LogOfFile = Pick<EmbeddedLog, 'partitions' | 'bounds' | 'read' | 'pause'> &
   idOf(topic: TopicName, partition: number): number;
 };
 
-/** Steps by which the data file is emptied of a person. `pause` gives others a turn between two pages. */
+type OtherWork = {
+  /** Counts of deliveries that an erasure outdates. */
+  readonly sums: Pick<KeptSums, 'writing'>;
+  /** Gives others a turn between two pages. */
+  readonly pause: () => Promise<unknown>;
+};
+
+/** Steps by which the data file is emptied of a person. */
 export function createErasureSteps(
   log: LogOfFile,
   reader: Pick<Reader, 'all'>,
   write: Write<ErasureWrites>,
-  pause: () => Promise<unknown>,
+  { sums, pause }: OtherWork,
 ): ErasureSteps {
   async function apply({ change }: FoundRow): Promise<void> {
     if (change.kind === 'rows') await write('erasure.rows', { bytes: 1024 }, change.writes);
     else if (change.kind === 'delivery') {
       const { row, place } = change;
-      await write('erasure.delivery', { bytes: row.document.length + row.intent.length }, row, place);
+      const load = { bytes: row.document.length + row.intent.length };
+      const counted = { slot: { workspace: row.workspace }, createdAt: row.createdAt };
+      await sums.writing([counted], () => write('erasure.delivery', load, row, place));
     } else if (change.kind === 'consents') {
       await write('erasure.consents', { bytes: 4096 }, change.person, change.renamed);
     } else if (change.kind === 'suppression') {

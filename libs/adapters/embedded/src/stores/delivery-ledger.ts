@@ -8,7 +8,7 @@ import type { Load, Transaction, Write } from '../writing/protocol.ts';
 import { conditionsOf } from './conditions.ts';
 import { cursorAt, keysOf, pageOf } from './cursor.ts';
 import { deliveryCounts } from './delivery-counts.ts';
-import { createKeptSums } from './kept-sums.ts';
+import type { KeptSums } from './kept-sums.ts';
 import { listRows } from './delivery-lists.ts';
 import {
   fromRow,
@@ -127,9 +127,9 @@ export function createDeliveryLedger(
   reader: Reader,
   write: Write<DeliveryWrites>,
   log: Pick<EmbeddedLog, 'pack' | 'arrived'>,
+  sums: KeptSums,
 ): DeliveryLedger {
   const places = createPlaces();
-  const sums = createKeptSums();
   const read = (row: DocumentRow): Delivery => {
     const delivery = fromRow(row);
     places.remember(delivery, row.intent_place);

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from '@carillon/domain/deliveries';
+import type { DeliveryState, Slot } from '@carillon/domain/deliveries';
 import type { Duration, Instant } from '@carillon/kernel';
 
 const MINUTE: Duration = 60_000;
@@ -21,6 +21,9 @@ export type Piece = {
 /** Deliveries of a piece by notification, each an array in the order of DELIVERY_STATES. */
 export type Counts = ReadonlyMap<string, Uint32Array>;
 type Sums = { counts: Counts | null; readonly people: Map<DeliveryState, Uint32Array>; bytes: number };
+
+/** Decides in which pieces a delivery is counted. */
+export type CountedDelivery = { readonly slot: Pick<Slot, 'workspace'>; readonly createdAt: Instant };
 
 const placeOf = (workspace: string, at: Instant, length: Duration): string =>
   `${length} ${Math.floor(at / length)} ${workspace}`;
@@ -98,8 +101,8 @@ export function createKeptSums(mostBytes = MAX_BYTES) {
   let kept = createSums(isWritten, mostBytes);
 
   return {
-    /** Does a write of deliveries: from before it until it has ended, whichever way, none of their stretches is kept. */
-    async writing<Done>(deliveries: readonly Delivery[], write: () => Promise<Done>): Promise<Done> {
+    /** Runs a write of deliveries. From its start until it has succeeded or failed, no sum of their pieces is stored. */
+    async writing<Done>(deliveries: readonly CountedDelivery[], write: () => Promise<Done>): Promise<Done> {
       const places = new Set<string>();
       for (const { slot, createdAt } of deliveries) {
         for (const length of [SHORT, LONG]) places.add(placeOf(slot.workspace, createdAt, length));
