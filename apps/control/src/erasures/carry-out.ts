@@ -41,7 +41,7 @@ export async function carryOut(id: string, ports: JobKindPorts, stop: AbortSigna
     for (const run of await ports.runChild.known())
       await ports.runChild.forget({ id: run as Parameters<typeof ports.runChild.forget>[0]['id'] });
     await erasing.eraser.finish();
-    await finish(erasure, ports);
+    await finish(erasure, erasing.eraser, ports);
   });
 }
 
@@ -114,8 +114,16 @@ export const stillUndecided = (ids: readonly string[]): CarillonError =>
     `it is unknown whether a message was sent: decide about ${ids.slice(0, 3).join(', ')}, then erase again`,
   );
 
-async function finish(erasure: Erasure, { clock, erasures }: JobKindPorts): Promise<void> {
+async function finish(
+  erasure: Erasure,
+  eraser: ErasingPorts['eraser'],
+  { clock, erasures }: JobKindPorts,
+): Promise<void> {
   for (let known: Erasure | null = erasure; known && known.erasedAt === null; known = await erasures.get(erasure.id)) {
-    if ((await erasures.replace({ ...known, erasedAt: clock.now(), version: known.version + 1 })) === 'done') return;
+    const erasedAt = clock.now();
+    // Counted from the end, because records of the person may be appended until then.
+    const bytesUntil = await eraser.bytesUntil(erasedAt);
+    const ended = { ...known, erasedAt, ...(bytesUntil !== null && { bytesUntil }), version: known.version + 1 };
+    if ((await erasures.replace(ended)) === 'done') return;
   }
 }
