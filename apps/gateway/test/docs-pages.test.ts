@@ -23,6 +23,19 @@ describe('The type of an error body', () => {
     expect(await page.text()).toContain(`id="${link.hash.slice(1)}"`);
   });
 
+  it('leads to a page that is compressed unless the client refuses gzip', async () => {
+    const { address } = await fixture.start({ docsFolder });
+    const encodingFor = async (accepted: string): Promise<string | null> => {
+      const page = await fetch(`${address}/docs/errors`, { headers: { 'accept-encoding': accepted } });
+      await page.arrayBuffer();
+      return page.headers.get('content-encoding');
+    };
+    expect(await encodingFor('gzip, br')).toBe('gzip');
+    expect(await encodingFor('br, gzip;q=0.5')).toBe('gzip');
+    expect(await encodingFor('gzip;q=0, identity')).toBeNull();
+    expect(await encodingFor('gzip; q=0.000')).toBeNull();
+  });
+
   it('leads to a problem if the documentation is not built, and events are still stored', async () => {
     const gateway = await fixture.start({ docsFolder: '/nowhere' });
     expect((await fetch(`${gateway.address}/docs/errors`)).status).toBe(404);

@@ -52,9 +52,12 @@ export const pagePolicy = (styles = "'self'"): string =>
 const POLICY = pagePolicy();
 const ONE_YEAR = 'public, max-age=31536000, immutable';
 
+/** Returns true if an `Accept-Encoding` header names gzip, and not with a weight of 0 (RFC 9110, section 12.5.3). */
+const takesGzip = (accepted: string): boolean => /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(accepted);
+
 /** Sends a file, compressed if the client takes gzip. */
 export function sendStaticFile(file: StaticFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const gzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '') ? file.gzip() : null;
+  const gzip = takesGzip(request.headers['accept-encoding'] ?? '') ? file.gzip() : null;
   if (gzip) reply.header('content-encoding', 'gzip');
   if (file.isImmutable) reply.header('cache-control', ONE_YEAR);
   return reply
