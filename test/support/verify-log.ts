@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openHistory, openScratchFile, type ScratchFile } from '@carillon/adapter-embedded';
+import { openScratchFile, type ScratchFile } from '@carillon/adapter-embedded';
 import { createIds, loadKeys, systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import { OWNER_ACTOR } from '@carillon/domain/people';
@@ -10,6 +10,8 @@ import type { JobId, RunId } from '@carillon/kernel';
 import type { CheckpointStore, EventLog } from '@carillon/ports';
 import { createConfigurationView, planVerification, type RuleBook } from '@carillon/stages';
 import { givenRuleBook } from '@carillon/testing/given';
+import { withErasedOffsets } from '../../apps/cli/src/process/erased-records.ts';
+import { openHistoryOf, type HistorySource } from '../../apps/cli/src/replay/history-source.ts';
 import { verifyHistory } from '../../apps/cli/src/replay/verify-history.ts';
 
 /** An open data folder. */
@@ -43,7 +45,7 @@ export async function verificationOf({ log, checkpoints }: VerifiedData, workspa
     to: now,
     logStartsAt: null,
     logId: log.logId,
-    published: 0,
+    published: (await log.bounds('carillon.config', 0)).end - 1,
     progress: { read: 0, total: plan.offsets.reduce((sum, { first, end }) => sum + end - first, 0) },
     counts: null,
     checksum: null,
@@ -61,19 +63,35 @@ export type VerifyOptions = {
   readonly scratch?: (file: ScratchFile) => ScratchFile;
   /** First offset of `carillon.events/0` that retention has kept. Defaults to that of the log. */
   readonly eventsStart?: number;
+  /** Offsets of `carillon.events/0` that an erasure has emptied. */
+  readonly erased?: readonly number[];
   /** Folder of the scratch file. Defaults to a new one. */
   readonly folder?: string;
 };
 
-/** Executes a verification in this process, as the child process does. */
-export async function verifyFolder(
+/** Executes a verification of a data folder in this process, as the child process does. */
+export const verifyFolder = (
   dataDir: string,
   run: VerifyRun,
   ledgerKey: Uint8Array,
-  { book = givenRuleBook(), eventsStart, pageRecords, scratch: wrap = (file) => file, folder }: VerifyOptions = {},
+  options?: VerifyOptions,
+): Promise<Verified> => verifySource({ kind: 'embedded', dataDir }, run, ledgerKey, options);
+
+async function verifySource(
+  source: HistorySource,
+  run: VerifyRun,
+  ledgerKey: Uint8Array,
+  {
+    book = givenRuleBook(),
+    erased = [],
+    eventsStart,
+    pageRecords,
+    scratch: wrap = (file) => file,
+    folder,
+  }: VerifyOptions = {},
 ): Promise<Verified> {
   const own = folder ?? (await mkdtemp(join(tmpdir(), 'carillon-verify-')));
-  const history = openHistory(dataDir, run.logId);
+  const history = await openHistoryOf(source, run.logId, null);
   const bounds: typeof history.bounds = async (topic, partition) => {
     const whole = await history.bounds(topic, partition);
     return topic === 'carillon.events' && partition === 0 ? { ...whole, start: eventsStart ?? whole.start } : whole;
@@ -85,7 +103,7 @@ export async function verifyFolder(
     const result = await verifyHistory(
       {
         run,
-        history: eventsStart === undefined ? history : { ...history, bounds },
+        history: withErasedOffsets({ ...history, bounds }, { 'carillon.events': { 0: erased } }),
         scratch: wrap(scratch),
         codecs,
         configuration: createConfigurationView(history, codecs.configuration, systemClock),
@@ -104,14 +122,26 @@ export async function verifyFolder(
   }
 }
 
+/** Verifies the whole log of a deployment. `dataDir`: the folder of its keys. `source`: its log, if that is elsewhere. */
+export async function verifyWhole(
+  dataDir: string,
+  data: VerifiedData,
+  {
+    source = { kind: 'embedded', dataDir },
+    workspace,
+  }: { readonly source?: HistorySource; readonly workspace?: string } = {},
+): Promise<Omit<Verified, 'findings'> & { readonly wrong: readonly string[] }> {
+  const run = await verificationOf(data, workspace);
+  const { findings, ...result } = await verifySource(source, run, loadKeys(dataDir).ledgerKey);
+  const wrong = findings.map(({ problem, output, id, field, eventId }) =>
+    [problem, field, output, id, 'of', eventId].filter((word) => word !== null).join(' '),
+  );
+  return { ...result, wrong };
+}
+
 /** Returns what a verification of the whole log finds wrong in an open data folder, a text for each output. */
-export async function findWrongOutputs(
+export const findWrongOutputs = async (
   dataDir: string,
   data: VerifiedData,
   workspace?: string,
-): Promise<readonly string[]> {
-  const { findings } = await verifyFolder(dataDir, await verificationOf(data, workspace), loadKeys(dataDir).ledgerKey);
-  return findings.map(({ problem, output, id, field, eventId }) =>
-    [problem, field, output, id, 'of', eventId].filter((word) => word !== null).join(' '),
-  );
-}
+): Promise<readonly string[]> => (await verifyWhole(dataDir, data, workspace === undefined ? {} : { workspace })).wrong;

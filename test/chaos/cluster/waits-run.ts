@@ -13,6 +13,7 @@ import { between, createChance } from '../../harness/chance.ts';
 import { readEvidence } from '../../harness/evidence.ts';
 import { planting } from '../../harness/planting.ts';
 import { caller, shopOf, smtpDeployment } from '../../integration/product/shop.ts';
+import { verifyWhole } from '../../support/verify-log.ts';
 import { evaluateAgain } from '../evaluate-again.ts';
 import { armFailpoint } from '../failpoints/arming.ts';
 import { FAILPOINTS_IN_THE_PRODUCT } from '../failpoints/planted-failpoints.ts';
@@ -100,6 +101,13 @@ export async function runClusterWaits({ services, database, seed, orders, kills,
       const report = compareOwed(await owedBy(stores.log), await readEvidence(stores), mails);
       const findings = [...report.findings, ...open.map((what) => `it does not go on: ${what}`)];
       const intents = await evaluateAgain(stores.log, stores.registry, dataDir, async () => undefined);
+      const verified = await verifyWhole(dataDir, stores, {
+        source: {
+          kind: 'kafka',
+          connection: { brokers: services.kafka.brokers, clientId: 'verify' },
+          registry: { url: services.registry.url },
+        },
+      });
       const faultsLike = (pattern: RegExp): number => supervisor.faults.filter(({ what }) => pattern.test(what)).length;
       const figures = {
         events: clients.taken(),
@@ -111,7 +119,7 @@ export async function runClusterWaits({ services, database, seed, orders, kills,
       const deaths = supervisor.deaths.filter((death) => !/failpoint \S+: kill\s*$/.test(death));
       const timeline = supervisor.faults.map(({ at, what }) => `${new Date(at).toISOString()} ${what}`).join('\n');
       const logs = cluster.members.map((member) => `--- ${member.name}\n${member.log().slice(-20_000)}`).join('\n');
-      return { ...report, findings, intents, figures, deaths, story: `${timeline}\n${logs}` };
+      return { ...report, findings, intents, verified, figures, deaths, story: `${timeline}\n${logs}` };
     } finally {
       await stores.close();
     }

@@ -9,6 +9,7 @@ import { between, createChance } from '../../harness/chance.ts';
 import { readEvidence } from '../../harness/evidence.ts';
 import { planting } from '../../harness/planting.ts';
 import { caller, shopOf, smtpDeployment } from '../../integration/product/shop.ts';
+import { verifyWhole } from '../../support/verify-log.ts';
 import { evaluateAgain } from '../evaluate-again.ts';
 import { armFailpoint } from '../failpoints/arming.ts';
 import { FAILPOINTS_IN_THE_PRODUCT } from '../failpoints/planted-failpoints.ts';
@@ -112,7 +113,8 @@ export async function runWaits({ seed, orders, stops, env = {} }: WaitsOptions) 
       const owed = await owedBy(data.log);
       const report = compareOwed(owed, await readEvidence(data), mails);
       const intents = await evaluateAgain(data.log, data.registry, dataDir, async () => undefined);
-      return { ...report, intents, figures: { ...figures, events: clients.taken() }, stderr: life.stderr() };
+      const verified = await verifyWhole(dataDir, data);
+      return { ...report, intents, verified, figures: { ...figures, events: clients.taken() }, stderr: life.stderr() };
     } finally {
       await data.close();
     }

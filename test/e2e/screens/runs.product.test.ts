@@ -23,6 +23,8 @@ const NO_FINDINGS = {
   unreadable: 0,
   past_retention: 0,
   not_from_events: 0,
+  would_wait: 0,
+  cold: 0,
 };
 const NONE = { added: 0, removed: 0, changed: 0, new_unique_id: 0 };
 

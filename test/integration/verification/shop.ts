@@ -7,7 +7,7 @@ import { createRecordCodecs } from '@carillon/contracts';
 import { CHANGED_BY_OWNER, type NotificationBody } from '@carillon/domain/configuration';
 import type { Intent } from '@carillon/domain/deliveries';
 import type { LookupItem, Trigger } from '@carillon/domain/lookups';
-import type { BatchStage, EvaluationOutput, NewRecord, PartitionState, TopicName } from '@carillon/ports';
+import type { BatchStage, Clock, EvaluationOutput, NewRecord, PartitionState, TopicName } from '@carillon/ports';
 import {
   createConfigurationView,
   createEncoder,
@@ -21,10 +21,10 @@ import {
   givenRuleBook,
   integration,
   neverYield,
-  noRuleStates,
   ORDER_PAID,
   orderShop,
 } from '@carillon/testing/given';
+import { createDirectWire, createMemoryRuleStates } from '@carillon/testing/memory';
 
 export const KEY = new Uint8Array(32).fill(7);
 const ids = createIds(KEY);
@@ -58,19 +58,27 @@ const asTheyAre: Alter = (output) => [output];
 
 export type VerifiedShop = Awaited<ReturnType<typeof openShop>>;
 
-/** A data folder whose engine is stages that a test calls. */
-export async function openShop() {
+/** A data folder whose engine is stages that a test calls. `clock`: the time of appends. `publisher`: the time of publications. */
+export async function openShop(clock: Clock = systemClock, publisher: Clock = clock) {
   const dataDir = await mkdtemp(join(tmpdir(), 'carillon-verified-'));
-  const data: Embedded = await openEmbedded({ dataDir, clock: systemClock, partitions: 2 });
-  const codecs = await createRecordCodecs(data.registry, systemClock.now);
-  const configuration = createConfigurationView(data.log, codecs.configuration, systemClock);
-  const ports = { ...data, codecs, configuration, ids, clock: systemClock, slice: neverYield, book: givenRuleBook() };
+  const data: Embedded = await openEmbedded({ dataDir, clock, partitions: 2 });
+  const codecs = await createRecordCodecs(data.registry, clock.now);
+  const configuration = createConfigurationView(data.log, codecs.configuration, clock);
+  const ports = { ...data, codecs, configuration, ids, clock, slice: neverYield, book: givenRuleBook() };
   const encode = createEncoder(ports);
   const positions = new Map<string, number>();
+  const states = new Map<string, PartitionState>();
+  const ruleStates = createMemoryRuleStates().connect(createDirectWire());
 
   async function publish(wishes: Parameters<typeof changesOf>[1]): Promise<void> {
     await publishConfiguration(
-      { ...ports, codec: codecs.configuration, view: configuration, readEverywhere: async () => undefined },
+      {
+        ...ports,
+        clock: publisher,
+        codec: codecs.configuration,
+        view: configuration,
+        readEverywhere: async () => undefined,
+      },
       changesOf(await configuration.refresh(), wishes),
       CHANGED_BY_OWNER,
     );
@@ -81,13 +89,16 @@ export async function openShop() {
     for (let partition = 0; partition < data.log.partitions(topic); partition += 1) {
       const key = `${topic}/${partition}`;
       const saved = await data.checkpoints.load('engine', topic, partition);
-      let state: PartitionState = { partition, configNumber: saved?.configNumber ?? -1, watermark: 0 };
+      let state = states.get(key) ?? { partition, configNumber: saved?.configNumber ?? -1, watermark: 0 };
       let left = await data.log.read(topic, partition, positions.get(key) ?? 0, 1000);
       while (left.length > 0) {
         const result = await stage.handle(left, state);
         ({ state } = result);
         const records = result.outputs.flatMap((output) => alter(output).map(encode));
         if (records.length > 0) await data.log.append(records);
+        await result.save?.();
+        states.set(key, state);
+        if (result.fates.length === 0) continue;
         const next = (left[result.fates.length - 1]?.offset ?? 0) + 1;
         positions.set(key, next);
         await data.checkpoints.save({
@@ -116,8 +127,7 @@ export async function openShop() {
     publish,
     append: (records: readonly NewRecord[]) => data.log.append(records),
     encode,
-    evaluate: (alter = asTheyAre) =>
-      work(createEvaluateStage({ ...ports, ruleStates: noRuleStates }), 'carillon.events', alter),
+    evaluate: (alter = asTheyAre) => work(createEvaluateStage({ ...ports, ruleStates }), 'carillon.events', alter),
     resolve: (alter = asTheyAre) => work(createResolveStage(ports), 'carillon.lookups', alter),
     async triggers(): Promise<readonly Trigger[]> {
       const found: Trigger[] = [];

@@ -293,17 +293,6 @@ describe('A verification does not call wrong', () => {
   });
 });
 
-describe('A verification of a rule that keeps state', () => {
-  it('is refused, with the name of the rule', async () => {
-    await shop.append(orders(1));
-    await shop.evaluate();
-    await expect(verify({ book: countingRules(givenRuleBook()) })).rejects.toMatchObject({
-      code: 'wrong_state',
-      detail: 'rules that keep state cannot be verified: order-paid.asked, order-paid.paid. Verify a time before them',
-    });
-  });
-});
-
 describe('A verification that begins behind large events', () => {
   it('finds the newest marker before its first event', async () => {
     const large = 'x'.repeat(900_000);

@@ -18,6 +18,8 @@ const NO_FINDINGS = {
   unreadable: 0,
   past_retention: 0,
   not_from_events: 0,
+  would_wait: 0,
+  cold: 0,
 };
 const RUN: RunBody = {
   id: 'run_1',
@@ -160,10 +162,10 @@ describe('carillon replay verify', () => {
   });
 
   it('ends with exit code 1 if the verification did not end with a result', async () => {
-    const reason = { code: 'wrong_state', detail: 'rules that keep state cannot be verified: order-paid.slow' };
+    const reason = { code: 'no_room', detail: 'the disk has no room for the scratch file of the run' };
     ended = { ...RUN, state: 'failed', sentence: null, reason };
     expect(await call('verify')).toBe('');
-    expect(output).toContain('rules that keep state cannot be verified: order-paid.slow');
+    expect(output).toContain('the disk has no room for the scratch file of the run');
     expect(process.exitCode).toBe(1);
   });
 

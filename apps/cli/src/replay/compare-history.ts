@@ -112,7 +112,7 @@ async function readCheckpoint(
   stateful: StatefulComparison | null,
 ): Promise<Checkpoint> {
   if (scratch.checkpoint !== null) return JSON.parse(scratch.checkpoint) as Checkpoint;
-  const plain = run.offsets.map((range) => ({ ...range, warmUp: range.first, since: null }));
+  const plain = run.offsets.map((range) => ({ ...range, warmUp: range.first, gap: null }));
   const ranges = stateful ? await stateful.ranges() : plain;
   return {
     lookups: { partition: 0, from: 0 },

@@ -24,7 +24,9 @@ import {
 } from '@carillon/stages';
 import { findRecordedAnswer } from './answers.ts';
 import type { CompareParts } from './compare-parts.ts';
+import type { Gap } from './gaps.ts';
 import { meetEntities, type Meeting } from './met-entities.ts';
+import { warmUpOf } from './warm-up.ts';
 
 const TOPIC = 'carillon.events';
 
@@ -32,8 +34,8 @@ const TOPIC = 'carillon.events';
 export type CompareRange = RunOffsets & {
   /** Offset of the first record that is read for the states at `first`. */
   readonly warmUp: number;
-  /** Append time of the first record that the comparison reads. Null: it reads the partition from its first record. */
-  readonly since: Instant | null;
+  /** Records before `warmUp`. Null: the comparison reads the partition from its first record. */
+  readonly gap: Gap | null;
 };
 
 /** How far each side has come in the partition that is read now. */
@@ -133,7 +135,7 @@ export function createStatefulComparison(parts: CompareParts): StatefulCompariso
     ranges: () => rangesOf(run, lookback.span, history),
     page(records, range, isWarmUp) {
       const read = quietRecords(records, isRelevant);
-      return { records: read, isWarmUp, ...meetEntities(read, { ...lookback, since: range.since, ids, scratch }) };
+      return { records: read, isWarmUp, ...meetEntities(read, { ...lookback, gapOf: () => range.gap, ids, scratch }) };
     },
     async take(side, page, position) {
       return stepOf(side, await passes[side].take(page.records, position), page);
@@ -176,23 +178,9 @@ async function rangesOf(
     Array.from({ length: history.partitions(TOPIC) }, async (_, partition) => {
       const at = known.has(partition) ? 0 : await offsetAt(history, TOPIC, partition, to);
       const range = known.get(partition) ?? { partition, first: at, end: at };
-      const warmUp = Math.min(range.first, await offsetAt(history, TOPIC, partition, since));
-      return { ...range, warmUp, since: warmUp === 0 ? null : await timeAt(history, partition, warmUp, since) };
+      return { ...range, ...(await warmUpOf(history, { partition, first: range.first, since })) };
     }),
   );
-}
-
-/** Returns the time of the record from which a partition is read. Retention may have removed those before it. */
-async function timeAt(
-  history: Pick<EventHistory, 'read' | 'bounds'>,
-  partition: number,
-  offset: number,
-  since: Instant,
-): Promise<Instant> {
-  const { start } = await history.bounds(TOPIC, partition);
-  if (offset > start) return since;
-  const [record] = await history.read(TOPIC, partition, offset, 1);
-  return Math.max(since, record?.time ?? since);
 }
 
 export const startPositions = (range: CompareRange): SidePositions => {

@@ -3,7 +3,8 @@ import type { RunResult } from '@carillon/control';
 import { NO_VERIFY_COUNTS, ROW_BATCH_SIZE, type Finding } from '@carillon/domain/runs';
 import type { ChildReports } from './protocol.ts';
 import { copyOutputs } from './verify-copy.ts';
-import { nameRest, verifyAnswers, verifyEvents } from './verify-evaluate.ts';
+import { nameRest, verifyAnswers } from './verify-answers.ts';
+import { verifyEvents } from './verify-events.ts';
 import type { VerifyParts, VerifyState } from './verify-parts.ts';
 
 const REPORT_EVERY_MS = 1_000;
@@ -30,7 +31,8 @@ export async function verifyHistory(parts: VerifyParts, reports: ChildReports<'v
     return next;
   };
   for (const phase of ORDER.slice(ORDER.indexOf(state.phase))) {
-    if (phase !== state.phase) state = commit({}, { ...state, phase, at: { index: 0, next: null }, mark: null });
+    if (phase !== state.phase)
+      state = commit({}, { ...state, phase, at: { index: 0, next: null }, mark: null, pass: null });
     state = await PHASES[phase](parts, state, commit);
   }
   report(state);
@@ -42,6 +44,8 @@ const newState = ({ run }: Pick<VerifyParts, 'run'>): VerifyState => ({
   phase: 'copy',
   at: { index: 0, next: null },
   mark: null,
+  pass: null,
+  gaps: [],
   read: 0,
   copied: 0,
   removedUntil: {},

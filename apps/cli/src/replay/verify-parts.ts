@@ -1,8 +1,9 @@
 import type { ScratchFile } from '@carillon/adapter-embedded';
 import type { VerifiedTopic, VerifyCounts, VerifyRun } from '@carillon/domain/runs';
 import type { Instant } from '@carillon/kernel';
-import type { ConfigurationView, EventHistory, Ids, RecordCodecs } from '@carillon/ports';
-import type { RuleBook } from '@carillon/stages';
+import type { EventHistory, Ids, RecordCodecs } from '@carillon/ports';
+import type { FollowedConfiguration, PassPosition, RuleBook } from '@carillon/stages';
+import type { StreamGap } from './gaps.ts';
 import type { Pace } from './pace.ts';
 
 /** What a verification needs. */
@@ -11,9 +12,9 @@ export type VerifyParts = {
   readonly history: Omit<EventHistory, 'registry' | 'close'>;
   readonly scratch: ScratchFile;
   readonly codecs: Pick<RecordCodecs, 'intent' | 'trigger' | 'lookup' | 'deadLetter'>;
-  readonly configuration: Pick<ConfigurationView, 'at'>;
+  readonly configuration: Pick<FollowedConfiguration, 'at' | 'history'>;
   readonly book: RuleBook;
-  readonly ids: Pick<Ids, 'derive' | 'keyed'>;
+  readonly ids: Ids;
   readonly pace: Pace;
   /** Records of a page. Defaults to 500. */
   readonly pageRecords?: number | undefined;
@@ -33,6 +34,10 @@ export type VerifyState = {
   readonly at: { readonly index: number; readonly next: number | null };
   /** Null: no marker was found yet. */
   readonly mark: Mark | null;
+  /** How far rules with state have come in the range that is read now. Null: the range begins. */
+  readonly pass: PassPosition | null;
+  /** The newest gap of each stream and partition. */
+  readonly gaps: readonly StreamGap[];
   /** Records of events that were read so far. */
   readonly read: number;
   /** Records of other topics that were read so far. */

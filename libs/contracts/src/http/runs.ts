@@ -114,6 +114,10 @@ export const verifiedCountsBody = z
     unreadable: count.describe('Events that cannot be parsed, or that are dead letters'),
     past_retention: count.describe('Events and outputs that retention has removed, or whose cause it has removed'),
     not_from_events: count.describe('Outputs of test sends and of jobs that send missing messages'),
+    would_wait: count.describe('Waits that no record of the range ends. Their messages are not compared'),
+    cold: count.describe(
+      'Outputs of rules with state that are not compared, because earlier events of the entity were not read',
+    ),
   })
   .meta({ id: 'VerifiedCounts' });
 export type VerifiedCountsBody = z.infer<typeof verifiedCountsBody>;

@@ -40,6 +40,8 @@ function leftOutOf(counts: VerifyCounts): readonly string[] {
   add(counts.otherSemantics, 'event', 'was', 'were', 'perhaps evaluated by a release with other semantics');
   add(counts.unreadable, 'event', 'is', 'are', 'unreadable or among the dead letters');
   add(counts.pastRetention, 'comparison', 'needs', 'need', 'records that retention has removed');
+  add(counts.wouldWait ?? 0, 'wait', 'lasts', 'last', 'beyond the verified records');
+  add(counts.cold ?? 0, 'output', 'is', 'are', 'uncertain, because earlier events of the same entity were not read');
   return texts;
 }
 

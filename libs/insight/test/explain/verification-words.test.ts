@@ -38,10 +38,12 @@ describe('the result of a verification', () => {
 
 describe('the notes of a verification', () => {
   it('name what is left out', () => {
-    const { counts } = verified({ otherSemantics: 1, pastRetention: 2, notFromEvents: 1 });
+    const { counts } = verified({ otherSemantics: 1, pastRetention: 2, wouldWait: 1, cold: 3, notFromEvents: 1 });
     expect(describeVerificationNotes({ counts, logStartsAt: null })).toEqual([
       '1 event was perhaps evaluated by a release with other semantics.',
       '2 comparisons need records that retention has removed.',
+      '1 wait lasts beyond the verified records.',
+      '3 outputs are uncertain, because earlier events of the same entity were not read.',
       '1 output comes from test sends or sending jobs.',
     ]);
   });

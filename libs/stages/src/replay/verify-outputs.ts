@@ -27,21 +27,22 @@ export type FoundOutput = OutputEntry & {
 /** An output that an event or a recorded answer gives. */
 export type ExpectedOutput = OutputEntry & { readonly output: EventOutput };
 
-const facts = (output: EventOutput) => (output.kind === 'intent' ? output.intent : output.trigger);
+/** Returns the intent or the trigger of an output. */
+export const factsOf = (output: EventOutput) => (output.kind === 'intent' ? output.intent : output.trigger);
 export const workspaceOf = (output: EventOutput): string =>
   output.kind === 'intent' ? output.intent.slot.workspace : output.trigger.workspace;
-export const ruleOf = (output: EventOutput): string => facts(output).rule;
-export const eventIdOf = (output: EventOutput) => facts(output).eventId;
-export const eventPositionOf = (output: EventOutput): string => facts(output).eventPosition;
+export const ruleOf = (output: EventOutput): string => factsOf(output).rule;
+export const eventIdOf = (output: EventOutput) => factsOf(output).eventId;
+export const eventPositionOf = (output: EventOutput): string => factsOf(output).eventPosition;
 
 /** Returns true for outputs that no event alone gives: test sends, and what a job sends. */
 export const isNotFromEvent = (output: EventOutput): boolean =>
-  facts(output).sentBy !== undefined || (output.kind === 'intent' && output.intent.test !== undefined);
+  factsOf(output).sentBy !== undefined || (output.kind === 'intent' && output.intent.test !== undefined);
 
 /** Returns an output without its content. */
 export const entryOf = (output: EventOutput, ids: Pick<Ids, 'keyed'>): OutputEntry => ({
   kind: output.kind,
-  id: facts(output).id,
+  id: factsOf(output).id,
   key: ids.keyed('verify', ...partsOfKey(output)),
   content: ids.keyed('verify content', JSON.stringify(fieldsOf(output))),
   eventPosition: eventPositionOf(output),
@@ -60,7 +61,7 @@ type Field = readonly [name: string, text: string];
 
 /** Returns the fields of an output by their names in the record's schema, each as text. */
 function fieldsOf(output: EventOutput): readonly Field[] {
-  const whole = facts(output) as unknown as Readonly<Record<string, unknown>>;
+  const whole = factsOf(output) as unknown as Readonly<Record<string, unknown>>;
   const rankOf = (name: string): number =>
     FIRST_FIELDS.includes(name) ? FIRST_FIELDS.indexOf(name) : FIRST_FIELDS.length;
   return Object.entries(whole)

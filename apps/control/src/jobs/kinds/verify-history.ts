@@ -53,6 +53,8 @@ function showVerification(run: VerifyRun, isDone: boolean): ShownRun {
       unreadable: counts.unreadable,
       past_retention: counts.pastRetention,
       not_from_events: counts.notFromEvents,
+      would_wait: counts.wouldWait ?? 0,
+      cold: counts.cold ?? 0,
     },
     sentence: isDone ? describeVerification(run) : null,
     notes: [...describeVerificationNotes(run)],
