@@ -59,6 +59,7 @@ export { isSameContent, linesOf, type Wanted } from './replay/lines.ts';
 export * from './replay/lookback.ts';
 export * from './replay/offset-at.ts';
 export * from './replay/plan-verification.ts';
+export * from './replay/quiet-events.ts';
 export * from './replay/recorded-answers.ts';
 export * from './replay/row-firing.ts';
 export * from './replay/sent-messages.ts';

@@ -1,6 +1,7 @@
 import type { TestedBug } from './planted-bug.ts';
 
 const COMPARISON = 'libs/stages/test/replay/comparison.test.ts';
+const QUIET_EVENTS = 'libs/stages/test/replay/quiet-events.test.ts';
 const SENDING = 'apps/control/test/send-missing.test.ts';
 const QUESTIONS = 'apps/control/test/sending-questions.test.ts';
 const SEARCH = 'apps/control/test/why-not-search.test.ts';
@@ -66,6 +67,26 @@ export const REPLAY_BUGS: Readonly<Record<string, TestedBug>> = {
       },
     ],
     tests: ['libs/stages/test/replay/find-text.test.ts'],
+  },
+  'a comparison decides a condition on escaped text': {
+    changes: [
+      {
+        file: 'libs/domain/src/events/json-reader-fields.ts',
+        from: 'code !== QUOTE && code !== BACKSLASH',
+        to: 'code !== QUOTE && (void BACKSLASH, true)',
+      },
+    ],
+    tests: [QUIET_EVENTS],
+  },
+  'a comparison passes over events on which a rule fails': {
+    changes: [
+      {
+        file: 'libs/stages/src/replay/quiet-events.ts',
+        from: 'return outcome === NOT_FIRED || outcome === OTHER_CHANGE || outcome === DISABLED;',
+        to: "return (void DISABLED, outcome !== null && outcome.kind !== 'fired');",
+      },
+    ],
+    tests: [QUIET_EVENTS],
   },
   'a sending job evaluates by the newest configuration': {
     changes: [

@@ -2,37 +2,32 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RunResult } from '@carillon/control';
 import { ruleIdOf, ruleTitle } from '@carillon/domain/configuration';
-import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import {
   NO_READ_COUNTS,
   ROW_BATCH_SIZE,
   SIDES,
   type DifferentSlot,
-  type Line,
   type MissingLookup,
   type ReadCounts,
   type Side,
   type SideCounts,
   type CompareRun,
-  type ScratchLookup,
 } from '@carillon/domain/runs';
-import { runToCompletion, type Instant } from '@carillon/kernel';
-import { ERASED, type EventHistory, type HistoryPage } from '@carillon/ports';
+import type { Instant } from '@carillon/kernel';
 import {
   asksPartner,
   CHECKSUM_FIELDS,
   checksumOf,
-  compareEventCoroutine,
   countPeople,
+  findQuietEvents,
   joinSlots,
-  readSourceRecord,
-  streamOfRecord,
   streamsOf,
   type CompareContext,
   type PassPosition,
 } from '@carillon/stages';
 import { findRecordedAnswer, recordAnswers, type LookupPosition } from './answers.ts';
 import type { CompareParts } from './compare-parts.ts';
+import { addCounts, evaluatePage, NOTHING, type PageFacts } from './compare-page.ts';
 import {
   createStatefulComparison,
   startPositions,
@@ -46,8 +41,6 @@ import type { ChildReports } from './protocol.ts';
 const TOPIC = 'carillon.events';
 /** Records of one page. */
 const PAGE_RECORDS = 500;
-/** Lines after which a page is committed in part, because each event of a page may have thousands of recipients. */
-const MAX_PART_LINES = 10_000;
 const REPORT_EVERY_MS = 1_000;
 /** Slots joined between two returns to the event loop. */
 const SLOTS_PER_TURN = 10_000;
@@ -177,7 +170,8 @@ async function readPages(parts: ReadingParts, stretch: Stretch, begun: Checkpoin
   const book = stateful?.others ?? comparing.book;
   const context: CompareContext = { ...comparing, book, findAnswer: findRecordedAnswer(scratch) };
   const streams = streamsOf(comparing.configurations, comparing.book);
-  const facts: PageFacts = { context, streams, run, logId: history.logId };
+  const isQuiet = findQuietEvents(context, history.logId);
+  const facts: PageFacts = { context, streams, isQuiet, run, logId: history.logId };
   const { partition } = range;
   let state = begun;
   let from = state.next[index] ?? end;
@@ -246,94 +240,6 @@ async function takeSide(
 }
 
 const NOBODY: SideCounts = { before: 0, after: 0 };
-
-/** Lines, lookups and counts of some events. */
-type EvaluatedEvents = {
-  readonly lines: readonly Line[];
-  readonly lookups: readonly ScratchLookup[];
-  readonly counts: ReadCounts;
-};
-
-const NOTHING: EvaluatedEvents = { lines: [], lookups: [], counts: NO_READ_COUNTS };
-
-type PageFacts = {
-  readonly context: CompareContext;
-  readonly streams: ReadonlySet<string>;
-  readonly run: CompareRun;
-  readonly logId: EventHistory['logId'];
-};
-
-/** A part of a page that is committed at once. `next`: the offset behind it. */
-type PagePart = EvaluatedEvents & { readonly next: number };
-
-/**
- * Evaluates the events of a page, and yields it in parts. Events on streams without a rule of the run are skipped by their headers. An
- * event whose headers name no stream counts as unreadable.
- */
-function* evaluatePage(
-  { records, next, removed }: HistoryPage,
-  { context, streams, run, logId }: PageFacts,
-): Generator<PagePart> {
-  let lines: Line[] = [];
-  let lookups: ScratchLookup[] = [];
-  // Retention removes records before the others of a page.
-  let counts: ReadCounts = { ...NO_READ_COUNTS, pastRetention: removed };
-  // Nobody is notified about most events. Adding up their counts one by one would cost a twentieth of a run.
-  let quiet = 0;
-  for (const record of records) {
-    const kind = record.headers['kind'];
-    if ((kind !== 'event' && kind !== ERASED) || !isInRange(record.time, run)) continue;
-    const stream = streamOfRecord(record);
-    if (stream !== null && !streams.has(stream)) continue;
-    const read = readSourceRecord(record, logId);
-    if (!read.ok || read.value.kind === ERASED) {
-      counts = { ...counts, unreadable: counts.unreadable + 1 };
-    } else if (read.value.kind === 'event') {
-      const compared = compare(read.value.event, context);
-      if (compared === null) {
-        quiet += 1;
-        continue;
-      }
-      for (const line of compared.lines) lines.push(line);
-      for (const lookup of compared.lookups) lookups.push(lookup);
-      counts = addCounts(counts, compared.counts);
-    }
-    if (lines.length < MAX_PART_LINES) continue;
-    yield { lines, lookups, counts: { ...counts, events: counts.events + quiet }, next: record.offset + 1 };
-    [lines, lookups, counts, quiet] = [[], [], NO_READ_COUNTS, 0];
-  }
-  yield { lines, lookups, counts: { ...counts, events: counts.events + quiet }, next };
-}
-
-/** Partitions are cut at offsets, and the time of a record may step back by the clock of its writer. */
-const isInRange = (at: Instant, { from, to }: CompareRun): boolean => at >= from && at < to;
-
-const hasAny = ({ before, after }: SideCounts): boolean => before + after > 0;
-
-/** Returns null for an event that neither side notifies anybody about, and that is counted nowhere else. */
-function compare(event: SourceEvent, context: CompareContext): EvaluatedEvents | null {
-  const { lines, lookups, needsLookup, noAddress, ruleErrors } = runToCompletion(compareEventCoroutine(event, context));
-  if (lines.length === 0 && !needsLookup && !hasAny(noAddress) && !hasAny(ruleErrors)) return null;
-  return {
-    lines,
-    lookups: lookups.map((lookup) => ({
-      ...lookup,
-      eventId: event.id,
-      position: formatPosition(event.position),
-      at: event.appendedAt,
-    })),
-    counts: { ...NO_READ_COUNTS, events: 1, needsLookup: needsLookup ? 1 : 0, noAddress, ruleErrors },
-  };
-}
-
-const addCounts = (a: ReadCounts, b: ReadCounts): ReadCounts => ({
-  events: a.events + b.events,
-  needsLookup: a.needsLookup + b.needsLookup,
-  noAddress: { before: a.noAddress.before + b.noAddress.before, after: a.noAddress.after + b.noAddress.after },
-  ruleErrors: { before: a.ruleErrors.before + b.ruleErrors.before, after: a.ruleErrors.after + b.ruleErrors.after },
-  unreadable: a.unreadable + b.unreadable,
-  pastRetention: a.pastRetention + b.pastRetention,
-});
 
 /** Sends the slots that differ, and keeps their people in the scratch file. Returns the number of the others by rule. */
 async function sendSlots(

@@ -3,6 +3,7 @@ export * from './cloud-event.ts';
 export * from './evaluation.ts';
 export * from './field-path.ts';
 export * from './json-reader-fault.ts';
+export * from './json-reader-fields.ts';
 export * from './json-reader-path.ts';
 export * from './json-reader.ts';
 export * from './json-size.ts';

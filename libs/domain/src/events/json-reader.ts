@@ -13,7 +13,7 @@ export function readEvent(
   bytes: Uint8Array,
   limits: JsonLimits = EVENT_LIMITS,
 ): Result<{ readonly body: JsonObject }, JsonFault> {
-  const text = decode(bytes);
+  const text = decodeUtf8(bytes);
   if (text === undefined) return err(NOT_UTF8);
   const plain = readPlain(bytes, text, limits);
   if (isJsonObject(plain)) return ok({ body: plain });
@@ -23,7 +23,7 @@ export function readEvent(
 
 /** Reads any JSON text with the same strictness: what partners answer. */
 export function readJson(bytes: Uint8Array, limits: JsonLimits): Result<Json, JsonFault> {
-  const text = decode(bytes);
+  const text = decodeUtf8(bytes);
   if (text === undefined) return err(NOT_UTF8);
   const plain = readPlain(bytes, text, limits);
   return plain === undefined ? readAnyText(text, limits) : ok(plain);
@@ -39,7 +39,8 @@ const NOT_UTF8: JsonFault = {
   column: 1,
 };
 
-function decode(bytes: Uint8Array): string | undefined {
+/** Returns the text of bytes. Undefined if they are not UTF-8. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
   } catch {

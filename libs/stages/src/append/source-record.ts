@@ -1,5 +1,12 @@
 import { committedAt, readChange, type Change } from '@carillon/domain/changes';
-import { EVENT_LIMITS, partitionOf, readEvent, type Position, type SourceEvent } from '@carillon/domain/events';
+import {
+  EVENT_LIMITS,
+  partitionOf,
+  readEvent,
+  type FieldReader,
+  type Position,
+  type SourceEvent,
+} from '@carillon/domain/events';
 import type { Entity } from '@carillon/domain/rules';
 import {
   err,
@@ -75,7 +82,25 @@ export function readSourceRecord(record: LogRecord, logId: LogId): Result<Source
   );
 }
 
-function readEventRecord(record: LogRecord, position: Position): Result<SourceRecord, SourceRecordFault> {
+/**
+ * Reads an event with some fields of its body. If this returns an event, `readSourceRecord` reads the same event with its whole body. Null
+ * for all other records, and for an event that the reader of fields leaves to `readSourceRecord`.
+ */
+export function readEventFields(record: LogRecord, logId: LogId, readFields: FieldReader): SourceEvent | null {
+  const { topic, partition, offset, headers, value } = record;
+  if (headers['kind'] !== 'event' || headers['shape'] !== undefined || value.length > EVENT_LIMITS.bytes) return null;
+  const read = readEventRecord(record, { logId, topic, partition, offset }, () => {
+    const body = readFields(value);
+    return body === null
+      ? fault('not_read', 'The reader of fields leaves the event to the reader of events.')
+      : ok({ body });
+  });
+  return read.ok ? read.value.event : null;
+}
+
+type ReadEventRecord = Result<Extract<SourceRecord, { readonly kind: 'event' }>, SourceRecordFault>;
+
+function readEventRecord(record: LogRecord, position: Position, readContent = contentOf): ReadEventRecord {
   const { headers } = record;
   const { event_id: id, workspace, stream, key = null, time } = headers;
   if (headers['enc'] !== '0') return fault('unknown_encoding', 'The header enc is not 0: the body cannot be read.');
@@ -87,7 +112,7 @@ function readEventRecord(record: LogRecord, position: Position): Result<SourceRe
   if (time !== undefined && ownTime === undefined)
     return fault('invalid_header', 'The header time is not a number of milliseconds before the year 10000.');
   if (entity === undefined) return fault('invalid_header', 'The header key is not percent-encoded text.');
-  const content = headers['shape'] === undefined ? readBody(record.value) : readShape(headers['shape'], record.value);
+  const content = readContent(record);
   if (!content.ok) return content;
   const { change = null } = content.value;
   const event: SourceEvent = {
@@ -106,6 +131,9 @@ function readEventRecord(record: LogRecord, position: Position): Result<SourceRe
 }
 
 type Content = { readonly body: JsonObject; readonly change?: Change };
+
+const contentOf = ({ headers: { shape }, value }: LogRecord): Result<Content, SourceRecordFault> =>
+  shape === undefined ? readBody(value) : readShape(shape, value);
 
 function readBody(bytes: Uint8Array): Result<Content, SourceRecordFault> {
   // The intake takes no more. A larger record is another program's, and its messages would be too large for a topic.

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { SourceEvent } from '@carillon/domain/events';
 import { anyHistory, checksum, compareOne, OPTIONS, shopOf } from './comparison-fixture.ts';
 import { declareComparisonLaws } from './declare-comparison-laws.ts';
+import { declareQuietLaws } from './declare-quiet-laws.ts';
 
 declareComparisonLaws(100);
+declareQuietLaws(100);
 
 describe('the checksum', () => {
   const sides = { before: shopOf(OPTIONS), after: shopOf({ ...OPTIONS, threshold: 80 }) };
