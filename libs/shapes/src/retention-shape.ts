@@ -38,7 +38,7 @@ const topicTimes = Object.fromEntries(
     name,
     said(days.exactOptional(), {
       description: WORDS[name],
-      otherwise: '30d; in a data folder of an earlier release, [what it had](retention.md)',
+      otherwise: '[30d](retention.md)',
       example: '90d',
     }),
   ]),

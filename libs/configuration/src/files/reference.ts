@@ -13,29 +13,26 @@ const HEAD = `${BANNER}
 # Configuration
 
 Everything that Carillon does is in one folder of text files. Each kind of file has a page with an example and all its keys. \`npx carillon apply -f DIR\` puts it into force,
-\`npx carillon diff -f DIR\` shows what would change, \`npx carillon export DIR\` writes the folder of a running deployment.
-Applying twice changes nothing. What is gone from the folder is listed and stays; \`--prune\` takes it away.
+\`npx carillon diff -f DIR\` shows what would change, \`npx carillon export DIR\` writes the folder of a running deployment. What is gone from the folder stays, unless
+you add \`--prune\`.
 
 | file | holds |
 |---|---|
 ${FILE_SECTIONS.map(({ file, title }) => `| \`${file}\` | [${title}](${pageOf(title)}) |`).join('\n')}
-| \`workspaces/<workspace>/templates/<template>/email.html\`, \`email.txt\` | the bodies of a template; one of the two is enough. \`email.mjml\` may stand for the first |
-| \`workspaces/<workspace>/layouts/<layout>.html\`, \`.mjml\`, \`.txt\` | what stands around the bodies of emails, [\`{{{body}}}\`](templates.md#layouts-and-partials) in the place of each |
-| \`workspaces/<workspace>/partials/<partial>.hbs\` | a text that templates and layouts put in: [\`{{> partial}}\`](templates.md#layouts-and-partials) |
+| \`workspaces/<workspace>/templates/<template>/email.html\`, \`email.txt\` | the bodies of a template; one is enough. \`email.mjml\` may replace the first |
+| \`workspaces/<workspace>/layouts/<layout>.html\`, \`.mjml\`, \`.txt\` | [frames of emails](templates.md#layouts-and-partials), with \`{{{body}}}\` |
+| \`workspaces/<workspace>/partials/<partial>.hbs\` | [shared texts](templates.md#layouts-and-partials): \`{{> partial}}\` |
 
 Rules for every file:
 
-- Names of workspaces, streams, notifications, rules, templates, layouts, partials, accounts, integrations and JWT providers are \`a-z\`, \`0-9\` and \`-\`. The file's name is the name.
-- An **expression** is CEL. It stands unquoted on a line of its own, or after \`|\` on the next line. YAML reads \`when: !event.x\`
-  as a tag and \`{ when: f(a, b) }\` as two keys; both are refused with that advice, as are unknown keys and empty values.
+- Names are \`a-z\`, \`0-9\` and \`-\`. The file's name is the name of its resource.
+- An **expression** is [CEL](expressions.md). It stands unquoted on a line of its own, or after \`|\` on the next line, because YAML reads \`when: !event.x\`
+  as a tag and \`{ when: f(a, b) }\` as two keys.
 - A YAML file has at most 64 KiB.
 - A **duration** is a number and a unit: \`90s 30m 2h 1d 1w\`. A day is 24 hours.
-- A **secret** never stands in a file: write \`{ secret: NAME }\`. In a workspace it is the variable
-  \`CARILLON_SECRET_<WORKSPACE>__NAME\` of the operator's environment (\`-\` becomes \`_\`), or \`NAME\` where the operator lists it
-  (\`workspace_secrets\`), else what \`npx carillon secret set NAME\` stored. In \`carillon.yaml\` it is the variable \`NAME\` itself.
-- All mistakes are reported at once, each with file, line, column, what was expected and what to do. A line
-  that says \`warning:\` keeps nothing from being applied.
-- For editors, \`schemas/files/*.schema.json\` describe each kind of file. The first line of a file can name its schema:
+- A **secret** never stands in a file: write \`{ secret: NAME }\`. [Secrets](secrets.md) says where its value comes from.
+- All mistakes are reported at once, each with its place and what to do. A \`warning:\` prevents nothing.
+- For editors, the first line of a file can name its schema:
   \`# yaml-language-server: $schema=…/schemas/files/notification.schema.json\`
 `;
 
@@ -52,29 +49,67 @@ export function configurationReference(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** An example comes first, then a table of keys for each variant of the file. */
-function filePage({ kind, file, title, text, example }: (typeof FILE_SECTIONS)[number]): string {
+/** Returns the page of a section: an example, the keys that several variants of the file have, and a table of keys per variant. */
+function filePage({ kind, file, title, text, example, variant }: (typeof FILE_SECTIONS)[number]): string {
   const shape = describedShape(kind);
-  const tables = (shape.oneOf ?? [shape]).flatMap((option) => {
-    const name = shape.oneOf ? option.properties?.['kind']?.const : undefined;
-    return [typeof name === 'string' ? `## \`kind: ${name}\`` : '## Keys', tableOf(option)];
-  });
+  const tables = shape.oneOf ? tablesOfKinds(shape.oneOf) : ['## Keys', tableOf(linesOf(shape))];
   return `${[
     `${BANNER}\n# ${title}`,
     `The file \`${file}\`. [Configuration](configuration.md) has the rules of every file.`,
-    `\`\`\`yaml\n${example.trimEnd()}\n\`\`\``,
+    yamlBlock(example),
     text,
     ...tables,
+    ...(variant ? variantParts(variant) : []),
   ].join('\n\n')}\n`;
 }
 
-function tableOf(shape: JsonSchema): string {
-  const rows = rowsOf(shape, '');
-  const lines = rows.map(({ path, required, schema }) =>
-    [`\`${path}\`${required ? ' **required**' : ''}`, typeOf(schema), defaultOf(schema), meaningOf(schema)].join(' | '),
-  );
-  return ['| key | type | default | meaning |', '|---|---|---|---|', ...lines.map((line) => `| ${line} |`)].join('\n');
+const yamlBlock = (example: string): string => `\`\`\`yaml\n${example.trimEnd()}\n\`\`\``;
+
+/** The section about a file that has some of the keys of its page. */
+function variantParts({ kind, file, text, example }: NonNullable<(typeof FILE_SECTIONS)[number]['variant']>): string[] {
+  const keys = Object.keys(describedShape(kind).properties ?? {});
+  return [
+    '## In one language',
+    `The file \`${file}\`, with the keys ${keys.map((key) => `\`${key}\``).join(', ')}.`,
+    yamlBlock(example),
+    text,
+  ];
 }
+
+/** Returns a table of the keys that two or more kinds describe alike, and a table of the other keys of each kind. */
+function tablesOfKinds(shapes: readonly JsonSchema[]): readonly string[] {
+  const kinds = shapes.map((shape) => ({ name: String(shape.properties?.['kind']?.const), lines: linesOf(shape) }));
+  const kindsOf = new Map<string, string[]>();
+  for (const { name, lines } of kinds) {
+    for (const line of lines) kindsOf.set(textOf(line), [...(kindsOf.get(textOf(line)) ?? []), `\`${name}\``]);
+  }
+  const isShared = (line: Line): boolean => (kindsOf.get(textOf(line)) ?? []).length > 1;
+  const shared = new Map(kinds.flatMap(({ lines }) => lines.filter(isShared)).map((line) => [textOf(line), line]));
+  const rows = [...shared].map(([text, line]): Line => ({
+    ...line,
+    meaning: `${kindsOf.get(text)?.join(', ')}: ${line.meaning}`,
+  }));
+  return [
+    '## Keys of several kinds',
+    tableOf(rows),
+    ...kinds.flatMap(({ name, lines }) => [`## \`kind: ${name}\``, tableOf(lines.filter((line) => !isShared(line)))]),
+  ];
+}
+
+type Line = { readonly key: string; readonly type: string; readonly otherwise: string; readonly meaning: string };
+
+const linesOf = (shape: JsonSchema): readonly Line[] =>
+  rowsOf(shape, '').map(({ path, required, schema }) => ({
+    key: `\`${path}\`${required ? ' **required**' : ''}`,
+    type: typeOf(schema),
+    otherwise: defaultOf(schema),
+    meaning: meaningOf(schema),
+  }));
+
+const textOf = ({ key, type, otherwise, meaning }: Line): string => `| ${key} | ${type} | ${otherwise} | ${meaning} |`;
+
+const tableOf = (lines: readonly Line[]): string =>
+  ['| key | type | default | meaning |', '|---|---|---|---|', ...lines.map(textOf)].join('\n');
 
 /**
  * Returns one row per key, followed by the keys of its group. Leaves out the account of the deployment, which has a
@@ -84,11 +119,15 @@ function rowsOf(shape: JsonSchema, prefix: string): readonly Row[] {
   return Object.entries(shape.properties ?? {}).flatMap(([name, schema]) => {
     const path = `${prefix}${name}`;
     const row = { path, required: shape.required?.includes(name) ?? false, schema };
+    if (isSecret(schema)) return [row];
     const values = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : null;
     const inner = values?.properties ? rowsOf(values, `${path}.<name>.`) : rowsOf(schema, `${path}.`);
     return [row, ...inner, ...choiceRows(schema, `${path}.`)];
   });
 }
+
+/** Returns true for a reference `{ secret: NAME }`. */
+const isSecret = ({ properties = {} }: JsonSchema): boolean => Object.keys(properties).join(' ') === 'secret';
 
 /**
  * Returns the reference rows of a group with variants, such as a source. Each row's description names the value of
@@ -100,7 +139,7 @@ function choiceRows(schema: JsonSchema, prefix: string): readonly Row[] {
     if (typeof from !== 'string') return [];
     return rowsOf(option, prefix).map((row) => {
       const { description = '' } = row.schema;
-      return { ...row, schema: { ...row.schema, description: `With \`from: ${from}\`: ${description}` } };
+      return { ...row, schema: { ...row.schema, description: `\`from: ${from}\`: ${description}` } };
     });
   });
 }
@@ -116,6 +155,7 @@ function typeOf(schema: JsonSchema): string {
     const { additionalProperties: values } = schema;
     return values.properties ? 'keys by name' : `${typeOf(values)} by name`;
   }
+  if (isSecret(schema)) return 'secret';
   if (schema.properties) return 'keys';
   const names: Readonly<Record<string, string>> = {
     string: 'text',
