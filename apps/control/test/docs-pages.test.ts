@@ -29,6 +29,10 @@ describe('The documentation', () => {
     }
   });
 
+  it('links the portal', async () => {
+    expect((await get('/docs')).body).toContain('<a href="/">Portal</a>');
+  });
+
   it('redirects /docs/ to /docs', async () => {
     const { statusCode, headers } = await get('/docs/');
     expect({ statusCode, location: headers.location }).toEqual({ statusCode: 308, location: '/docs' });

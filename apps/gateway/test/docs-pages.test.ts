@@ -36,6 +36,13 @@ describe('The type of an error body', () => {
     expect(await encodingFor('gzip; q=0.000')).toBeNull();
   });
 
+  it('leads to a page without links to the portal, which this port does not serve', async () => {
+    const gateway = await fixture.start({ docsFolder });
+    const page = await (await fetch(`${gateway.address}/docs/errors`)).text();
+    expect(page).toContain('<title>Errors</title>');
+    expect(page).not.toContain('Portal');
+  });
+
   it('leads to a problem if the documentation is not built, and events are still stored', async () => {
     const gateway = await fixture.start({ docsFolder: '/nowhere' });
     expect((await fetch(`${gateway.address}/docs/errors`)).status).toBe(404);

@@ -3,7 +3,7 @@ export * from './consumer/progress.ts';
 export * from './consumer/stage-consumer.ts';
 export * from './lifecycle/loop.ts';
 export { sourceOf, type CutReason } from './http/connections.ts';
-export { serveDocs } from './http/docs-pages.ts';
+export { serveDocs, withoutPortalLinks } from './http/docs-pages.ts';
 export * from './http/health.ts';
 export * from './http/http-limits.ts';
 export * from './http/http-log.ts';

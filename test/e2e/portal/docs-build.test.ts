@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withoutPortalLinks } from '@carillon/runtime';
 import { describe, expect, it } from 'vitest';
 import type { PageFacts } from '../../../tools/docs/markdown.ts';
 import { linkResolver, readPages, shelvesOf, type DocsPage } from '../../../tools/docs/pages.ts';
@@ -27,6 +30,15 @@ describe('The table of contents of the documentation', () => {
     expect(() => shelvesOf([contents, pageOf('rules.md'), pageOf('waiting.md')])).toThrow(
       'docs/README.md does not link these pages: waiting.md',
     );
+  });
+});
+
+describe('The layout of a page', () => {
+  it('marks its links to the portal and to the API reference, so that other ports leave them out', () => {
+    const layout = readFileSync(join(import.meta.dirname, '../../../apps/portal/docs-site/layout/page.njk'), 'utf8');
+    const portalLinks = /href="\/(?:docs\/api)?"/g;
+    expect(layout.match(portalLinks)).toHaveLength(3);
+    expect(withoutPortalLinks(layout).match(portalLinks)).toBeNull();
   });
 });
 

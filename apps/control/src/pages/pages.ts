@@ -64,7 +64,7 @@ export function servePages(
     app.get(`/assets/${file.name}`, OPEN, async (request, reply) => sendStaticFile(file, request, reply));
   }
   for (const path of PORTAL_PAGES) app.get(path, OPEN, async (_request, reply) => sendPortal(index, reply));
-  if (!serveDocs(app, docsFolder, OPEN)) {
+  if (!serveDocs(app, docsFolder, { ...OPEN, hasPortal: true })) {
     app.get('/docs', OPEN, async (_request, reply) => sendText(reply.code(503), unbuiltPage()));
   }
   app.get('/docs/api', OPEN, async (request, reply) =>

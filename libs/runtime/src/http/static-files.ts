@@ -38,7 +38,7 @@ export function readStaticFiles(folder: string): readonly StaticFile[] {
   const build = resolveBuild(folder);
   return namesIn(build).flatMap((path) => {
     const type = TYPES[extname(path)];
-    return type === undefined ? [] : [fileOf(path.replaceAll(sep, '/'), type, readFileSync(join(build, path)))];
+    return type === undefined ? [] : [staticFile(path.replaceAll(sep, '/'), type, readFileSync(join(build, path)))];
   });
 }
 
@@ -67,7 +67,8 @@ export function sendStaticFile(file: StaticFile, request: FastifyRequest, reply:
     .send(gzip ?? file.bytes);
 }
 
-function fileOf(name: string, type: string, bytes: Buffer): StaticFile {
+/** Returns a file with these bytes, which `sendStaticFile` sends. */
+export function staticFile(name: string, type: string, bytes: Buffer): StaticFile {
   let compressed: Buffer | null = null;
   const gzip = (): Buffer | null => {
     if (COMPRESSED.has(extname(name))) return null;
