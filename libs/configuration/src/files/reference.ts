@@ -43,16 +43,22 @@ function pageOf(title: string): string {
 
 /** Returns the reference of all files by name of the page in `docs`, made from the same shapes that read the files. */
 export function configurationReference(): ReadonlyMap<string, string> {
+  const groups: Groups = new Map();
   return new Map([
     ['configuration.md', HEAD],
-    ...FILE_SECTIONS.map((section) => [pageOf(section.title), filePage(section)] as const),
+    ...FILE_SECTIONS.map((section) => [pageOf(section.title), filePage(section, groups)] as const),
   ]);
 }
 
 /** Returns the page of a section: an example, the keys that several variants of the file have, and a table of keys per variant. */
-function filePage({ kind, file, title, text, example, variant }: (typeof FILE_SECTIONS)[number]): string {
+function filePage(
+  { kind, file, title, text, example, variant }: (typeof FILE_SECTIONS)[number],
+  groups: Groups,
+): string {
   const shape = describedShape(kind);
-  const tables = shape.oneOf ? tablesOfKinds(shape.oneOf) : ['## Keys', tableOf(linesOf(shape))];
+  const tables = shape.oneOf
+    ? tablesOfKinds(shape.oneOf)
+    : ['## Keys', tableOf(withoutRepeats(linesOf(shape), pageOf(title), groups))];
   return `${[
     `${BANNER}\n# ${title}`,
     `The file \`${file}\`. [Configuration](configuration.md) has the rules of every file.`,
@@ -105,6 +111,35 @@ const linesOf = (shape: JsonSchema): readonly Line[] =>
     otherwise: defaultOf(schema),
     meaning: meaningOf(schema),
   }));
+
+/** Where the keys of a group were listed first, by their texts. */
+type Groups = Map<string, { readonly page: string; readonly key: string }>;
+
+/** Leaves out the keys of a group that an earlier group listed alike, and refers to that group. */
+function withoutRepeats(lines: readonly Line[], page: string, groups: Groups): readonly Line[] {
+  const kept: Line[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at]!;
+    const path = pathOf(line);
+    const prefix = `\`${path}.`;
+    const below = lines.slice(at + 1);
+    const end = below.findIndex(({ key }) => !key.startsWith(prefix));
+    const inner = end === -1 ? below : below.slice(0, end);
+    const text = inner.map((each) => textOf({ ...each, key: each.key.replace(prefix, '') })).join('\n');
+    const first = groups.get(text);
+    if (inner.length === 0 || !first) {
+      kept.push(line);
+      if (inner.length > 0) groups.set(text, { page, key: path });
+      continue;
+    }
+    const link = first.page === page ? `\`${first.key}\`` : `[\`${first.key}\`](${first.page})`;
+    kept.push({ ...line, meaning: `${line.meaning} Keys as in ${link}.` });
+    at += inner.length;
+  }
+  return kept;
+}
+
+const pathOf = ({ key }: Line): string => /^`([^`]*)`/.exec(key)?.[1] ?? '';
 
 const textOf = ({ key, type, otherwise, meaning }: Line): string => `| ${key} | ${type} | ${otherwise} | ${meaning} |`;
 
