@@ -95,10 +95,11 @@ export function useFormChanges(given: ChangedForm): FormChanges {
     const text = from.trim() === 'true' ? '' : from;
     lastCall.current = performance.now();
     const { source: next, faults } = await checkExpression(workspace, { source: text, place, change });
-    const [first] = faults;
-    if (first) return refuse(change, `${first.message}. ${first.fix}`);
-    setFault(null);
     const to = next.trim() === '' ? '' : next;
+    const [first] = faults;
+    // A form without lines is no valid expression, and the last line may still be removed.
+    if (first && to !== '') return refuse(change, `${first.message}. ${first.fix}`);
+    setFault(null);
     const at = replacedBy(change);
     replaced.current = at === null ? null : { at, from, to };
     newest.current = to;
