@@ -2,21 +2,12 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { picture, violations, widthOf } from './accessible.ts';
+import { byKeyboard } from './by-keyboard.ts';
 import { guardPages } from './guard.ts';
 import { sharedDemoWith } from './shared-demo.ts';
 import { closeContexts, sharedBrowser, type SharedDemo } from './support.ts';
 
 const PHONE = { width: 390, height: 844 };
-/** Tabs to a control of the page, at most. */
-const MAX_TABS = 120;
-/** Name of the control that has the focus. */
-const FOCUSED = `(() => {
-  const element = document.activeElement;
-  const labels = [...(element.labels ?? [])].map((label) => label.textContent).join(' ');
-  const text = element.matches('a, button, label, [role]') ? element.textContent : '';
-  return (element.getAttribute('aria-label') ?? (labels || text)).replace(/\\s+/g, ' ').trim();
-})()`;
-
 describeWith('chromium', 'placed, not paid within an hour', () => {
   let demo: SharedDemo;
   let browser: Browser;
@@ -33,30 +24,10 @@ describeWith('chromium', 'placed, not paid within an hour', () => {
   afterAll(() => closeContexts());
 
   const main = () => page.locator('main');
-  const focused = (): Promise<string> => page.evaluate<string>(FOCUSED);
-  /** Presses Tab until a control has this name. */
-  async function reach(name: RegExp): Promise<void> {
-    const passed: string[] = [];
-    for (let tabs = 0; tabs < MAX_TABS; tabs += 1) {
-      const now = await focused();
-      if (name.test(now)) return;
-      passed.push(now.slice(0, 40));
-      await page.keyboard.press('Tab');
-    }
-    throw new Error(`${name.source} was not reached; passed: ${passed.join(' | ')}`);
-  }
-  async function press(name: RegExp): Promise<void> {
-    await reach(name);
-    await page.keyboard.press('Enter');
-  }
-  async function type(name: RegExp, text: string): Promise<void> {
-    await reach(name);
-    await page.keyboard.press('ControlOrMeta+a');
-    await page.keyboard.type(text);
-  }
   const sentence = (text: string) => main().getByText(text).first().waitFor();
 
   it('is made from New notification to publish by values that are typed, by keyboard and at the width of a phone', async () => {
+    const { reach, press, type } = byKeyboard(page);
     // A new notification has no sample before it is published.
     guard.allowStatus(400, 404);
     await page.goto(`${demo.control}/workspaces/waits/notifications?new=yes&stream=orders`);
@@ -114,6 +85,7 @@ describeWith('chromium', 'placed, not paid within an hour', () => {
   });
 
   it('is forgotten for one order by keyboard, from the page of the stream', async () => {
+    const { press, type } = byKeyboard(page);
     const event = JSON.stringify({ type: 'placed', order_id: 'F-1', customer: { email: 'ada@example.com' } });
     await demo.ask('/v1/workspaces/waits/streams/waits%2Forders/send', { event });
     await page.goto(`${demo.control}/workspaces/waits/streams/orders`);

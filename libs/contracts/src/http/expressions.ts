@@ -69,6 +69,7 @@ export const EXPRESSION_PLACES = [
   'user_ids',
   'answer',
   'digest_key',
+  'total_condition',
 ] as const;
 
 export const expressionCheckRequest = z.strictObject({
@@ -77,7 +78,7 @@ export const expressionCheckRequest = z.strictObject({
     .enum(EXPRESSION_PLACES)
     .default('when')
     .describe(
-      'Decides which names it sees, and of what type it has to be. `recipient`: an address, `unique_id`, a variable',
+      'Decides which names it sees, and of what type it has to be. `recipient`: an address, `unique_id`, a variable. `total_condition`: `count` or `where` of a total',
     ),
   stream: z.string().max(200).optional().describe('Warns of fields that its events were never seen to have'),
   change: formChange

@@ -13,9 +13,9 @@ type StateCard = { readonly keys: readonly (keyof Rule)[]; readonly Shown: Compo
 const CARDS: readonly StateCard[] = [
   {
     keys: ['after', 'after_last', 'at', 'unless', 'if_past'],
-    Shown: lazyPart(() => import('./then.tsx').then(({ Then }) => Then)),
+    Shown: lazyPart(() => import('./after-page.ts').then(({ Then }) => Then)),
   },
-  { keys: ['cooldown'], Shown: lazyPart(() => import('./cooldown.tsx').then(({ Cooldown }) => Cooldown)) },
+  { keys: ['cooldown'], Shown: lazyPart(() => import('./after-page.ts').then(({ Cooldown }) => Cooldown)) },
 ];
 
 /** Returns true if the rule looks at earlier events by a key of a card or by totals, so that one event does not show what it does. */
@@ -39,7 +39,7 @@ export function Conditions(props: RuleProps): ReactNode {
   const roots = hasChanges ? CHANGE_ROOTS : hasPrevious ? KEYED_ROOTS : ROOTS;
   return (
     <>
-      <When {...props} hasPrevious={hasPrevious} roots={roots} />
+      <When {...props} hasPrevious={hasPrevious} roots={roots} entity={entity} />
       {CARDS.map(({ keys, Shown }) => (
         <Part key={keys.join()}>
           <Shown {...props} stream={stream} entity={entity} fields={fields} roots={roots} />

@@ -7,7 +7,7 @@ import type { Complete } from '../../ui/code-words.ts';
 import { mostSeen, shareWords, type SeenField } from './completion.ts';
 import type { Condition } from './form-rows.ts';
 import type { Check, FormChange, Place } from './queries.ts';
-import { ConditionRow } from './row.tsx';
+import { ConditionRow, type ConditionRowProps } from './row.tsx';
 import { useFormChanges } from './use-form-changes.ts';
 import styles from './rule.module.css';
 
@@ -37,7 +37,26 @@ export type FormViewProps = {
   readonly hasPrevious: boolean;
   readonly fields: readonly SeenField[];
   readonly complete: Complete;
+  /** Undefined: the expression reads no totals. */
+  readonly totals?: TotalLines;
+  /** Defaults to "Add a condition". */
+  readonly addLabel?: string;
+  /** The form is a part of another one, which shows the expression. */
+  readonly isNested?: boolean;
   readonly onWrite: (source: string) => void;
+};
+
+/** What a line about a total is drawn with. */
+export type LineOfTotal = Pick<ConditionRowProps, 'what' | 'form' | 'isRefused' | 'onType' | 'onReplace' | 'onRemove'>;
+
+/** Lines about totals of the rule, such as the number of events within ten minutes. */
+export type TotalLines = {
+  /** Why the rule cannot count. Null: it can. */
+  readonly off: string | null;
+  readonly isTotal: (condition: Condition) => boolean;
+  /** Defines a total in the rule. Returns the condition that reads it. */
+  readonly add: () => Condition;
+  readonly render: (condition: Condition, line: LineOfTotal) => ReactNode;
 };
 
 const EMPTY: Form = { match: 'all', conditions: [] };
@@ -59,7 +78,8 @@ function useSteadyForm(form: Form | null, typedAt: string | null, isBusy: boolea
  * parts without a line form are edited as expressions.
  */
 export function ExpressionFormView(props: FormViewProps): ReactNode {
-  const { workspace, form: name, source, place, of = '', check, error, hasPrevious, fields, complete, onWrite } = props;
+  const { workspace, form: name, source, place, of = '', check, error, hasPrevious, fields, complete, totals } = props;
+  const { onWrite } = props;
   const listId = useId();
   const isBlank = source.trim() === '' || source.trim() === 'true';
   const read = isBlank ? EMPTY : (check?.form ?? null);
@@ -120,6 +140,7 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
         hasPrevious={hasPrevious}
         fields={fields}
         complete={complete}
+        totals={totals}
         onType={setTypedAt}
         onChange={apply}
       />
@@ -134,7 +155,14 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
         </p>
       )}
       <div className={cls(styles.tools)}>
-        <Button onPress={() => apply({ kind: 'add', at: [], condition: fresh })}>Add a condition</Button>
+        <Button onPress={() => apply({ kind: 'add', at: [], condition: fresh })}>
+          {props.addLabel ?? 'Add a condition'}
+        </Button>
+        {totals !== undefined && (
+          <Button off={totals.off} onPress={() => apply({ kind: 'add', at: [], condition: totals.add() })}>
+            Count events
+          </Button>
+        )}
         {props.tools}
         {conditions.length > 0 && conditions.at(-1)?.kind !== 'group' && (
           <Button onPress={() => apply({ kind: 'group', at: [conditions.length - 1], condition: fresh })}>
@@ -147,15 +175,18 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
           </Button>
         )}
       </div>
-      <pre className={cls(styles.source)} tabIndex={0} role="group" aria-label={`The same as an expression${of}`}>
-        {source.trim() === '' ? 'No condition yet' : source}
-      </pre>
+      {props.isNested !== true && (
+        <pre className={cls(styles.source)} tabIndex={0} role="group" aria-label={`The same as an expression${of}`}>
+          {source.trim() === '' ? 'No condition yet' : source}
+        </pre>
+      )}
     </>
   );
 }
 
 type LinesProps = Required<Pick<FormViewProps, 'of'>> &
   Pick<FormViewProps, 'form' | 'hasPrevious' | 'fields' | 'complete'> & {
+    readonly totals: TotalLines | undefined;
     readonly conditions: readonly Part[];
     readonly match: 'all' | 'any';
     /** Where the group of these lines stands; empty: it is the form itself. */
@@ -169,7 +200,8 @@ type LinesProps = Required<Pick<FormViewProps, 'of'>> &
   };
 
 /** A line keeps its position and focus, whatever its condition becomes. */
-const shapeOf = ({ kind }: Part): string => (kind === 'group' || kind === 'expression' ? kind : 'line');
+const shapeOf = ({ kind }: Part, isTotal: boolean): string =>
+  kind === 'group' || kind === 'expression' ? kind : isTotal ? 'total' : 'line';
 
 function Lines({ conditions, match, at, ...rest }: LinesProps): ReactNode {
   const join = match === 'all' ? 'and' : 'or';
@@ -181,25 +213,31 @@ function Lines({ conditions, match, at, ...rest }: LinesProps): ReactNode {
       {conditions.map((part, place) => {
         const here = [...at, place];
         const word = place === 0 ? (at.length === 0 ? 'where' : '') : join;
+        const isTotal = part.kind !== 'group' && rest.totals?.isTotal(part) === true;
+        const line: LineOfTotal = {
+          what: `condition ${here.map((one) => one + 1).join('.')}${rest.of}`,
+          form: rest.form,
+          isRefused: rest.refusedAt === here.join(),
+          onType: (isTyping) => rest.onType(isTyping ? here.join() : null),
+          onReplace: (condition) => rest.onChange({ kind: 'replace', at: [...here], condition }),
+          onRemove: () => rest.onChange({ kind: 'remove', at: [...here] }),
+        };
         return (
           // A part has no name but its place.
-          <li key={`${here.join()} ${shapeOf(part)}`} className={cls(styles.condition)}>
+          <li key={`${here.join()} ${shapeOf(part, isTotal)}`} className={cls(styles.condition)}>
             <span className={cls(styles.join)}>{word}</span>
             {part.kind === 'group' ? (
               <Group part={part} at={here} {...rest} />
+            ) : isTotal ? (
+              rest.totals?.render(part, line)
             ) : (
               <ConditionRow
+                {...line}
                 condition={part}
-                what={`condition ${here.map((one) => one + 1).join('.')}${rest.of}`}
-                form={rest.form}
-                isRefused={rest.refusedAt === here.join()}
                 listId={rest.listId}
                 hasPrevious={rest.hasPrevious}
                 fields={rest.fields}
                 complete={rest.complete}
-                onType={(isTyping) => rest.onType(isTyping ? here.join() : null)}
-                onReplace={(condition) => rest.onChange({ kind: 'replace', at: [...here], condition })}
-                onRemove={() => rest.onChange({ kind: 'remove', at: [...here] })}
               />
             )}
           </li>

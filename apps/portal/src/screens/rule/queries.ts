@@ -5,7 +5,7 @@ import { api, bodyOf, type Schemas } from '../../api/client.ts';
 type CheckCall = paths['/v1/workspaces/{workspace}/expressions/check']['post'];
 export type Check = CheckCall['responses'][200]['content']['application/json'];
 export type Sample = Schemas['RuleSample'];
-export type Place = 'when' | 'unless' | 'at' | 'for_each' | 'recipient' | 'where' | 'user_ids';
+export type Place = 'when' | 'unless' | 'at' | 'for_each' | 'recipient' | 'where' | 'user_ids' | 'total_condition';
 export type FormChange = NonNullable<CheckCall['requestBody']['content']['application/json']['change']>;
 
 /** What an expression says, as a form, and what is wrong with it. `change` changes its form first. */

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { cls } from '../../ui/class-names.ts';
 import field from '../../ui/field.module.css';
 import { NativeSelect } from '../../ui/native-select.tsx';
-import { unitOptions, type Span } from './spans.ts';
+import { unitOptions, type Span, type SpanUnit } from './spans.ts';
 import styles from './rule.module.css';
 
 /** A number and its unit, within a sentence. */
@@ -10,12 +10,15 @@ export function SpanField<Given extends Span>({
   what,
   span,
   isWrong,
+  units,
   onChange,
 }: {
   /** What is so long, for names of the two fields: `of the wait`. */
   readonly what: string;
   readonly span: Given;
   readonly isWrong: boolean;
+  /** Defaults to all. */
+  readonly units?: readonly SpanUnit[];
   readonly onChange: (span: Given) => void;
 }): ReactNode {
   return (
@@ -33,7 +36,7 @@ export function SpanField<Given extends Span>({
       <NativeSelect
         label={`Unit ${what}`}
         hidesLabel
-        options={unitOptions(span.amount)}
+        options={unitOptions(span.amount, units)}
         value={span.unit}
         onChange={(unit) => onChange({ ...span, unit })}
       />

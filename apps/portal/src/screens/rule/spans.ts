@@ -21,8 +21,8 @@ export function readSpan(text: string): Span {
 export const spanText = ({ amount, unit }: Span): string => `${amount.trim()}${unit}`;
 
 /** The units in a list beside an amount: `hour` beside 1, else `hours`. */
-export const unitOptions = (amount: string) =>
-  SPAN_UNITS.map((id) => ({ id, name: amount.trim() === '1' ? NAMES[id] : `${NAMES[id]}s` }));
+export const unitOptions = (amount: string, units: readonly SpanUnit[] = SPAN_UNITS) =>
+  units.map((id) => ({ id, name: amount.trim() === '1' ? NAMES[id] : `${NAMES[id]}s` }));
 
 /** `1h` is "an hour", `90m` is "90 minutes". Text that is no duration stays. */
 export function spanWords(text: string): string {

@@ -12,6 +12,7 @@ import { NoEntity } from './no-entity.tsx';
 import { oppositeOf } from './opposite.ts';
 import { checkQuery } from './queries.ts';
 import { textOf, type StateCardProps } from './rule-props.ts';
+import { useTotalLines } from './use-total-lines.tsx';
 import { decidedBy, wayOf, type WaitKeys, type WaitWay } from './wait-ways.ts';
 import { Warnings } from './when.tsx';
 
@@ -59,8 +60,10 @@ export function Then(props: StateCardProps): ReactNode {
 }
 
 /** Conditions of which a later event ends the wait. */
-function Unless({ draft, name, rule, entity, stream, fields, roots, change }: StateCardProps): ReactNode {
+function Unless(props: StateCardProps): ReactNode {
+  const { draft, name, rule, entity, stream, fields, roots } = props;
   const { workspace } = draft;
+  const { lines, write: writeRule } = useTotalLines(props);
   const source = textOf(rule.unless);
   const when = textOf(rule.when);
   const check = useQuery(checkQuery(workspace, useSettled(source, 0), 'unless', stream));
@@ -69,7 +72,7 @@ function Unless({ draft, name, rule, entity, stream, fields, roots, change }: St
   const said = source.trim() === '' ? undefined : check.data;
   const form = ofWhen.data?.source === when ? ofWhen.data.form : null;
   const write = (text: string): void =>
-    change(({ unless: _before, ...before }) => (text.trim() === '' ? before : { ...before, unless: text }));
+    writeRule(({ unless: _before, ...before }) => (text.trim() === '' ? before : { ...before, unless: text }));
   const whose = entity.noun === '' ? 'of the same key' : `of the same ${entity.noun}`;
   return (
     <>
@@ -101,6 +104,7 @@ function Unless({ draft, name, rule, entity, stream, fields, roots, change }: St
         hasPrevious
         fields={fields}
         complete={complete}
+        totals={lines}
         onWrite={write}
       />
       <Warnings check={said} source={source} onWrite={write} />

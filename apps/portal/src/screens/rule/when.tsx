@@ -11,15 +11,16 @@ import { useSettled } from '../../ui/use-settled.ts';
 import { NoRowsBefore } from '../sources/row-before.tsx';
 import { useOrigin } from '../streams/use-origin.ts';
 import { completeExpression, withField } from './completion.ts';
-import { readsPrevious } from './entity.ts';
+import { readsPrevious, type Entity } from './entity.ts';
 import { ExpressionFormView, type Form } from './form.tsx';
 import { checkQuery, type Check } from './queries.ts';
 import { textOf, type RuleProps } from './rule-props.ts';
 import { useSeenFields } from './use-seen-fields.ts';
+import { useTotalLines } from './use-total-lines.tsx';
 import styles from './rule.module.css';
 
 /** Comes after the page: most people who open a rule change its condition. */
-const Starts = lazy(async () => ({ default: (await import('./starts.tsx')).Starts }));
+const Starts = lazy(async () => ({ default: (await import('./after-page.ts')).Starts }));
 
 const VIEWS = [
   { id: 'form', name: 'Form' },
@@ -30,13 +31,14 @@ type WhenProps = RuleProps & {
   readonly hasPrevious: boolean;
   /** Names that the condition sees. */
   readonly roots: readonly string[];
+  readonly entity: Entity;
 };
 
 /** In milliseconds. */
 const PAUSE = 250;
 
 /** When a rule fires: a form and an expression are two views of one text. */
-export function When({ draft, name, rule, stream, change, hasPrevious, roots }: WhenProps): ReactNode {
+export function When({ draft, name, rule, stream, change, hasPrevious, roots, entity }: WhenProps): ReactNode {
   const { workspace } = draft;
   const { view = 'form' } = useSearch({ from: '/workspaces/$w/notifications/$n/rules/$r' });
   const navigate = useNavigate({ from: '/workspaces/$w/notifications/$n/rules/$r' });
@@ -48,8 +50,10 @@ export function When({ draft, name, rule, stream, change, hasPrevious, roots }: 
   const { from, hasChanges, hasSnapshots } = useOrigin(workspace, rule.stream);
   const check = useQuery(checkQuery(workspace, asked, 'when', known));
   const complete = useMemo(() => completeExpression(seen, roots), [seen, roots]);
+  const given = { draft, name, rule, stream: known, entity, fields: seen, roots, change };
+  const { lines, write: writeRule } = useTotalLines(given);
   const write = (text: string): void =>
-    change(({ when: _before, ...before }) => (text.trim() === '' ? before : { ...before, when: text }));
+    writeRule(({ when: _before, ...before }) => (text.trim() === '' ? before : { ...before, when: text }));
   const said = source.trim() === '' ? undefined : check.data;
   const faults = said !== undefined && said.source === source ? said.faults : [];
   const shown = view === 'expression' ? 'expression' : 'form';
@@ -105,6 +109,7 @@ export function When({ draft, name, rule, stream, change, hasPrevious, roots }: 
           hasPrevious={hasPrevious}
           fields={seen}
           complete={complete}
+          totals={lines}
           onWrite={write}
         />
       ) : (
