@@ -8,15 +8,17 @@ import {
   withCame,
   withEvent,
   withoutEvent,
+  withSample,
   withText,
 } from '../src/screens/rule/timeline/plan.ts';
+import { sampleEvents } from '../src/screens/rule/timeline/sample-events.ts';
 import { decisionsOf, labelOf, rowsOf, summaryOf, waitsOf, type Step } from '../src/screens/rule/timeline/steps.ts';
 
 const HOUR = 3_600_000;
 const TEN = Date.parse('2026-11-30T10:00:00Z');
 const at = (minutes: number): string => new Date(TEN + minutes * 60_000).toISOString();
 const clock = (time: string): string => time.slice(11, 16);
-const minimum = { kind: 'minimum' } as const;
+const minimum = { kind: 'minimum', toCome: 0 } as const;
 
 const step = (kind: Step['kind'], minutes: number, more: Partial<Step> = {}): Step => ({
   kind,
@@ -73,20 +75,47 @@ describe('a plan of the test bench', () => {
   });
 
   it('is tested until the time that was let pass, and to the last deadline without one', () => {
-    expect(testOf(plan, '{"a":1}')).toEqual({
+    expect(testOf(plan, ['{"a":1}'])).toEqual({
       events: [
         { at: at(0), event: '{"a":1}' },
         { at: at(20), event: '{}' },
       ],
       until: at(140),
     });
-    expect(testOf(withEvent(plan, minimum, 'x', 0), '')).not.toHaveProperty('until');
+    expect(testOf(withEvent(plan, minimum, 'x', 0), [])).not.toHaveProperty('until');
   });
 
   it('keeps events that came at their times, in order', () => {
     const mixed = withCame(plan, [{ at: TEN - HOUR, label: 'old', source: { kind: 'log', id: 'evt_9' } }]);
     expect(mixed.events.map(({ label, key }) => `${label} ${key}`)).toEqual(['old 3', 'placed 1', 'viewed 2']);
-    expect(testOf(mixed, '').events[0]).toEqual({ at: at(-60), event_id: 'evt_9' });
+    expect(testOf(mixed, []).events[0]).toEqual({ at: at(-60), event_id: 'evt_9' });
+  });
+
+  it('begins with all events of a sample, each with its own text', () => {
+    const sample = sampleEvents({
+      event: '{"c":2}',
+      change: null,
+      earlier: [
+        { event: '{"c":0}', times: 1 },
+        { event: '{"c":1}', times: 2 },
+      ],
+    } as never);
+    const begun = withSample(EMPTY_PLAN, sample.length, TEN);
+    expect(begun.events.map(({ label }) => label)).toEqual(
+      [1, 2, 3, 4].map((n) => `Smallest matching event ${n} of 4`),
+    );
+    const texts = (of: readonly string[]) => testOf(begun, of).events.map((event) => 'event' in event && event.event);
+    expect(texts(sample)).toEqual(['{"c":0}', '{"c":1}', '{"c":1}', '{"c":2}']);
+    // The sample has become shorter or is not known yet.
+    expect(texts(['{"d":1}', '{"d":2}'])).toEqual(['{"d":2}', '{"d":2}', '{"d":1}', '{"d":2}']);
+    expect(texts([])).toEqual(['', '', '', '']);
+    expect(withSample(EMPTY_PLAN, 1, TEN).events[0]?.label).toBe('Smallest matching event');
+  });
+
+  it('sends events of the sample of a stream of changes as changes', () => {
+    const change = '{"op":"update","event":{"a":2},"previous":{"a":1}}';
+    const given = { event: '{"a":2}', change, earlier: [{ event: '{"a":0}', times: 1 }] };
+    expect(sampleEvents(given as never)).toEqual(['{"op":"update","event":{"a":0},"previous":{"a":1}}', change]);
   });
 
   it('loses an event, and changes the text of one', () => {

@@ -3,8 +3,8 @@ import { CHANGE_LIMITS } from '@carillon/domain/events';
 import { MOMENT_WORDS } from '@carillon/insight';
 import { z } from 'zod';
 
-/** Maximum events of one test. A larger file is split into several tests. */
-export const MAX_TESTED_EVENTS = 200;
+/** Maximum events of one test: as many as a total keeps, so that every sample can be tested. A larger file is split into several tests. */
+export const MAX_TESTED_EVENTS = 500;
 
 const text = z.string().max(CHANGE_LIMITS.bytes).optional();
 const moment = z.string().max(40).optional();

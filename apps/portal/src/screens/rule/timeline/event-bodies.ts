@@ -1,5 +1,5 @@
 import { api, bodyOf } from '../../../api/client.ts';
-import type { Plan } from './plan.ts';
+import { sampleText, type Plan } from './plan.ts';
 
 /** A line that the API folds begins so. */
 const FOLDED = '…';
@@ -21,10 +21,14 @@ async function readBody(workspace: string, id: string): Promise<string> {
 }
 
 /** Resolves to the bodies of a plan's events as JSON text, in their order. */
-export const readBodies = (workspace: string, { events }: Plan, minimum: string): Promise<readonly string[]> =>
+export const readBodies = (
+  workspace: string,
+  { events }: Plan,
+  sample: readonly string[],
+): Promise<readonly string[]> =>
   Promise.all(
     events.map(async ({ source }) => {
       if (source.kind === 'log') return readBody(workspace, source.id);
-      return source.kind === 'minimum' ? minimum : source.text;
+      return source.kind === 'minimum' ? sampleText(sample, source.toCome) : source.text;
     }),
   );

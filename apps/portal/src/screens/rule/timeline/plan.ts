@@ -1,7 +1,7 @@
 /** Where the body of a planned event comes from. */
 export type PlannedSource =
-  /** The smallest event that fits, of the rule as it is when it runs. */
-  | { readonly kind: 'minimum' }
+  /** An event of the sample of the rule as it is when it runs. `toCome`: events of the sample after it. */
+  | { readonly kind: 'minimum'; readonly toCome: number }
   | { readonly kind: 'pasted'; readonly text: string }
   | { readonly kind: 'log'; readonly id: string };
 
@@ -36,6 +36,19 @@ export function withEvent(plan: Plan, source: PlannedSource, label: string, now:
   return { events: [...plan.events, event], until: null };
 }
 
+/** Adds the events of a sample: as many as the rule needs to fire. */
+export const withSample = (plan: Plan, count: number, now: number): Plan =>
+  Array.from({ length: count }, (_, index) => index).reduce(
+    (before, index) =>
+      withEvent(
+        before,
+        { kind: 'minimum', toCome: count - 1 - index },
+        count === 1 ? 'Smallest matching event' : `Smallest matching event ${index + 1} of ${count}`,
+        now,
+      ),
+    plan,
+  );
+
 /** Adds events that came, at the times at which they came. */
 export function withCame(plan: Plan, came: readonly Omit<PlannedEvent, 'key'>[]): Plan {
   const first = nextKey(plan);
@@ -59,15 +72,19 @@ export const withText = (plan: Plan, key: number, text: string): Plan => ({
   events: plan.events.map((event) => (event.key === key ? { ...event, source: { kind: 'pasted', text } } : event)),
 });
 
-/** Returns what the API tests: each event with its time. Without an end all deadlines pass. `minimum`: the smallest event, as JSON. */
-export function testOf({ events, until }: Plan, minimum: string) {
+/** Returns the text of an event of a sample: its last event if the sample has become shorter. Empty: it is not known yet. */
+export const sampleText = (sample: readonly string[], toCome: number): string =>
+  sample[sample.length - 1 - toCome] ?? sample.at(-1) ?? '';
+
+/** Returns what the API tests: each event with its time. Without an end all deadlines pass. `sample`: its events as JSON. */
+export function testOf({ events, until }: Plan, sample: readonly string[]) {
   const last = events.at(-1)?.at ?? 0;
   return {
     events: events.map(({ at, source }) => ({
       at: new Date(at).toISOString(),
       ...(source.kind === 'log'
         ? { event_id: source.id }
-        : { event: source.kind === 'minimum' ? minimum : source.text }),
+        : { event: source.kind === 'minimum' ? sampleText(sample, source.toCome) : source.text }),
     })),
     ...(until !== null && until > last && { until: new Date(until).toISOString() }),
   };

@@ -10,7 +10,10 @@ import { readBodies } from './event-bodies.ts';
 import type { Plan } from './plan.ts';
 
 /** A test that has run, to be written as a case. */
-export type SavedTest = Omit<TestCase, 'name' | 'events' | 'until'> & { readonly plan: Plan; readonly minimum: string };
+export type SavedTest = Omit<TestCase, 'name' | 'events' | 'until'> & {
+  readonly plan: Plan;
+  readonly sample: readonly string[];
+};
 
 /** Shows a test as a file that `carillon test` runs. Its messages are those that the rule makes now. */
 export function SaveAsTest({
@@ -22,11 +25,11 @@ export function SaveAsTest({
   readonly test: SavedTest;
   readonly onClose: () => void;
 }): ReactNode {
-  const { plan, minimum, ...given } = test;
+  const { plan, sample, ...given } = test;
   const [name, setName] = useState('notifies as on the test bench');
   const bodies = useQuery({
-    queryKey: ['timeline', 'bodies', workspace, plan, minimum],
-    queryFn: () => readBodies(workspace, plan, minimum),
+    queryKey: ['timeline', 'bodies', workspace, plan, sample],
+    queryFn: () => readBodies(workspace, plan, sample),
     retry: false,
   });
   const events = plan.events.map(({ at }, place) => ({ at, text: bodies.data?.[place] ?? '' }));

@@ -15,12 +15,23 @@ import { momentWords } from '../../../ui/time-words.ts';
 import { useZone } from '../../../ui/zone.ts';
 import { useOrigin } from '../../streams/use-origin.ts';
 import { entityOf } from '../entity.ts';
-import { newestEventsQuery, readEvents, sampleQuery, type Sample } from '../queries.ts';
+import { newestEventsQuery, readEvents, sampleQuery } from '../queries.ts';
 import { isListening, savingOf, type RuleProps } from '../rule-props.ts';
 import rule from '../rule.module.css';
 import { AddToPlan } from './add-to-plan.tsx';
 import { newestOfEntity } from './newest-of-entity.ts';
-import { EMPTY_PLAN, letPass, testOf, withCame, withEvent, withoutEvent, withText, type Plan } from './plan.ts';
+import {
+  EMPTY_PLAN,
+  letPass,
+  testOf,
+  withCame,
+  withEvent,
+  withoutEvent,
+  withSample,
+  withText,
+  type Plan,
+} from './plan.ts';
+import { sampleEvents } from './sample-events.ts';
 import { StepAxis } from './step-axis.tsx';
 import { StepTable } from './step-table.tsx';
 import { rowsOf, type Step, type TimelineRow } from './steps.ts';
@@ -29,10 +40,14 @@ import type { SavedTest } from './save-as-test.tsx';
 const SaveAsTest = lazyPart(() => import('./save-as-test.tsx').then(({ SaveAsTest: loaded }) => loaded));
 
 const NOT_SAVED = 'Not run, because the rule on the screen is not saved. The page says why.';
-const SMALLEST = 'Smallest matching event';
 const NEW_CHANGE = '{\n  "op": "update",\n  "event": {},\n  "previous": {}\n}';
 
-type Run = { readonly steps: readonly Step[]; readonly plan: Plan; readonly minimum: string; readonly of: string };
+type Run = {
+  readonly steps: readonly Step[];
+  readonly plan: Plan;
+  readonly sample: readonly string[];
+  readonly of: string;
+};
 
 /** Tries a rule that looks at several events: events and passing time on a timeline. It notifies nobody. */
 export function TimelineBench(props: RuleProps & { readonly onRunner: (run: () => void) => void }): ReactNode {
@@ -43,38 +58,40 @@ export function TimelineBench(props: RuleProps & { readonly onRunner: (run: () =
   const { event: asksFor } = useSearch({ from: '/workspaces/$w/notifications/$n/rules/$r' });
   const { hasChanges, body } = useOrigin(workspace, given.stream);
   const noun = entityOf(given, body).noun || 'entity';
-  const sample = useQuery({ ...sampleQuery(workspace, title, savingOf(draft)), enabled: draft.faults.length === 0 });
+  const found = useQuery({ ...sampleQuery(workspace, title, savingOf(draft)), enabled: draft.faults.length === 0 });
+  const sample = sampleEvents(found.data);
   const newest = useQuery({
     ...newestEventsQuery(workspace, stream ?? ''),
     enabled: stream !== undefined && isListening({ draft, name, rule: given }),
   });
   const came = newest.data?.items ?? [];
   const clock = (at: number | string): string => momentWords(new Date(at), new Date(), zone);
-  // The bench begins with the event from whose page a person comes, else with the smallest event.
-  const [plan, setPlan] = useState<Plan>(() => firstPlan(asksFor));
+  const [begun] = useState(() => Date.now());
+  const [changed, setPlan] = useState<Plan | null>(null);
+  const plan = changed ?? firstPlan(asksFor, sample, begun);
   const [answer, setAnswer] = useState('');
   const [good, setGood] = useState<Run | null>(null);
   const [opened, setOpened] = useState<number | null>(null);
   const [isSaving, setSaving] = useState(false);
-  const minimum = minimumOf(sample.data);
   const asked = answer.trim() === '' ? {} : { answer };
-  const isOld = good !== null && good.of !== JSON.stringify([given, testOf(plan, minimum), asked]);
+  const isOld = good !== null && good.of !== JSON.stringify([given, testOf(plan, sample), asked]);
   const test = useMutation({
     onSuccess: setGood,
     mutationFn: async (): Promise<Run> => {
       if (!(await draft.saveNow())) throw new Error(NOT_SAVED);
       // The rule as it was saved just now, and the smallest event of that rule: this render may be older.
       const saved = draft.latest();
-      const smallest =
+      const now =
         saved.faults.length === 0 && plan.events.some(({ source }) => source.kind === 'minimum')
-          ? minimumOf(
+          ? sampleEvents(
               await queryClient.fetchQuery({ ...sampleQuery(workspace, title, savingOf(saved)), staleTime: 60_000 }),
             )
-          : minimum;
-      const tested = testOf(plan, smallest);
+          : sample;
+      const planned = changed ?? firstPlan(asksFor, now, begun);
+      const tested = testOf(planned, now);
       const { timeline } = await runTest(workspace, title, { ...tested, ...asked, drafts: saved.hasDraft });
       const of = JSON.stringify([saved.body?.rules?.[name], tested, asked]);
-      return { steps: timeline, plan, minimum: smallest, of };
+      return { steps: timeline, plan: planned, sample: now, of };
     },
   });
   const addCame = useMutation({
@@ -93,7 +110,7 @@ export function TimelineBench(props: RuleProps & { readonly onRunner: (run: () =
     onSuccess: (events) =>
       setPlan((before) =>
         withCame(
-          before,
+          before ?? plan,
           events.map((event) => ({
             at: Date.parse(event.at),
             label: event.label ?? event.id,
@@ -111,8 +128,7 @@ export function TimelineBench(props: RuleProps & { readonly onRunner: (run: () =
   const shown = { rows, opened, onOpen: setOpened, clock };
   const addPasted = (): void => {
     const last = plan.events.at(-1)?.source;
-    const text =
-      last?.kind === 'pasted' ? last.text : minimum === '' ? (hasChanges ? NEW_CHANGE : '{\n  \n}') : pretty(minimum);
+    const text = last?.kind === 'pasted' ? last.text : pretty(sample.at(-1) ?? (hasChanges ? NEW_CHANGE : '{\n  \n}'));
     setPlan(withEvent(plan, { kind: 'pasted', text }, 'Event', Date.now()));
   };
   const saved: SavedTest | null = good && !isOld ? { ...good, rule: title, hasChanges, answer } : null;
@@ -147,7 +163,7 @@ export function TimelineBench(props: RuleProps & { readonly onRunner: (run: () =
         noun={noun}
         came={came.map((event) => ({ id: event.id, name: eventName(event, new Date(), zone) }))}
         isBusy={addCame.isPending}
-        onMinimum={() => setPlan(withEvent(plan, { kind: 'minimum' }, SMALLEST, Date.now()))}
+        onMinimum={() => setPlan(withSample(plan, 1, Date.now()))}
         onPasted={addPasted}
         onCame={(id) => addCame.mutate(id)}
         onPass={(span) => setPlan(letPass(plan, span, Date.now()))}
@@ -173,20 +189,18 @@ export function TimelineBench(props: RuleProps & { readonly onRunner: (run: () =
         call={{
           method: 'POST',
           path: `/v1/workspaces/${workspace}/rules/${title}/test`,
-          body: { ...testOf(plan, minimum), ...asked, drafts: draft.hasDraft },
+          body: { ...testOf(plan, sample), ...asked, drafts: draft.hasDraft },
         }}
       />
     </Card>
   );
 }
 
-const firstPlan = (eventId: string | undefined): Plan =>
-  withEvent(
-    EMPTY_PLAN,
-    eventId === undefined ? { kind: 'minimum' } : { kind: 'log', id: eventId },
-    eventId ?? SMALLEST,
-    Date.now(),
-  );
+/** The bench begins with the event from whose page a person comes, else with as many events as the rule needs. */
+const firstPlan = (eventId: string | undefined, sample: readonly string[], now: number): Plan =>
+  eventId === undefined
+    ? withSample(EMPTY_PLAN, Math.max(1, sample.length), now)
+    : withEvent(EMPTY_PLAN, { kind: 'log', id: eventId }, eventId, now);
 
 type TestCall = {
   readonly events: { at?: string; event?: string; event_id?: string }[];
@@ -196,9 +210,6 @@ type TestCall = {
 };
 const runTest = (workspace: string, name: string, body: TestCall) =>
   bodyOf(api.POST('/v1/workspaces/{workspace}/rules/{name}/test', { params: { path: { workspace, name } }, body }));
-
-/** The smallest event or change that fits the rule, as JSON text. Empty: it is not known yet. */
-const minimumOf = (sample: Sample | undefined): string => sample?.change ?? sample?.event ?? '';
 
 /** The same JSON over several lines. Text that is no JSON stays. */
 function pretty(text: string): string {
