@@ -4,7 +4,7 @@ import { problemOf } from '@carillon/contracts';
 import { CarillonError } from '@carillon/kernel';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connect } from './client.ts';
-import { reportFailure, shortTime, showTimesIn } from './output.ts';
+import { reportFailure, shortTime, showTimesIn, withTimes } from './output.ts';
 
 let server: Server;
 let url: string;
@@ -75,5 +75,26 @@ describe('A time in a list', () => {
   it('is shown as it came if it is no time', () => {
     showTimesIn('Europe/Vienna');
     expect(shortTime('never')).toBe('never');
+  });
+});
+
+describe('Times in a sentence', () => {
+  afterEach(() => showTimesIn('UTC'));
+  const NOW = new Date('2026-06-30T22:15:00.000Z');
+  const SENTENCE = 'next until 2026-06-30T22:15:00.123Z, read at 23:00:01 UTC, held until 2026-12-31 23:30:00 UTC';
+  it.each([
+    ['UTC', 'next until 2026-06-30 22:15:00 UTC, read at 2026-06-30 23:00:01 UTC, held until 2026-12-31 23:30:00 UTC'],
+    [
+      'Europe/Vienna',
+      'next until 2026-07-01 00:15:00+02:00, read at 2026-07-01 01:00:01+02:00, held until 2027-01-01 00:30:00+01:00',
+    ],
+  ])('are shown in %s', (zone, text) => {
+    showTimesIn(zone);
+    expect(withTimes(SENTENCE, NOW)).toBe(text);
+  });
+
+  it('change no other text', () => {
+    const other = 'evt_01 of 2026-06-30, 10:00:00, "UTC"';
+    expect(withTimes(other, NOW)).toBe(other);
   });
 });

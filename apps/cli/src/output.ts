@@ -43,7 +43,22 @@ export function shortTime(text: string): string {
 }
 
 /** Returns a time without milliseconds, in UTC. */
-export const utcTime = (text: string): string => text.replace('T', ' ').replace(/\.\d+Z$/, '');
+const utcTime = (text: string): string => text.replace('T', ' ').replace(/(?:\.\d+)?Z$/, '');
+
+/** Returns a time for a sentence: as `shortTime`, and with its zone also if that is UTC. */
+export const zonedTime = (text: string): string => {
+  const time = shortTime(text);
+  return /[+-]\d\d:\d\d$/.test(time) ? time : `${time} UTC`;
+};
+
+/** RFC 3339 in UTC, or a clock of UTC with or without its day. */
+const TIMES = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)|(?:(\d{4}-\d\d-\d\d) )?\b(\d\d:\d\d:\d\d) UTC/g;
+
+/** Returns a sentence of the API with its times in the zone of `showTimesIn`. A clock without a day is of the UTC day of `now`. */
+export const withTimes = (sentence: string, now = new Date()): string =>
+  sentence.replaceAll(TIMES, (_, instant: string | undefined, day = now.toISOString().slice(0, 10), clock = '') =>
+    zonedTime(instant ?? `${day}T${clock}Z`),
+  );
 
 /** Columns as wide as their widest cell; the last one runs free. */
 export function table(rows: readonly (readonly string[])[], head?: readonly string[]): string {

@@ -76,7 +76,7 @@ a message is not as expected
   email      ada@example.com           ada@example.com
   ≠ subject  Other                     Order A-1 of
 
-  2026-01-05 10:00:00Z  event 1 of A-1
+  2026-01-05 10:00:00 UTC  event 1 of A-1
     when     event.status == "paid"  →  true
                event.status  →  "paid"
     fired

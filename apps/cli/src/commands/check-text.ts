@@ -1,12 +1,12 @@
 import type { CheckBody } from '@carillon/contracts';
-import { clean, paint } from '../output.ts';
+import { clean, paint, withTimes } from '../output.ts';
 
 type Step = CheckBody['steps'][number];
 
 export const showChecks = (body: CheckBody): string => body.steps.map(stepText).join('\n');
 
 function stepText({ ok, step, detail, fix }: Step): string {
-  const line = `${ok ? paint('green', 'ok  ') : paint('red', 'FAIL')}  ${clean(step)}: ${clean(detail)}`;
+  const line = `${ok ? paint('green', 'ok  ') : paint('red', 'FAIL')}  ${clean(step)}: ${withTimes(clean(detail))}`;
   return fix ? `${line}\n${fixText(fix)}` : line;
 }
 

@@ -1,5 +1,5 @@
 import type { DraftConflictBody, DraftsPlanBody, PlanBody } from '@carillon/contracts';
-import { clean, paint } from '../output.ts';
+import { clean, paint, withTimes } from '../output.ts';
 import { toldWords } from './plan-text.ts';
 
 type Faulty = Pick<DraftsPlanBody, 'faults' | 'warnings'>;
@@ -8,7 +8,7 @@ type Faulty = Pick<DraftsPlanBody, 'faults' | 'warnings'>;
 export function faultLines({ faults, warnings }: Faulty): readonly string[] {
   const lineOf = ({ kind, name, path, message, fix }: Faulty['faults'][number], isFault: boolean): string => {
     const place = [`${kind}/${name}`.replace(/\/$/, ''), path].filter((part) => part !== '').join(' ');
-    const words = paint(isFault ? 'red' : 'yellow', `${isFault ? '' : 'warning: '}${clean(message)}`);
+    const words = paint(isFault ? 'red' : 'yellow', `${isFault ? '' : 'warning: '}${withTimes(clean(message))}`);
     return `${paint('bold', clean(place))} ${words}\n    ${clean(fix)}`;
   };
   return [...faults.map((one) => lineOf(one, true)), ...warnings.map((one) => lineOf(one, false))];
@@ -20,7 +20,7 @@ const SIGNS = { create: '+', update: '~', delete: '-', missing: '?' } as const;
 export function changeLines(changes: PlanBody['changes']): readonly string[] {
   return changes.flatMap((change) => {
     const head = `${SIGNS[change.action]} ${paint('bold', clean(change.resource))}${paint('red', toldWords(change))}`;
-    const note = change.note === null ? [] : [`    ${clean(change.note)}`];
+    const note = change.note === null ? [] : [`    ${withTimes(clean(change.note))}`];
     if (change.action !== 'update') return [head, ...note];
     return [
       head,

@@ -1,7 +1,7 @@
 import type { OwnerLinkBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import type { CommonOptions } from '../client.ts';
-import { utcTime } from '../output.ts';
+import { zonedTime } from '../output.ts';
 import { answer, command } from './api-command.ts';
 
 /** `carillon owner-link`: for whoever has the data folder, or the owner token. */
@@ -18,7 +18,7 @@ export function ownerLinkCommand(program: Command): void {
           return { url: `${client.url}/welcome#${word}`, ends_at };
         },
         ({ url, ends_at }) =>
-          `${url}\nsigns in once, until ${utcTime(ends_at)} UTC; a link that was made before has ended`,
+          `${url}\nsigns in once, until ${zonedTime(ends_at)}; a link that was made before has ended`,
       );
     });
 }

@@ -2,7 +2,7 @@ import type { InvitationShown, MemberShown, PersonShown, TokenShown } from '@car
 import type { Command } from 'commander';
 import { seg, type Client, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
-import { clean, paint, utcTime, table } from '../output.ts';
+import { clean, paint, table, zonedTime } from '../output.ts';
 import { answer, command, readWhole, type Items } from './api-command.ts';
 
 type Invited = InvitationShown & { readonly word: string; readonly link: string; readonly mailed: string };
@@ -114,7 +114,7 @@ function invitationCommands(all: Command): void {
                 one.id,
                 clean(one.email),
                 rolesText(one),
-                one.used ? 'used' : `until ${utcTime(one.ends_at)}`,
+                one.used ? 'used' : `until ${zonedTime(one.ends_at)}`,
               ]),
               ['id', 'address', 'roles', 'good'],
             ),
@@ -192,7 +192,7 @@ function invitedText(one: Invited): string {
     no_portal_url: 'not mailed: carillon.yaml has no portal_url for the link; send the link yourself',
     failed: 'not mailed: the email account refused it (npx carillon account check default); send them the link',
   }[one.mailed];
-  const until = `works once, until ${utcTime(one.ends_at)} UTC; shown this once`;
+  const until = `works once, until ${zonedTime(one.ends_at)}; shown this once`;
   return `${clean(one.link)}\n${paint('dim', `${until}\n${mailed ?? clean(one.mailed)}`)}`;
 }
 
@@ -280,7 +280,7 @@ export function tokenCommands(program: Command): void {
             }),
           (one) => {
             const where = one.workspaces === null ? 'everywhere' : `in ${one.workspaces.join(', ')}`;
-            const until = one.expires_at === null ? 'does not expire' : `until ${utcTime(one.expires_at)} UTC`;
+            const until = one.expires_at === null ? 'does not expire' : `until ${zonedTime(one.expires_at)}`;
             return `${one.token}\n${paint('dim', `shown this once; ${one.scopes.join(', ')} ${clean(where)}, ${until}; programs send it as Authorization: Bearer, the command line takes it as CARILLON_TOKEN`)}`;
           },
         );

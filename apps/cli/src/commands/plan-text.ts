@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { AppliedBody, FaultBody, PlanBody } from '@carillon/contracts';
-import { clean, paint, type Style } from '../output.ts';
+import { clean, paint, withTimes, type Style } from '../output.ts';
 
 export const countWords = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
 
@@ -15,7 +15,7 @@ function placed(fault: FaultBody, folder: string, colour: Style, word: string): 
   const place = `${join(folder, clean(fault.file))}:${fault.line}:${fault.column}`;
   const expected = fault.expected === '' ? '' : `\n    expected ${clean(fault.expected)}`;
   const fix = fault.fix === '' ? '' : `\n    ${clean(fault.fix)}`;
-  return `${paint('bold', place)} ${paint(colour, `${word}${clean(fault.message)}`)}${expected}${fix}`;
+  return `${paint('bold', place)} ${paint(colour, `${word}${withTimes(clean(fault.message))}`)}${expected}${fix}`;
 }
 
 /**
@@ -37,7 +37,7 @@ function showPlan(plan: PlanBody, folder: string): string {
   for (const warning of plan.warnings) lines.push(showWarning(warning, folder));
   for (const change of plan.changes) {
     const told = toldWords(change);
-    const note = `${paint('red', told)}${change.note === null ? '' : `  ${paint('dim', clean(change.note))}`}`;
+    const note = `${paint('red', told)}${change.note === null ? '' : `  ${paint('dim', withTimes(clean(change.note)))}`}`;
     const words = change.action === 'missing' ? 'is not in the folder (kept; --prune removes it)' : '';
     lines.push(`${SIGNS[change.action]} ${paint('bold', clean(change.resource))} ${words}${note}`.trimEnd());
     if (change.action !== 'update') continue;

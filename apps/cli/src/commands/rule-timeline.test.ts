@@ -1,5 +1,6 @@
 import type { RuleTestBody } from '@carillon/contracts';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { showTimesIn } from '../output.ts';
 import { timelineLines } from './rule-timeline.ts';
 
 type Step = RuleTestBody['timeline'][number];
@@ -25,6 +26,8 @@ const STEP: Step = {
 const DEADLINE = '2026-01-31T11:00:00.000Z';
 
 describe('the timeline of a test', () => {
+  afterEach(() => showTimesIn('UTC'));
+
   it('says values, decisions and what the entity waits for, by event and deadline', () => {
     const explained = [
       { field: 'when', source: 'event.type == "placed"', depth: 0, value: 'true' },
@@ -40,32 +43,41 @@ describe('the timeline of a test', () => {
       ({ fired }) => (fired ? ['recipient'] : []),
     );
     expect(lines.join('\n')).toBe(`
-2026-01-31 10:00:00Z  event 1 of A-1
+2026-01-31 10:00:00 UTC  event 1 of A-1
   when     event.type == "placed"  →  true
              event.type  →  "placed"
   unless   event.paid  →  false
-  waits until ${DEADLINE}
+  waits until 2026-01-31 11:00:00 UTC
 
-2026-01-31 10:20:00Z  event 2 of A-1
-  waits until ${DEADLINE}
+2026-01-31 10:20:00 UTC  event 2 of A-1
+  waits until 2026-01-31 11:00:00 UTC
 
-2026-01-31 11:00:00Z  deadline of A-1, set by event 1
-  fired by its deadline ${DEADLINE}
+2026-01-31 11:00:00 UTC  deadline of A-1, set by event 1
+  fired by its deadline 2026-01-31 11:00:00 UTC
   waits for nothing
 recipient`);
+  });
+
+  it('shows times in the zone of the workspace', () => {
+    showTimesIn('Europe/Vienna');
+    const step = { ...STEP, decisions: [`waits until ${DEADLINE}`], waits_until: DEADLINE };
+    expect(timelineLines([step], () => []).slice(1)).toEqual([
+      '2026-01-31 11:00:00+01:00  event 1 of A-1',
+      '  waits until 2026-01-31 12:00:00+01:00',
+    ]);
   });
 
   it('says of a rule without state whether it fires', () => {
     const failed = { ...STEP, error: 'no such key: type', outcome: 'failed', entity: null };
     expect(timelineLines([STEP, failed, { ...STEP, fired: true, outcome: 'fired' }], () => [])).toEqual([
       '',
-      '2026-01-31 10:00:00Z  event 1 of A-1',
+      '2026-01-31 10:00:00 UTC  event 1 of A-1',
       '  does not fire (not_fired)',
       '',
-      '2026-01-31 10:00:00Z  event 1',
+      '2026-01-31 10:00:00 UTC  event 1',
       '  failed: no such key: type',
       '',
-      '2026-01-31 10:00:00Z  event 1 of A-1',
+      '2026-01-31 10:00:00 UTC  event 1 of A-1',
       '  fired',
     ]);
   });

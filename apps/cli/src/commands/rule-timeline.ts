@@ -1,6 +1,6 @@
 import type { RuleTestBody } from '@carillon/contracts';
 import { shortened } from '../folded.ts';
-import { clean, paint, utcTime } from '../output.ts';
+import { clean, paint, withTimes, zonedTime } from '../output.ts';
 
 type Step = RuleTestBody['timeline'][number];
 
@@ -9,7 +9,7 @@ export function timelineLines(timeline: readonly Step[], firing: (step: Step) =>
   const hasState = timeline.some(({ waits_until: until, decisions }) => until !== null || decisions.length > 0);
   return timeline.flatMap((step) => [
     '',
-    `${paint('bold', `${utcTime(step.at)}Z`)}  ${clean(headOf(step))}`,
+    `${paint('bold', zonedTime(step.at))}  ${clean(headOf(step))}`,
     ...valueLines(step),
     ...decisionLines(step, hasState),
     ...firing(step),
@@ -36,9 +36,9 @@ function decisionLines(step: Step, hasState: boolean): string[] {
     .map(([name, value]) => `totals.${name} is ${value}`)
     .filter((words) => fired || !decisions.includes(words));
   const isSaid = until !== null && decisions.some((words) => words.includes(until));
-  const state = until === null ? 'waits for nothing' : `waits until ${until}`;
+  const state = until === null ? 'waits for nothing' : `waits until ${zonedTime(until)}`;
   return [
-    ...verdictOf(step, hasState).map((words) => `  ${paint(fired ? 'green' : 'yellow', clean(words))}`),
+    ...verdictOf(step, hasState).map((words) => `  ${paint(fired ? 'green' : 'yellow', withTimes(clean(words)))}`),
     ...totals.map((words) => `  ${paint('dim', clean(words))}`),
     ...(hasState && !isSaid ? [`  ${paint('dim', state)}`] : []),
   ];

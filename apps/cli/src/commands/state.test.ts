@@ -18,7 +18,7 @@ describe('state show', () => {
     const text = showEntity(entity);
     expect(text).toContain('A-1 of shop/orders');
     expect(text).toContain(
-      'order-unpaid.not-paid  1h after the first such event\n    waits until 2026-11-29T11:00:03.000Z  for evt_1',
+      'order-unpaid.not-paid  1h after the first such event\n    waits until 2026-11-29 11:00:03 UTC  for evt_1',
     );
     expect(text).toMatch(/Newest decisions:\n\S.* order-unpaid\.not-paid {2}waits until .* evt_1/);
     expect(text).toContain('{"status":"placed"}');

@@ -1,7 +1,7 @@
 import type { EntityBody, ForgottenEntityBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
-import { clean, paint, shortTime } from '../output.ts';
+import { clean, paint, shortTime, withTimes } from '../output.ts';
 import { agree } from './agree.ts';
 import { answer, command } from './api-command.ts';
 
@@ -40,12 +40,12 @@ export function showEntity({ stream, key, rules, decisions, events }: EntityBody
     paint('bold', name),
     ...rules.flatMap(({ rule, rule_id: id, words, sentence, event }) => [
       `${clean(rule ?? id)}  ${paint('dim', clean(sentence))}`,
-      ...words.map((line) => `    ${clean(line)}${event === null ? '' : paint('dim', `  for ${event}`)}`),
+      ...words.map((line) => `    ${withTimes(clean(line))}${event === null ? '' : paint('dim', `  for ${event}`)}`),
     ]),
     ...(decisions.length === 0 ? [] : ['', 'Newest decisions:']),
     ...decisions.map(
       ({ at, rule, rule_id: id, event, words }) =>
-        `${shortTime(at)}  ${clean(rule ?? id)}  ${clean(words.join('; '))}  ${paint('dim', event)}`,
+        `${shortTime(at)}  ${clean(rule ?? id)}  ${withTimes(clean(words.join('; ')))}  ${paint('dim', event)}`,
     ),
     ...(events.length === 0 ? [] : ['', 'Stored events:']),
     ...events.map(

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { seg, type Client, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { localTime } from '../local-time.ts';
-import { clean, paint, paintState, shortTime, zoneOfTimes } from '../output.ts';
+import { clean, paint, paintState, shortTime, withTimes, zoneOfTimes } from '../output.ts';
 import { runnable } from '../runnable.ts';
 import { command } from './api-command.ts';
 import { answerNamed } from './person-names.ts';
@@ -129,7 +129,7 @@ function showWhy({ items, looked, more }: Found, address: string, isWide: boolea
   const lines = items.map(({ at, workspace, event, rule, outcome, state, reason, text, delivery }) => {
     const end = state === null ? paint('bold', outcome.replaceAll('_', ' ')) : paintState(state);
     const tail = [event, delivery].filter((id) => id !== null).join('  ');
-    return `${shortTime(at)}  ${isWide ? `${workspace}  ` : ''}${clean(rule)}  ${end} (${clean(reason)}) ${clean(text)}  ${paint('dim', tail)}`;
+    return `${shortTime(at)}  ${isWide ? `${workspace}  ` : ''}${clean(rule)}  ${end} (${clean(reason)}) ${withTimes(clean(text))}  ${paint('dim', tail)}`;
   });
   return [...lines, ...(more ? [paint('dim', 'older events exist: --limit shows more')] : [])].join('\n');
 }
@@ -181,9 +181,9 @@ function stepLines(one: Step, formatTime: FormatTime): readonly string[] {
   ].filter((fact) => fact !== null);
   const time = formatTime(one.at);
   const state = one.state === null ? '' : ` ${paintState(one.state)}${one.reason ? ` (${clean(one.reason)})` : ''}`;
-  const head = `${paint('dim', time)}  ${paint('bold', one.step.padEnd(10))}${state} ${clean(one.text)}`;
+  const head = `${paint('dim', time)}  ${paint('bold', one.step.padEnd(10))}${state} ${withTimes(clean(one.text))}`;
   const tail = facts.length === 0 ? '' : `  ${paint('dim', facts.map((fact) => clean(fact ?? '')).join('  '))}`;
-  return [head + tail, ...one.lines.map((line) => `${' '.repeat(time.length + 14)}${clean(line)}`)];
+  return [head + tail, ...one.lines.map((line) => `${' '.repeat(time.length + 14)}${withTimes(clean(line))}`)];
 }
 
 function personLines(one: PersonBody): readonly string[] {
@@ -193,7 +193,7 @@ function personLines(one: PersonBody): readonly string[] {
   const facts = [one.unique_id === null ? null : `unique_id ${one.unique_id}`, one.delivery].filter(
     (fact) => fact !== null,
   );
-  const head = `${paint('dim', `${one.rule} ${place}`)}  ${paint('bold', clean(who))}  ${end} (${clean(one.reason)}) ${clean(one.text)}`;
+  const head = `${paint('dim', `${one.rule} ${place}`)}  ${paint('bold', clean(who))}  ${end} (${clean(one.reason)}) ${withTimes(clean(one.text))}`;
   const tail = facts.length === 0 ? '' : `  ${paint('dim', facts.map(clean).join('  '))}`;
   return [head + tail, ...(one.item === null ? [] : [`    item ${clean(one.item)}`])];
 }
