@@ -1,6 +1,6 @@
 import { ruleTitle, streamTable, type PlacedRule } from '@carillon/domain/configuration';
 import { findLateEvents, type LateEventPorts } from '@carillon/insight';
-import type { Duration } from '@carillon/kernel';
+import type { Duration, Instant } from '@carillon/kernel';
 import type { Clock, ConfigurationView } from '@carillon/ports';
 import type { Check } from './ports.ts';
 
@@ -28,13 +28,33 @@ export async function lateChecks(ports: LateCheckPorts): Promise<readonly Check[
     });
 }
 
-/** Returns how many events of the last day were late for a rule. Null: its stream has no `time` path. */
-export async function lateEventsOf(
-  placed: PlacedRule,
-  ports: LateCheckPorts,
-): Promise<{ readonly count: number; readonly complete: boolean } | null> {
-  if (placed.grace === null) return null;
-  const { rules, complete } = await findLateEvents(ports.clock.now() - DAY, ports);
-  const late = rules.find(({ workspace, rule }) => workspace === placed.workspace && rule === ruleTitle(placed));
-  return { count: late?.count ?? 0, complete };
+/**
+ * Milliseconds for which all pages share one count. A count reads up to 1,000 evaluation records of each partition, and an open page of a
+ * rule asks every ten seconds.
+ */
+const SHARED_MS: Duration = 60_000;
+
+type Late = { readonly count: number; readonly complete: boolean };
+
+/** Returns how many events of the last day were late for a rule, at most a minute old. Null: its stream has no `time` path. */
+export function createLateEventsOf(ports: LateCheckPorts): (placed: PlacedRule) => Promise<Late | null> {
+  let shared: { readonly at: Instant; readonly found: ReturnType<typeof findLateEvents> } | null = null;
+  const find = (): ReturnType<typeof findLateEvents> => {
+    const now = ports.clock.now();
+    if (shared === null || now - shared.at >= SHARED_MS) {
+      const count = { at: now, found: findLateEvents(now - DAY, ports) };
+      shared = count;
+      // The next request tries again.
+      count.found.catch(() => {
+        if (shared === count) shared = null;
+      });
+    }
+    return shared.found;
+  };
+  return async (placed) => {
+    if (placed.grace === null) return null;
+    const { rules, complete } = await find();
+    const late = rules.find(({ workspace, rule }) => workspace === placed.workspace && rule === ruleTitle(placed));
+    return { count: late?.count ?? 0, complete };
+  };
 }

@@ -1,8 +1,9 @@
+import { streamTable } from '@carillon/domain/configuration';
 import { ORDER_PAID, ORDERS, orderShop, stream } from '@carillon/testing/given';
 import { evaluateAll, openTopology, type Topology } from '@carillon/testing/topology';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ControlPorts } from '../src/index.ts';
-import { lateChecks } from '../src/late-checks.ts';
+import { createLateEventsOf, lateChecks } from '../src/late-checks.ts';
 import { accessOf, openControl, personWith } from './control-fixture.ts';
 
 const HOUR = 3_600_000;
@@ -20,6 +21,14 @@ beforeEach(async () => {
   topology.clock.standStill();
 });
 afterEach(() => topology.close());
+
+const LATE = { count: 1, complete: true };
+const placedRule = (name: string) => {
+  const rules = [...streamTable(topology.ports.configuration.current()).rules.values()].flat();
+  const placed = rules.find((rule) => rule.name === name);
+  if (!placed) throw new Error(`no rule ${name}`);
+  return placed;
+};
 
 const happened = (ago: number) =>
   topology.event({
@@ -62,6 +71,27 @@ describe('late events', () => {
     expect(await lateOf('unpaid')).toEqual({ count: 1, complete: true });
     expect(await lateOf('paid')).toEqual({ count: 0, complete: true });
     await control.app.close();
+  });
+
+  it('are counted once a minute for all pages', async () => {
+    await topology.publish(...orderShop({ ...ORDER_PAID, rules: RULES }), stream('orders', TIMED));
+    await happened(2 * HOUR);
+    await evaluateAll(topology);
+    const log = topology.ports.log;
+    const read = vi.spyOn(log, 'read');
+    const lateEventsOf = createLateEventsOf(topology.ports);
+    const placed = placedRule('unpaid');
+    expect(await Promise.all([lateEventsOf(placed), lateEventsOf(placed)])).toEqual([LATE, LATE]);
+    const reads = read.mock.calls.length;
+    topology.clock.pass(59_000);
+    expect(await lateEventsOf(placed)).toEqual(LATE);
+    expect(read).toHaveBeenCalledTimes(reads);
+    read.mockRejectedValueOnce(new Error('the log is away'));
+    topology.clock.pass(1_000);
+    await expect(lateEventsOf(placed)).rejects.toThrow('the log is away');
+    await happened(2 * HOUR);
+    await evaluateAll(topology);
+    expect(await lateEventsOf(placed)).toEqual({ ...LATE, count: 2 });
   });
 
   it('are counted once if their batch came again', async () => {
