@@ -129,8 +129,8 @@ export function Deliveries(): ReactNode {
           </Empty>
         ) : (
           <Empty title="No deliveries yet">
-            Each message of a rule appears here with its state. If a message is missing, find the event by id: the
-            timeline shows which rules evaluated the event and why they did not fire.
+            Each message of a rule appears here with its state. If a message is missing, find the event by id: the story
+            shows which rules evaluated the event and why they did not fire.
           </Empty>
         )
       }

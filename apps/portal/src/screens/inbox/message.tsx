@@ -67,7 +67,7 @@ export function MessagePanel({ id, view, onView, onClose }: MessagePanelProps): 
                   params={{ w: data.workspace }}
                   search={{ open: data.delivery_id }}
                 >
-                  Timeline of this delivery
+                  Story of this delivery
                 </Link>,
               ],
             ]}

@@ -44,7 +44,7 @@ function Contents({ run, row }: RowOf): ReactNode {
       </div>
       <div className={cls(styles.ways)}>
         <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id: row.event }}>
-          Timeline of the event
+          Story of the event
         </Link>
         {row.delivery_id !== null && (
           <Link to="/workspaces/$w/deliveries" params={{ w: workspace }} search={{ open: row.delivery_id }}>
