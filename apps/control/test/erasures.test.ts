@@ -106,6 +106,18 @@ describe('The route that erases a person', () => {
     expect(second).toMatchObject({ status: 409, body: { code: 'conflict' } });
   });
 
+  it('carries on an erasure that was stored without its job, because the process was killed', async () => {
+    const owner = await as(deploymentOwner('session'), { erasing: erasingOne() });
+    const killed = { ...fixture.jobs, insert: () => Promise.reject(new Error('killed')) };
+    const dying = await as(deploymentOwner('session'), { erasing: erasingOne(), jobs: killed });
+    expect((await dying.ask('POST', 'erasures', { ...BODY, confirm: 'c1' })).status).toBe(500);
+    const [stored] = (await owner.ask('GET', 'erasures')).body['items'] as { id: string; job: string }[];
+    const begun = await owner.ask('POST', 'erasures', { ...BODY, confirm: 'c1' });
+    expect(begun).toMatchObject({ status: 202, body: { erasure: { id: stored?.id, job: stored?.job } } });
+    expect((await owner.ask('GET', 'erasures')).body['items']).toHaveLength(1);
+    expect((await owner.ask('GET', `jobs/${stored?.job}`)).status).toBe(200);
+  });
+
   it('starts one job if two owners confirm at once', async () => {
     const owners = await Promise.all([0, 1].map(() => as(deploymentOwner('session'), { erasing: erasingOne() })));
     const answers = await Promise.all(owners.map((owner) => owner.ask('POST', 'erasures', { ...BODY, confirm: 'c1' })));

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { erasureListBody, erasureLookBody, erasurePage, erasureRequest } from '@carillon/contracts';
 import { createErasureMatcher, wordsName, type Erasure } from '@carillon/domain/erasures';
 import { hasEnded } from '@carillon/domain/jobs';
@@ -69,8 +70,12 @@ export function erasureRoutes(app: ApiServer, ports: RoutePorts): void {
       await refuseDoubts(findings, ports);
       await erasing.requireRoom();
       const erasure = await oneAtATime(request, ports, async () => {
-        await refuseSecond(found, ports);
-        return start(request, found, { counts: findings.counts, bytesUntil, reason }, ports);
+        const begun = await findBegun(found, ports);
+        return start(
+          request,
+          begun ?? (await insert(request, found, { counts: findings.counts, bytesUntil, reason }, ports)),
+          ports,
+        );
       });
       reply.code(202);
       return { ...shown, erasure: await showErasure(erasure, showingActors(ports)) };
@@ -142,13 +147,22 @@ async function refuseDoubts({ undecided }: ErasureFindings, { ledger }: Pick<Rou
 const NEWEST = 100;
 const LEASE = 'start of an erasure';
 
-async function refuseSecond({ subject }: FoundPerson, { erasures, jobs }: RoutePorts): Promise<void> {
+/**
+ * Returns an erasure of exactly this person that has no job, because a process ended before it stored one. Throws CarillonError `conflict` if
+ * somebody is erasing the person.
+ */
+async function findBegun({ subject }: FoundPerson, { erasures, jobs }: RoutePorts): Promise<Erasure | null> {
   const { items } = await erasures.list(subject.workspace ?? undefined, NEWEST);
-  for (const { erasedAt, hashes, job } of items) {
+  let begun: Erasure | null = null;
+  for (const erasure of items) {
+    const { erasedAt, hashes, job, workspace } = erasure;
     if (erasedAt !== null || !hashes.some((hash) => subject.hashes.includes(hash))) continue;
     const known = await jobs.get(job);
     if (known && !hasEnded(known)) throw new CarillonError('conflict', `this person is being erased by ${job}`);
+    const isSame = workspace === subject.workspace && isDeepStrictEqual(new Set(hashes), new Set(subject.hashes));
+    if (!known && isSame) begun = erasure;
   }
+  return begun;
 }
 
 /** How long a request may take to store an erasure that it has begun to store. */
@@ -178,30 +192,33 @@ type StartedErasure = Pick<ErasureFindings, 'counts'> & {
   readonly reason: string;
 };
 
-async function start(
+async function insert(
   request: FastifyRequest,
   { subject }: FoundPerson,
   { counts, bytesUntil, reason }: StartedErasure,
-  ports: RoutePorts,
+  { clock, erasures, ids }: RoutePorts,
 ): Promise<Erasure> {
   const { actor, name } = principalOf(request);
-  const id = ports.ids.random('erasure');
-  const job = ports.ids.random('job') as JobId;
   const erasure: Erasure = {
     ...subject,
-    id,
-    job,
+    id: ids.random('erasure'),
+    job: ids.random('job') as JobId,
     reason,
     by: actor,
     byName: name,
-    requestedAt: ports.clock.now(),
+    requestedAt: clock.now(),
     erasedAt: null,
     erased: counts,
     ...(bytesUntil !== null && { bytesUntil }),
     version: 1,
   };
-  await ports.erasures.insert(erasure);
-  await startJob(request, { id: job, workspace: subject.workspace, work: workOfErasure(id), items: [id] }, ports);
+  await erasures.insert(erasure);
+  return erasure;
+}
+
+async function start(request: FastifyRequest, erasure: Erasure, ports: RoutePorts): Promise<Erasure> {
+  const { id, job, workspace } = erasure;
+  await startJob(request, { id: job, workspace, work: workOfErasure(id), items: [id] }, ports);
   audited(request, { target: id });
   return erasure;
 }
