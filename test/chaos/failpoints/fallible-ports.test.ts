@@ -1,15 +1,17 @@
 import { TOPICS } from '@carillon/contracts';
+import { ERASURE_PLACES } from '@carillon/domain/erasures';
 import type { EventLog } from '@carillon/ports';
 import type { Stores } from '@carillon/stores';
 import { describe, expect, it } from 'vitest';
 import {
   withAskingFailpoints,
+  withErasureFailpoints,
   withFailpoints,
   withListenerFailpoints,
   withReceiptFailpoints,
   withSendingFailpoints,
 } from './fallible-ports.ts';
-import { FAILPOINT_PLACES } from './places.ts';
+import { ERASURE_STEPS, FAILPOINT_PLACES } from './places.ts';
 
 type Ports = Stores & { readonly log: EventLog };
 /** What a method is called with, and the place where it fails. */
@@ -174,9 +176,9 @@ const TABLE: Table = {
     removeEnded: 'cut off at each write by the tests of the runner of jobs',
   },
   erasures: {
-    insert: 'a mark of an operator, and nothing goes by it',
+    insert: [['erasure.start']],
     get: 'reads',
-    replace: 'a mark of an operator, and nothing goes by it',
+    replace: [['erasure.end']],
     list: 'reads',
   },
   runs: {
@@ -302,8 +304,31 @@ describe('Failpoints stand around', () => {
     expect(hits).toEqual(['receipt.read.before', 'receipt.read.after', 'listener.take.before', 'listener.take.after']);
   });
 
+  it('the steps of an erasure, with one for each store', async () => {
+    const hits: string[] = [];
+    const points = { hit: async (name: string) => void hits.push(name) };
+    const steps = withErasureFailpoints(
+      {
+        pauseConsumers: async () => () => undefined,
+        eraseRecords: async () => undefined,
+        async *entries() {
+          yield ERASURE_PLACES.slice(1).map((place) => ({ place, erase: async () => undefined }));
+        },
+        finish: async () => undefined,
+      } as never,
+      points,
+    );
+    await steps.pauseConsumers();
+    await steps.eraseRecords({} as never, {} as never);
+    for await (const entries of steps.entries({} as never, {} as never)) {
+      for (const entry of entries) await entry.erase();
+    }
+    await steps.finish();
+    expect(hits).toEqual(ERASURE_STEPS.slice(1, -1).flatMap((step) => [`${step}.before`, `${step}.after`]));
+  });
+
   it('nothing else: every place that can be named is one of these', () => {
-    const around = ['partner.call', 'provider.send', 'receipt.read', 'listener.take'];
+    const around = ['partner.call', 'provider.send', 'receipt.read', 'listener.take', ...ERASURE_STEPS];
     const places = new Set([...METHODS.flatMap(({ place }) => place ?? []), ...around]);
     expect([...places].toSorted()).toEqual([...FAILPOINT_PLACES].toSorted());
   });

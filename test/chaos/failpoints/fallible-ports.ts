@@ -6,6 +6,7 @@ import type {
   DeliveryLedger,
   DigestHeads,
   DueTasks,
+  ErasureSteps,
   EventLog,
   KeyUseStore,
   LeaseStore,
@@ -22,18 +23,23 @@ import type {
 } from '@carillon/ports';
 import type { Stores } from '@carillon/stores';
 import type { Failpoints } from './failpoints.ts';
+import { erasurePlace } from './places.ts';
 
 /**
  * Every step of the flow that lasts goes through a port, so the places to fail stand around the ports, and no stage knows
  * of them. A place is `<what>.<operation>.before` or `.after`; failing after an operation with `throw` is an answer that
  * was lost. The table of places is test/chaos/failpoints/README.md.
  */
-export function withFailpoints<Ports extends Stores & { readonly log: EventLog }>(
-  ports: Ports,
-  points: Failpoints,
-): Ports {
+export function withFailpoints<
+  Ports extends Stores & { readonly log: EventLog; readonly erasure?: ErasureSteps | undefined },
+>(ports: Ports, points: Failpoints): Ports {
   return {
     ...ports,
+    ...(ports.erasure && { erasure: withErasureFailpoints(ports.erasure, points) }),
+    erasures: over(ports.erasures, {
+      insert: (erasure) => between(points, ['erasure.start'], () => ports.erasures.insert(erasure)),
+      replace: (next) => between(points, ['erasure.end'], () => ports.erasures.replace(next)),
+    }),
     log: fallibleLog(ports.log, points),
     checkpoints: fallibleCheckpoints(ports.checkpoints, points),
     ruleStates: fallibleRuleStates(ports.ruleStates, points),
@@ -70,6 +76,24 @@ const over = <Port extends object>(port: Port, methods: Partial<Port>): Port =>
       return typeof own === 'function' ? (own.bind(original) as unknown) : own;
     },
   });
+
+/** Wraps the steps of an erasure. The entries of each store are a step of their own. */
+export function withErasureFailpoints(steps: ErasureSteps, points: Failpoints): ErasureSteps {
+  return {
+    ...steps,
+    pauseConsumers: () => between(points, ['erasure.pause'], () => steps.pauseConsumers()),
+    eraseRecords: (...given) => between(points, ['erasure.log-records'], () => steps.eraseRecords(...given)),
+    async *entries(...given) {
+      for await (const entries of steps.entries(...given)) {
+        yield entries.map((entry) => ({
+          ...entry,
+          erase: () => between(points, [erasurePlace(entry.place)], () => entry.erase()),
+        }));
+      }
+    },
+    finish: () => between(points, ['erasure.finish'], () => steps.finish()),
+  };
+}
 
 /** An append fails at a place for each topic of its records, and at one of its own for ticks. */
 function fallibleLog(log: EventLog, points: Failpoints): EventLog {

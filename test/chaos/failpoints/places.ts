@@ -1,4 +1,5 @@
 import { TOPICS } from '@carillon/contracts';
+import { ERASURE_PLACES as ERASED_PLACES, type ErasurePlace } from '@carillon/domain/erasures';
 
 /** Topics that are appended to on the way to a message, as places name them: `carillon.events` is `events`. */
 const SENDING_TOPICS = [
@@ -75,6 +76,17 @@ export type CadencePlace = (typeof CADENCE_PLACES)[number];
 /** What rules that wait do beside the steps of every event. */
 export const WAITING_PLACES = ['rule-states.save', 'rule-states.due', 'ticks.append'] as const;
 
+export const erasurePlace = (place: ErasurePlace): string => `erasure.${place.replaceAll('_', '-')}`;
+
+/** Steps of an erasure in their order: the request, the pause of the consumers, log and stores, and the end. */
+export const ERASURE_STEPS: readonly string[] = [
+  'erasure.start',
+  'erasure.pause',
+  ...ERASED_PLACES.map(erasurePlace),
+  'erasure.finish',
+  'erasure.end',
+];
+
 /** Every place at which a process can be told to fail. */
 export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([
   ...SENDING_PLACES,
@@ -82,5 +94,6 @@ export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([
   ...CADENCE_PLACES,
   ...WAITING_PLACES,
   'job.replace',
+  ...ERASURE_STEPS,
   ...TOPICS.map((topic) => `${topic.slice('carillon.'.length)}.append`),
 ]);
