@@ -132,6 +132,7 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
   await page.getByRole('button', { name: 'Send it now' }).waitFor();
   // The bar that asks for a password.
   await page.getByRole('button', { name: 'Close' }).click();
+  await page.mouse.move(640, 790);
   await save(page, 'guide.png');
   await page.getByRole('button', { name: 'Send it now' }).click();
   await page.getByRole('region', { name: 'Your message' }).locator('[data-state="SENT"]').waitFor();
