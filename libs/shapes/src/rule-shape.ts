@@ -73,7 +73,7 @@ export const ruleShape = keys({
   recipients: said(recipients, { description: 'Who is told.' }),
   open_recipients: said(z.boolean().exactOptional(), {
     description:
-      'true: holders of tokens choose who is told, so each of them can send to any address. Needed on a stream with `jwt_provider` where `to` or `for_each` reads a field that no claim binds.',
+      'true: each holder of a token can send to any address. Needed with `jwt_provider` if `to` or `for_each` reads a field that no claim binds.',
     default: false,
   }),
 });

@@ -32,7 +32,7 @@ const senders = {
       .exactOptional(),
     {
       description:
-        'With `jwt_provider`: claims of the token, each with the field of the event that has to hold the same text or whole number. An event for which it does not is refused (403).',
+        'With `jwt_provider`: claims of the token, each with the field of the event that must equal it (text or whole number). Otherwise the event is refused (403).',
       example: { sub: 'event.user_id' },
     },
   ),
@@ -45,7 +45,7 @@ export const streamSecurity = keys({
   ...senders,
   webhook_secret: said(secret.exactOptional(), {
     description:
-      'With `format: debezium`: reference to the secret with which the sender signs each request (Standard Webhooks), as the HTTP sink of Debezium Server does. In place of `api_keys` and `jwt_provider`.',
+      'With `format: debezium`: reference to the secret with which Debezium Server signs each request (Standard Webhooks). In place of `api_keys` and `jwt_provider`.',
     example: { secret: 'DEBEZIUM' },
   }),
 });

@@ -30,7 +30,7 @@ const deploymentKeys = {
     keys({
       email: said(accountsShape.exactOptional(), {
         description:
-          'Account of all workspaces that have none of their own, or a list of named accounts; if one is suspended, the next is used. Without it, the sandbox.',
+          'Account of notifications that name none, or a list of named accounts; if one is suspended, the next is used. Without it, the sandbox.',
       }),
       sms: said(accountsShape.exactOptional(), { description: 'The same for SMS.' }),
       push: said(accountsShape.exactOptional(), { description: 'The same for push messages.' }),
@@ -38,14 +38,13 @@ const deploymentKeys = {
     { description: 'Default provider accounts by channel.' },
   ),
   public_url: said(publicUrl.exactOptional(), {
-    description:
-      'How the world reaches the gateway: https, or http on this machine. Addresses that providers report to begin with it, and what they sign is checked against it.',
+    description: 'Public address of the gateway: https, or http on this machine. Providers report to it and sign it.',
     otherwise: 'an account has no callback address',
     example: 'https://notify.example.com',
   }),
   portal_url: said(publicOrigin.exactOptional(), {
     description:
-      'How people reach the portal: https, or http on this machine, without a path. Links that leave the machine begin with it: invitations, and the way back from an identity provider.',
+      'Address of the portal: https, or http on this machine, without a path. Invitations and identity providers use it.',
     otherwise: 'no such link is made',
     example: 'https://carillon.example.com',
   }),

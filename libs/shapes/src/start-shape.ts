@@ -76,7 +76,7 @@ export const startKeys = {
       .exactOptional(),
     {
       description:
-        'Ranges of private addresses that files of workspaces may name: partners, key sets, mail servers, databases. Partners and key sets at listed addresses may also be reached by `http` and on any port.',
+        'Private addresses that workspaces may reach: partners, key sets, mail servers, databases. Partners and key sets there may use `http` and any port.',
       default: [],
       example: ['10.0.0.0/8', 'fd00::/8'],
     },
@@ -87,7 +87,7 @@ export const startKeys = {
       .exactOptional(),
     {
       description:
-        'Addresses of the proxies in front of gateway and control. Their `X-Forwarded-For` names the address of the client: it is used to slow down guessing, to limit unauthenticated clients, and in sessions and the audit. Their `X-Forwarded-Proto` says whether the client uses TLS: then session cookies are `Secure` and responses carry HSTS. List proxies only, because a listed host can claim any address.',
+        'Addresses of the proxies in front of gateway and control, whose `X-Forwarded-For` and `X-Forwarded-Proto` count. List proxies only, because a listed host can claim any address.',
       default: [],
       example: ['127.0.0.1', '10.1.0.0/16'],
     },
@@ -100,7 +100,7 @@ export const startKeys = {
       .exactOptional(),
     {
       description:
-        'Variables of the environment that workspaces read by `{ secret: NAME }`, for all of them or as `workspace/NAME` for one. Variables such as `CARILLON_SECRET_SHOP__CRM_KEY` need no listing. What this file names as a secret is never theirs.',
+        'Variables that workspaces read by `{ secret: NAME }`, for all of them or as `workspace/NAME` for one. `CARILLON_SECRET_SHOP__CRM_KEY` needs no listing.',
       default: [],
       example: ['SHARED_SMTP_PASSWORD', 'shop/CRM_KEY'],
     },

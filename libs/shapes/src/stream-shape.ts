@@ -67,12 +67,12 @@ export const fromShape = keys({
   }),
   tables: said(keyed(table, 'one table').exactOptional(), {
     description:
-      'Tables as `schema.table`, each with the path of its key: rows with one key are evaluated in order, across tables. Tables may be added and removed; the path of a table is fixed while it is listed.',
+      'Tables as `schema.table`, each with the path of its key: rows with one key are evaluated in order, across tables. The path of a listed table is fixed.',
     example: { 'public.orders': 'event.id', 'public.payments': 'event.order_id' },
   }),
   topics: said(keyed(topic, 'one topic').exactOptional(), {
     description:
-      'In place of `tables`: topics, each with the path of its key: records with one key are evaluated in order, across topics. A new topic is read from its end. Topics may be added and removed; the path of a topic is fixed while it is listed.',
+      'In place of `tables`: topics, each with the path of its key. A new topic is read from its end. The path of a listed topic is fixed.',
     example: { 'app.public.orders': 'event.id' },
   }),
   without: said(z.array(column).exactOptional(), {
@@ -102,7 +102,7 @@ const isGraceTimed = (body: unknown): boolean =>
 export const streamShape = keys({
   from: said(fromShape.exactOptional(), {
     description:
-      'Database or Kafka cluster from which Carillon reads the events of this stream. Clients cannot send events here then: `security`, `key`, `cors_origins`, `rate` and `rate_per_credential` are not allowed with it. Fixed at creation.',
+      'Database or Kafka cluster from which Carillon reads the events of this stream. Excludes `security`, `key`, `cors_origins`, `rate` and `rate_per_credential`. Fixed at creation.',
   }),
   key: said(expression().exactOptional(), {
     description:
@@ -116,7 +116,7 @@ export const streamShape = keys({
   }),
   grace: said(between(GRACE_BOUNDS.shortest, GRACE_BOUNDS.longest).exactOptional(), {
     description:
-      'Beside `time`: how long after a deadline of a rule its wait ends, so that events that come out of order still count. Events that come later after their time are counted as late.',
+      'Beside `time`: how long after its deadline a wait ends, so that events that come out of order still count.',
     otherwise: `${DEFAULTS.stream.grace} beside \`time\``,
   }),
   format: said(z.enum(STREAM_FORMATS).exactOptional(), {
@@ -126,7 +126,7 @@ export const streamShape = keys({
   }),
   forget_after: said(between(FORGET_BOUNDS.shortest, FORGET_BOUNDS.longest).exactOptional(), {
     description:
-      'How long rules remember an entity after the last event that changed what they know of it. Waits are always kept until they end. At least the longest `cooldown` of the rules on this stream.',
+      'How long rules remember an entity after its last change; at least the longest `cooldown`. Waits are kept until they end.',
     otherwise: `${DEFAULTS.stream.forget_after}, or the longest \`cooldown\` of the rules on this stream if that is longer`,
     example: '30d',
   }),

@@ -21,7 +21,7 @@ export const FILE_SECTIONS: readonly {
     kind: 'deployment',
     file: 'carillon.yaml',
     title: 'Deployment',
-    text: 'Where the data is, the [provider accounts](accounts.md) of workspaces that have none of their own, and how people [sign in](sign-in.md).\n\nA process reads `backend`, `brokers`, `single_broker`, `kafka`, `stores`, `schema_registry` and `bounces` when it starts (`--config FILE` or `CARILLON_CONFIG`; a [variable](cluster-settings.md) wins); `apply` puts the rest into force.',
+    text: 'Where the data is, the [provider accounts](accounts.md) of notifications that name none, and how people [sign in](sign-in.md).\n\nA process reads `backend`, `brokers`, `single_broker`, `kafka`, `stores`, `schema_registry` and `bounces` when it starts (`--config FILE` or `CARILLON_CONFIG`; a [variable](cluster-settings.md) wins); `apply` puts the rest into force.',
     example: `backend: embedded
 accounts:
   email:

@@ -27,7 +27,7 @@ export const rate = said(
 /** The address of an API that is not the provider’s own. */
 export const otherUrl = said(url.exactOptional(), {
   description:
-    'Another address than the provider’s own, for tests and proxies. In a workspace’s own account a private address, `http` and other ports count only where `allowed_private_addresses` of the deployment lists the address.',
+    'Another address than the provider’s own, for tests and proxies. In a workspace, private addresses, `http` and other ports need `allowed_private_addresses`.',
   form: { label: 'URL instead of the provider’s', note: 'For tests and proxies.', isRare: true },
 });
 
