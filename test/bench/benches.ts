@@ -14,6 +14,7 @@ import { slowOne } from './benches/slow-one.ts';
 import { soak } from './benches/soak.ts';
 import { sources } from './benches/sources.ts';
 import { start } from './benches/start.ts';
+import { stateMemory } from './benches/state-memory.ts';
 import { states } from './benches/states.ts';
 import type { Bench } from './harness/bench.ts';
 
@@ -26,6 +27,7 @@ export const BENCHES: readonly Bench[] = [
   endToEnd,
   rules,
   states,
+  stateMemory,
   lookups,
   claims,
   receipts,

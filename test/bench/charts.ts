@@ -35,6 +35,7 @@ export const MEASURED_IN: Readonly<Record<Measure, (counted: string) => string>>
   p95: () => 'p95 of the delay, ms',
   p99: () => 'p99 of the delay, ms',
   max: () => 'longest delay, ms',
+  stretch: () => 'longest delay, in medians',
 };
 
 /** Such as 1, 2, 5, 10: the next round number that is not smaller. */

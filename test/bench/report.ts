@@ -69,7 +69,7 @@ function sideRow(side: SideResult, hasDelays: boolean): readonly string[] {
 
 /** `carillon / closure, evaluations per second`. */
 export const comparisonText = ({ comparison }: Judgement, counted: string): string =>
-  `${comparison.side}${comparison.to === undefined ? '' : ` / ${comparison.to}`}, ${MEASURED_IN[comparison.measure](counted)}`;
+  `${comparison.side}${comparison.to === undefined ? '' : ` ${comparison.by === 'difference' ? '−' : '/'} ${comparison.to}`}, ${MEASURED_IN[comparison.measure](counted)}`;
 
 /** `0.71 (0.68..0.73): floor met`; or why there is no figure. */
 export function judgementText(judgement: Judgement): string {

@@ -351,7 +351,12 @@ const hotCase = (): BenchCase => ({
       oneByOne('renewing', HOT_EVERY_MS, () => 1),
     ),
   ],
-  comparisons: [],
+  comparisons: ['embedded', 'on a cluster'].map((name) => ({
+    side: name,
+    measure: 'stretch',
+    wanted: 'at most',
+    floor: 3,
+  })),
 });
 
 export const states: Bench = {

@@ -51,14 +51,19 @@ export type Side = {
   open(): Promise<OpenSide>;
 };
 
-/** `cpu`: CPU seconds of all its processes for a thousand done. `memory`: resident MiB of all its processes. `wal`: MiB. Delays in milliseconds. */
-export type Measure = 'rate' | 'seconds' | 'cpu' | 'memory' | 'wal' | 'p50' | 'p95' | 'p99' | 'max';
+/**
+ * `cpu`: CPU seconds of all its processes for a thousand done. `memory`: resident MiB of all its processes. `wal`: MiB. Delays in milliseconds.
+ * `stretch`: the longest delay, in medians.
+ */
+export type Measure = 'rate' | 'seconds' | 'cpu' | 'memory' | 'wal' | 'p50' | 'p95' | 'p99' | 'max' | 'stretch';
 
 /** What the bench is for: one number, most of which have a floor and a goal. */
 export type Comparison = {
   readonly side: string;
   /** The measure of `side` is divided by that of this one. Left out: the measure itself is judged. */
   readonly to?: string;
+  /** The measure of `to` is subtracted instead. */
+  readonly by?: 'difference';
   readonly measure: Measure;
   readonly wanted: 'at least' | 'at most';
   /** Left out: the number is stated, and nothing is missed. */

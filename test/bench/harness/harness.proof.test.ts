@@ -114,6 +114,13 @@ describe('The harness', () => {
     expect(closed).toEqual(['theirs', 'ours']);
   });
 
+  it('subtracts the medians if the comparison is about a difference', async () => {
+    const result = await resultOf(sideOf('ours', 7), sideOf('theirs', 10));
+    const above = { side: 'ours', to: 'theirs', by: 'difference', measure: 'rate', wanted: 'at most' } as const;
+    expect(judge({ ...above, floor: -3 }, result)).toMatchObject({ verdict: 'floor met', value: -3 });
+    expect(judge({ ...above, floor: -4 }, result)).toMatchObject({ verdict: 'missed', value: -3 });
+  });
+
   it('judges a measure alone where nothing stands beside it', async () => {
     const result = await resultOf(sideOf('ours', 4), sideOf('theirs', 1));
     const alone = { side: 'ours', measure: 'seconds', wanted: 'at most', floor: 2, goal: 0.5 } as const;

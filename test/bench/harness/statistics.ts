@@ -34,6 +34,8 @@ export function valueOf(
     case 'p99':
     case 'max':
       return delays?.[measure];
+    case 'stretch':
+      return delays && delays.max / delays.p50;
   }
 }
 
@@ -53,7 +55,7 @@ export function spreadIn(side: SideResult, measure: Measure): Spread | null {
 export type Judgement = { readonly comparison: Comparison } & (
   | {
       readonly verdict: 'goal met' | 'floor met' | 'missed' | 'stated';
-      /** The ratio of the two medians, or the median of the only side. */ readonly value: number;
+      /** The ratio of the two medians, their difference, or the median of the only side. */ readonly value: number;
       /** The same round by round: its sides were measured one right after the other. */ readonly spread: Spread;
       /** Sides whose rate was that of the load in most rounds: they may be capable of more. */ readonly limited: readonly string[];
     }
@@ -62,7 +64,7 @@ export type Judgement = { readonly comparison: Comparison } & (
 
 /** Void where what either side did was wrong; not run where either was skipped. */
 export function judge(comparison: Comparison, result: CaseResult): Judgement {
-  const { measure, wanted, floor, goal } = comparison;
+  const { measure, wanted, floor, goal, by } = comparison;
   const names = [comparison.side, ...(comparison.to === undefined ? [] : [comparison.to])];
   const sides = names.map((name) => {
     const side = result.sides.find((one) => one.name === name);
@@ -81,8 +83,9 @@ export function judge(comparison: Comparison, result: CaseResult): Judgement {
       return value;
     }),
   );
-  const ratio = (a: number, b: number | undefined): number => (b === undefined ? a : a / b);
-  const value = ratio(spreadOf(mine).median, theirs && spreadOf(theirs).median);
+  const compared = (a: number, b: number | undefined): number =>
+    b === undefined ? a : by === 'difference' ? a - b : a / b;
+  const value = compared(spreadOf(mine).median, theirs && spreadOf(theirs).median);
   const meets = (bound: number | undefined): boolean =>
     bound !== undefined && (wanted === 'at least' ? value >= bound : value <= bound);
   const below = floor === undefined ? 'stated' : 'missed';
@@ -91,6 +94,6 @@ export function judge(comparison: Comparison, result: CaseResult): Judgement {
     verdict: meets(goal) ? 'goal met' : meets(floor) ? 'floor met' : below,
     value,
     limited: sides.filter(isMostlyLimited).map(({ name }) => name),
-    spread: spreadOf(mine.map((one, index) => ratio(one, theirs?.[index]))),
+    spread: spreadOf(mine.map((one, index) => compared(one, theirs?.[index]))),
   };
 }
