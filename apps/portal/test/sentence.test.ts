@@ -32,6 +32,36 @@ describe('the sentence of a notification', () => {
     );
   });
 
+  it.each([
+    [
+      { count: 'event.type == "failed"', within: '1h' },
+      'the number of events of the same order where type is “failed” in the last hour',
+    ],
+    [{ count: 'true', within: '10m' }, 'the number of events of the same order in the last 10 minutes'],
+    [
+      { sum: 'event.amount', where: 'event.ok', within: 'calendar month' },
+      'the sum of amount in events of the same order where ok is true in the calendar month',
+    ],
+    [
+      { distinct: 'event.country', within: '1d' },
+      'the number of different values of country in events of the same order in the last day',
+    ],
+    [undefined, 'totals.failed'],
+  ])('says what a total counts: %o', (failed, words) => {
+    const counting = rule('totals.failed >= 3', { totals: { failed }, cooldown: 'until_false' });
+    expect(sentenceOf(body({ counting }))).toBe(
+      `When an event of orders comes and ${words} is at least 3, notify the customer by email, not again until the condition has been false.`,
+    );
+  });
+
+  it('says what a total counts in unless', () => {
+    const totals = { logins: { count: 'event.type == "login"', within: '7d' } };
+    const waits = rule('event.type == "placed"', { after: '7d', totals, unless: 'totals.logins >= 3' });
+    expect(sentenceOf(body({ waits }))).toContain(
+      'unless by then the number of events of the same order where type is “login” in the last 7 days is at least 3',
+    );
+  });
+
   it('says that nothing can fire, and that it is switched off', () => {
     expect(sentenceOf(body({}))).toBe('No rule yet: nothing can fire.');
     expect(sentenceOf(body({ r: rule('true') }, { enabled: false }))).toMatch(/^Switched off: nothing fires\. When/);

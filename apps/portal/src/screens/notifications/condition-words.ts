@@ -23,6 +23,10 @@ const CONDITIONS: readonly (readonly [RegExp, Words])[] = [
     (path = '', op = '', value = '') => `${fieldWords(path)} ${COMPARED[op]} ${valueWords(value)}`,
   ],
   [
+    new RegExp(`^(totals\\.\\w+) (==|!=|>=|<=|>|<) (-?\\d+(?:\\.\\d+)?)$`),
+    (path = '', op = '', value = '') => `${path} ${COMPARED[op]} ${value}`,
+  ],
+  [
     new RegExp(String.raw`^(${PATH})\.(startsWith|endsWith|contains)\((${TEXT})\)$`),
     (path = '', test = '', value = '') => `${fieldWords(path)} ${TESTED[test]} ${valueWords(value)}`,
   ],

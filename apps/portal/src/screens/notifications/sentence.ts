@@ -1,6 +1,6 @@
 import type { Bodies } from '../../api/draft-calls.ts';
-import { expressionWords, fieldWords } from './condition-words.ts';
-import { cooldownWords, waitWords } from './waiting-words.ts';
+import { fieldWords } from './condition-words.ts';
+import { cooldownWords, ruleCondition, waitWords } from './waiting-words.ts';
 
 export type NotificationBody = Bodies['notifications'];
 /** A draft may hold anything: nothing of it is taken for granted. */
@@ -73,7 +73,7 @@ export function whenWords(rule: Loose): string {
   const stream = textOf(rule['stream']);
   const event = stream === '' ? 'an event comes' : `an event of ${stream} comes`;
   if (when === '' || when === 'true') return event;
-  return `${event} and ${expressionWords(when)}`;
+  return `${event} and ${ruleCondition(when, rule)}`;
 }
 
 export function whomWords(body: unknown, rule: Loose): string {

@@ -1,6 +1,7 @@
 import { readDeadline } from '../rule/deadline-form.ts';
 import { spanWords } from '../rule/spans.ts';
-import { expressionWords, fieldWords } from './condition-words.ts';
+import { fieldWords } from './condition-words.ts';
+import { conditionOf } from './total-words.ts';
 
 type Loose = Readonly<Record<string, unknown>>;
 const textOf = (value: unknown): string =>
@@ -16,7 +17,7 @@ const CHANGED = /^changed(?:To|FromTo)?\((event\.[\w.]+)(?:, ?"([^"]*)")?(?:, ?"
 const withArticle = (noun: string): string => `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`;
 
 /** `orders` is about an order. Empty: the name of the stream does not say. */
-function nounOf(stream: string): string {
+export function nounOf(stream: string): string {
   const name = stream.replaceAll('-', ' ');
   if (name.endsWith('ies')) return `${name.slice(0, -3)}y`;
   return /[^s]s$/.test(name) ? name.slice(0, -1) : '';
@@ -41,16 +42,20 @@ const isWhole = (part: string): boolean =>
  * Returns a condition as said of a subject: `an order is placed and total is more than 100`. Null: it has brackets or both "and" and
  * "or", or its first part is not about the subject.
  */
-function aboutSubject(source: string, subject: string): string | null {
+function aboutSubject(source: string, subject: string, rule: Loose): string | null {
   const text = source.trim().replaceAll(/\s+/g, ' ');
   const isAny = text.includes('||');
   const parts = text.split(/ ?(?:&&|\|\|) ?/);
   if ((isAny && text.includes('&&')) || !parts.every(isWhole)) return null;
   const words = parts.map(
-    (part, at) => clauseOf(part, at === 0 ? subject : 'it') ?? (at === 0 ? null : expressionWords(part)),
+    (part, at) => clauseOf(part, at === 0 ? subject : 'it') ?? (at === 0 ? null : ruleCondition(part, rule)),
   );
   return words[0] === null ? null : words.join(isAny ? ' or ' : ' and ');
 }
+
+/** Returns a condition of a rule in words. */
+export const ruleCondition = (source: string, rule: Loose): string =>
+  conditionOf(source, rule['totals'], nounOf(textOf(rule['stream'])));
 
 /** The event for which a rule waits: `an order is placed`, else `an event of orders comes and …`. */
 function matchWords(rule: Loose): string {
@@ -58,13 +63,16 @@ function matchWords(rule: Loose): string {
   const noun = nounOf(stream);
   const event = stream === '' ? 'an event' : `an event of ${stream}`;
   if (when === '' || when === 'true') return `${event} comes`;
-  return (noun === '' ? null : aboutSubject(when, withArticle(noun))) ?? `${event} comes and ${expressionWords(when)}`;
+  return (
+    (noun === '' ? null : aboutSubject(when, withArticle(noun), rule)) ??
+    `${event} comes and ${ruleCondition(when, rule)}`
+  );
 }
 
 function unlessWords(rule: Loose): string {
   const unless = textOf(rule['unless']).trim();
   if (unless === '') return '';
-  return `, unless ${aboutSubject(unless, 'it') ?? `by then ${expressionWords(unless)}`}`;
+  return `, unless ${aboutSubject(unless, 'it', rule) ?? `by then ${ruleCondition(unless, rule)}`}`;
 }
 
 /**

@@ -1,6 +1,7 @@
+import type { Bodies } from '../../api/draft-calls.ts';
 import { readSpan, spanText, type Span, type SpanUnit } from './spans.ts';
-import type { Rule } from './rule-props.ts';
 
+type Rule = NonNullable<Bodies['notifications']['rules']>[string];
 export type TotalBody = NonNullable<Rule['totals']>[string];
 export type TotalKind = 'count' | 'sum' | 'distinct';
 type Period = 'day' | 'week' | 'month';
