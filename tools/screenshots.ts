@@ -137,6 +137,10 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
   await page.getByRole('button', { name: 'Send it now' }).click();
   await page.getByRole('region', { name: 'Your message' }).locator('[data-state="SENT"]').waitFor();
   await page.getByRole('region', { name: 'Your message' }).getByRole('heading').waitFor();
+  await page
+    .getByText(/^1 message in 24 hours/)
+    .first()
+    .waitFor();
   await save(page, 'first-message.png');
   // The later pictures show the overview without its guide.
   await page.getByRole('region', { name: 'Your message' }).getByRole('button', { name: 'Done' }).click();
