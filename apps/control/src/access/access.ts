@@ -102,9 +102,9 @@ export function createAccess(
   const links = createMailedLinks(ports, mail);
   const factors = createFactorGuesses(ports, links);
 
-  async function openWithWord(word: string, request: FastifyRequest): Promise<Opened> {
-    if (isSameSecret(word, config.ownerToken)) return openFor(await ownerLinks.onlyOwner(), 'owner_token', request);
-    const meant = await ownerLinks.use(word);
+  async function openWithWord(token: string, request: FastifyRequest): Promise<Opened> {
+    if (isSameSecret(token, config.ownerToken)) return openFor(await ownerLinks.onlyOwner(), 'owner_token', request);
+    const meant = await ownerLinks.use(token);
     if (meant === undefined) throw ownerLinks.refusal();
     return openFor(meant ?? (await ownerLinks.onlyOwner()), 'link', request);
   }
@@ -148,10 +148,10 @@ export function createAccess(
     lasts: Duration = SESSION_LASTS.longest,
   ): Promise<Opened> {
     await endOwn(request);
-    const word = newSecretToken('');
-    const sessionId = await sessions.open({ word, personId, epoch, way, request, span: lasts });
+    const token = newSecretToken('');
+    const sessionId = await sessions.open({ token, personId, epoch, way, request, span: lasts });
     await noteSignIn(personId, request, { ids: ports.ids, directory, mail });
-    return { cookie: sessionCookie(request, word, lasts / 1000), sessionId, personId, way };
+    return { cookie: sessionCookie(request, token, lasts / 1000), sessionId, personId, way };
   }
 
   async function openFor(
@@ -169,8 +169,8 @@ export function createAccess(
 
   /** Ends the browser's session, if any, so that a new session never continues an old token. */
   async function endOwn(request: FastifyRequest): Promise<void> {
-    const word = sessionWordOf(request);
-    const found = word === undefined ? null : await people.findByKey('session', digestOf(word));
+    const token = sessionWordOf(request);
+    const found = token === undefined ? null : await people.findByKey('session', digestOf(token));
     if (found) await people.remove('session', found.id);
   }
 
@@ -216,8 +216,8 @@ function createIdentification({ ownerToken, ports, sessions, directory }: Identi
     request: FastifyRequest,
     used: (session: PeopleRecord<'session'>) => Promise<unknown>,
   ): Promise<Principal | null> {
-    const word = sessionWordOf(request);
-    const session = word === undefined ? null : await sessions.find(word);
+    const token = sessionWordOf(request);
+    const session = token === undefined ? null : await sessions.find(token);
     if (!session) return null;
     const { personId, epoch } = session.body;
     const [person, roster] = await Promise.all([ports.people.find('person', personId), directory.roster()]);

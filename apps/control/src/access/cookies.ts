@@ -20,8 +20,8 @@ function cookieOf(request: FastifyRequest, wanted: string): string | undefined {
 }
 
 /** Scripts cannot read it, other sites cannot make a browser send it, and with TLS it is never sent in clear text. */
-export const sessionCookie = (request: FastifyRequest, word: string, seconds: number): string =>
-  `${nameOf(request)}=${word}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${isOverTls(request) ? '; Secure' : ''}`;
+export const sessionCookie = (request: FastifyRequest, token: string, seconds: number): string =>
+  `${nameOf(request)}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${isOverTls(request) ? '; Secure' : ''}`;
 
 /** Returns the encrypted state of a sign-in that this browser started at an identity provider. */
 export const begunSignInOf = (request: FastifyRequest): string | undefined =>

@@ -88,7 +88,7 @@ export function guard(
     } else {
       if (!hasOneOf(enough, principal, workspace)) throw lacking(enough);
       if (workspace !== null && !newWorkspace) {
-        await mustBeThere(workspace, workspaces, (one) => hasOneOf(enough, principal, one));
+        await mustBeThere(workspace, workspaces, (named) => hasOneOf(enough, principal, named));
       }
       if (workspace !== null) rememberScope(request, scopeOfWorkspace(workspace));
     }
@@ -96,7 +96,7 @@ export function guard(
 }
 
 const hasOneOf = (enough: readonly Permission[], principal: Principal, workspace: string | null): boolean =>
-  enough.some((one) => principal.may(one, workspace));
+  enough.some((permission) => principal.may(permission, workspace));
 
 /** `may` selects the workspaces that the caller may see. */
 async function mustBeThere(
@@ -123,6 +123,6 @@ function workspaceOf({ params }: FastifyRequest): string | null {
 
 /** Returns the refusal of a principal without any of these permissions. */
 export function lacking(enough: readonly Permission[]): CarillonError {
-  const roles = [...new Set(enough.flatMap((one) => ROLES_WITH[one]))].join(', ');
+  const roles = [...new Set(enough.flatMap((permission) => ROLES_WITH[permission]))].join(', ');
   return new CarillonError('forbidden_role', `this needs the permission ${enough.join(' or ')}, which have: ${roles}`);
 }

@@ -68,7 +68,7 @@ export function createOwnerLinks(
     }
     if (first !== undefined) return first;
     const { id } = await directory.addPerson({ name: 'Owner', email: null, memberships: [], passwordHash: null });
-    const isNew = (one: string): boolean => !past.includes(one);
+    const isNew = (owner: string): boolean => !past.includes(owner);
     const after = await directory.changeRoster((roster) =>
       roster.owners.some(isNew) ? null : { ...roster, owners: [...roster.owners, id] },
     );

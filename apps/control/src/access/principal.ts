@@ -64,6 +64,6 @@ export function principalOf(request: FastifyRequest): Principal {
  * Throws for a service token on actions that only a person may take; otherwise a leaked token could make its holder an
  * owner.
  */
-export function refuseToken({ kind }: Principal, words: string): void {
-  if (kind === 'token') throw new CarillonError('forbidden', words);
+export function refuseToken({ kind }: Principal, detail: string): void {
+  if (kind === 'token') throw new CarillonError('forbidden', detail);
 }

@@ -8,10 +8,14 @@ const head = (cells: readonly string[]): string => row(cells) + row(cells.map(()
 /** Returns the permissions of roles and token scopes as Markdown tables. */
 export const roleTables = (): string =>
   head(['permission', 'what it allows', ...ROLES]) +
-  PERMISSIONS.map((one) =>
-    row([`\`${one}\``, PERMISSION_WORDS[one], ...ROLES.map((role) => mark(ROLES_WITH[one].includes(role)))]),
+  PERMISSIONS.map((permission) =>
+    row([
+      `\`${permission}\``,
+      PERMISSION_WORDS[permission],
+      ...ROLES.map((role) => mark(ROLES_WITH[permission].includes(role))),
+    ]),
   ).join('') +
   `\n${head(['permission', ...TOKEN_SCOPES.map((scope) => `scope \`${scope}\``)])}` +
-  PERMISSIONS.map((one) =>
-    row([`\`${one}\``, ...TOKEN_SCOPES.map((scope) => mark(SCOPE_PERMISSIONS[scope].includes(one)))]),
+  PERMISSIONS.map((permission) =>
+    row([`\`${permission}\``, ...TOKEN_SCOPES.map((scope) => mark(SCOPE_PERMISSIONS[scope].includes(permission)))]),
   ).join('');

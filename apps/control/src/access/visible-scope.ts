@@ -18,7 +18,7 @@ export type VisibleScope = {
 export const scopeOfWorkspace = (workspace: string): VisibleScope => ({
   workspace,
   names: [workspace],
-  sees: (one) => one === workspace,
+  sees: (other) => other === workspace,
 });
 
 /**
@@ -30,7 +30,7 @@ export function wholeScope(
   principal: Principal,
   known: readonly string[],
 ): VisibleScope | null {
-  const may = (workspace: string | null): boolean => enough.some((one) => principal.may(one, workspace));
+  const may = (workspace: string | null): boolean => enough.some((permission) => principal.may(permission, workspace));
   if (may(null)) return { workspace: undefined, names: known, sees: () => true };
   const names = known.filter(may);
   const [only] = names;
@@ -38,7 +38,7 @@ export function wholeScope(
   return {
     workspace: names.length === 1 ? only : undefined,
     names,
-    sees: (one) => one !== null && names.includes(one),
+    sees: (name) => name !== null && names.includes(name),
   };
 }
 

@@ -60,13 +60,13 @@ export async function anchorOf({ log, codecs, ids, auditSeals }: ChainPorts, sta
  */
 export async function cutAudit(ports: CuttingPorts, isOurs: (seal: AuditSeal) => boolean): Promise<void> {
   const { log, ids, clock, configuration, auditSeals } = ports;
-  const kept = auditKeptFor(configuration.current());
-  if (kept === null) return;
+  const retention = auditKeptFor(configuration.current());
+  if (retention === null) return;
   const { start, end } = await log.bounds('carillon.audit', 0);
   const [newest] = await log.read('carillon.audit', 0, Math.max(start, end - 1), 1);
   if (!newest) return;
   // Uses the earlier of clock and log time, so that a fast clock deletes nothing too young.
-  const oldest = Math.min(clock.now(), newest.time) - kept;
+  const oldest = Math.min(clock.now(), newest.time) - retention;
   const ends = await endsOfOldSeals();
   const before = ends.at(-1);
   if (before === undefined) return;

@@ -21,7 +21,7 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 export function demandAudit(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
     const methods = typeof method === 'string' ? [method] : method;
-    if (config?.audit !== undefined || methods.every((one) => READING.has(one))) return;
+    if (config?.audit !== undefined || methods.every((each) => READING.has(each))) return;
     throw new Error(
       `the route ${methods.join(',')} ${url} writes and declares no audit: config: { audit: 'delivery.resend' }, or false where it changes nothing`,
     );

@@ -32,7 +32,7 @@ export function publishedAs(number: number, refs: readonly ResourceRef[], histor
     return { key: resourceKey(ref), before: bodyOf(at - 1), after: bodyOf(at) };
   });
   const digest = (of: 'before' | 'after'): string | null =>
-    bodies.every((one) => one[of] === null) ? null : digestOf(bodies.map((one) => [one.key, one[of]]));
+    bodies.every((change) => change[of] === null) ? null : digestOf(bodies.map((change) => [change.key, change[of]]));
   return {
     number,
     target: refs.length === 1 && first ? resourceKey(first) : `${refs.length} resources`,

@@ -127,8 +127,8 @@ export function createAuditSealer(ports: AuditSealerPorts, holder: string): Audi
 
   async function sealUp(into: Fold): Promise<void> {
     const through = into.next - 1;
-    const { since, hash, leaves, configuration: told } = into;
-    const sealed = { since, through, hash, configuration: told, leaves };
+    const { since, hash, leaves, configuration } = into;
+    const sealed = { since, through, hash, configuration, leaves };
     const contents = contentsOf(sealed);
     const made: AuditSeal = { ...sealed, mac: macOf(ids, logId, sealed, contents) };
     // Writes to the log first, because a seal that only the store has indicates a truncated log.
@@ -166,11 +166,11 @@ export function createAuditSealer(ports: AuditSealerPorts, holder: string): Audi
       await cutAudit(ports, isOurs);
     },
     async end() {
-      const held = fold;
+      const ending = fold;
       fold = null;
-      if (!held) return;
-      await readOn(held);
-      if (held.unsealed > 0) await sealUp(held);
+      if (!ending) return;
+      await readOn(ending);
+      if (ending.unsealed > 0) await sealUp(ending);
       await leases.release('audit', holder);
     },
   };
@@ -204,12 +204,12 @@ async function makeGood(into: Fold, ports: AuditSealerPorts): Promise<void> {
     if (!publication || into.numbers.has(number)) continue;
     // An outcome without the number belongs to another action: a lost response is recorded as failed although its
     // publication took effect.
-    const told = publication.by.requestId === null ? undefined : into.requests.get(publication.by.requestId);
+    const request = publication.by.requestId === null ? undefined : into.requests.get(publication.by.requestId);
     if (Math.abs(now - (parseInstant(publication.at) ?? 0)) < GRACE) return;
     const entry: AuditEntry = {
       kind: 'entry',
       // An existing outcome stays; this entry is added next to it.
-      id: told?.ended === false ? told.id : ids.derive('audit', log.logId, 'configuration', String(number)),
+      id: request?.ended === false ? request.id : ids.derive('audit', log.logId, 'configuration', String(number)),
       at: now,
       actor: publication.by.actor ?? SYSTEM_ACTOR,
       what: 'configuration.publish',

@@ -84,7 +84,7 @@ async function verifyWithin(
   }
 
   /** Registers a seal. A valid one also provides the hashes of its records. */
-  function told(place: SealPlace, seal: AuditSeal): HeldSeal {
+  function register(place: SealPlace, seal: AuditSeal): HeldSeal {
     const genuine = isGenuine(ids, logId, seal, contentsOf(seal));
     if (genuine) for (const [at, leaf] of seal.leaves.entries()) leavesOf.set(seal.since + at, leaf);
     return heldSeal(place, seal, genuine);
@@ -94,7 +94,7 @@ async function verifyWithin(
   async function readStored(through: number): Promise<void> {
     while (stored <= through) {
       const page = await auditSeals.list(logId, stored, SEALS);
-      for (const seal of page) waitFor(told('store', seal));
+      for (const seal of page) waitFor(register('store', seal));
       stored = page.at(-1)?.through ?? Number.POSITIVE_INFINITY;
     }
   }
@@ -122,7 +122,7 @@ async function verifyWithin(
     const decoded = codecs.audit.decode(value);
     if (decoded.ok && decoded.value.kind === 'entry') cut = Math.max(cut, cutBefore(ports, decoded.value) ?? 0);
     if (decoded.ok && decoded.value.kind === 'seal') {
-      const seal = told('topic', decoded.value.seal);
+      const seal = register('topic', decoded.value.seal);
       missed.delete(seal.name);
       const fault = faultOf(seal, offset);
       if (fault) return fault;

@@ -113,12 +113,12 @@ export function startCaller(ports: CallerPorts): Caller {
     callable(lanes.partnerIn(lane)) ? paces.limitsOf(lane, scheduler.openCalls()) : null;
 
   const isLate = ({ deadline }: DueTask): boolean => deadline !== null && deadline <= clock.now();
-  const needsNoCall = (one: AskTask): boolean => one.asking.verdict !== null || isLate(one.task);
+  const needsNoCall = (task: AskTask): boolean => task.asking.verdict !== null || isLate(task.task);
 
   /** Accepts due tasks: settles those that need no call, and queues the rest. */
   function takeUp(due: readonly AskTask[]): readonly Added[] {
-    const settled = due.filter(needsNoCall).map((one) => verdicts.take(one));
-    return [...settled, ...scheduler.enter(due.filter((one) => !needsNoCall(one)))];
+    const settled = due.filter(needsNoCall).map((task) => verdicts.take(task));
+    return [...settled, ...scheduler.enter(due.filter((task) => !needsNoCall(task)))];
   }
 
   async function ask(lane: string, shared: readonly AskTask[], called: () => void): Promise<readonly AskTask[]> {
@@ -130,8 +130,8 @@ export function startCaller(ports: CallerPorts): Caller {
       called();
     });
     const due = waiting.filter(({ task }) => task.nextAt <= clock.now());
-    for (const one of due.filter(needsNoCall)) verdicts.take(one);
-    return due.filter((one) => !needsNoCall(one));
+    for (const task of due.filter(needsNoCall)) verdicts.take(task);
+    return due.filter((task) => !needsNoCall(task));
   }
 
   async function readQueue(queue: TaskQueue): Promise<void> {

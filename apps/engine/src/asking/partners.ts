@@ -66,7 +66,7 @@ const SECRETS_FRESH: Duration = 2_000;
 export function createPartners({ configuration, secrets, clock, alert, changed }: Ports) {
   const find = createIntegrationLookup(configuration);
   const { states, stateOf } = createStates();
-  const told = new Map<string, PartnerState>();
+  const reported = new Map<string, PartnerState>();
 
   function partnerState(partner: Partner): PartnerState {
     const integration = find(partner);
@@ -80,8 +80,8 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
     tell(): void {
       for (const [title, { of }] of states) {
         const state = partnerState(of);
-        if (state !== (told.get(title) ?? 'called')) changed(title, state);
-        told.set(title, state);
+        if (state !== (reported.get(title) ?? 'called')) changed(title, state);
+        reported.set(title, state);
       }
     },
     find,

@@ -33,7 +33,7 @@ export function pickCall(
   if (drawn) return [drawn];
   const [oldest] = waiting;
   const together = most === 0 && oldest !== undefined && isAlone(oldest);
-  const some = together ? alone : isSomeAlone ? waiting.filter((one) => !isAlone(one)) : waiting;
+  const some = together ? alone : isSomeAlone ? waiting.filter((task) => !isAlone(task)) : waiting;
   const shares = attributionOf(integration).kind !== 'none';
   let count = 0;
   let ids = 0;

@@ -22,15 +22,15 @@ export function createVerdicts({ verdicts, underWay, isAsked, hasRoom }: Verdict
 
   return {
     /** Publishes the result of a trigger, or parks it as too late without one. A single trigger is always accepted. */
-    take(one: AskTask): Added {
-      const { id, data } = one.task;
-      const isDecided = one.asking.verdict !== null;
+    take(askTask: AskTask): Added {
+      const { id, data } = askTask.task;
+      const isDecided = askTask.asking.verdict !== null;
       if (publishing.has(id) || (isDecided && isAsked(id))) return 'known';
       const room = budget.open();
       const fits = publishing.size < MOST && room.take(data.length * 2);
       if (!fits && publishing.size > 0) return 'full';
       publishing.add(id);
-      const done = isDecided ? publishVerdict(one, verdicts) : expireTask(one, verdicts);
+      const done = isDecided ? publishVerdict(askTask, verdicts) : expireTask(askTask, verdicts);
       underWay.begin(
         'put a verdict on the log',
         done.finally(() => {

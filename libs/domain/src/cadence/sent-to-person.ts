@@ -37,15 +37,15 @@ function written(
   entries: readonly SentEntry[],
   { book, zone, now, revision }: Pruning,
 ): SentToPerson {
-  const kept: SentEntry[] = [];
+  const counted: SentEntry[] = [];
   let keptUntil = now;
   for (const entry of entries) {
     const until = countedUntil(book.of(entry.notificationId), entry, zone);
     if (until === null || until <= now) continue;
-    kept.push(entry);
+    counted.push(entry);
     keptUntil = Math.max(keptUntil, until);
   }
-  return { workspace, person, revision, entries: newestOfEach(kept), keptUntil };
+  return { workspace, person, revision, entries: newestOfEach(counted), keptUntil };
 }
 
 /**
@@ -114,7 +114,7 @@ const ACCEPTED: ReadonlySet<DeliveryState> = new Set(['SENT', 'DELIVERED', 'BOUN
 
 /** Returns the ended attempt of this token. Null if there is none or it is running. */
 const endedAttempt = (token: string, { attempts, state, token: holder }: Delivery): Attempt | null =>
-  (state === 'SENDING' && holder === token ? undefined : attempts.find((one) => one.token === token)) ?? null;
+  (state === 'SENDING' && holder === token ? undefined : attempts.find((attempt) => attempt.token === token)) ?? null;
 
 /**
  * Returns how an ended attempt counts. An attempt in doubt counts as sent unless an operator found out that it was not.
@@ -131,7 +131,7 @@ function countOf({ result }: Attempt, { state, reason }: Delivery): 'sure' | 'do
  * message would count no more after the release.
  */
 function countOfAccepted(token: string, delivery: Delivery): 'sure' | 'gone' {
-  const attempt = delivery.attempts.find((one) => one.token === token);
+  const attempt = delivery.attempts.find((each) => each.token === token);
   return attempt && countOf(attempt, delivery) !== 'gone' ? 'sure' : 'gone';
 }
 

@@ -235,7 +235,7 @@ export const addressesOf = (written: Addresses): Addresses =>
     return text === null ? null : addressOrText(kind, text);
   });
 
-export const isAddressKind = (word: string | null): word is AddressKind => ADDRESS_KINDS.some((kind) => kind === word);
+export const isAddressKind = (text: string | null): text is AddressKind => ADDRESS_KINDS.some((kind) => kind === text);
 
 /** Returns the first address of a person in order of preference, or null if there is none. */
 export function firstAddress(to: Addresses): string | null {

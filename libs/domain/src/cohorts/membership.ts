@@ -138,17 +138,18 @@ export function applyCohortMessage(
   let isWholeList = true;
   const changes: MembershipChange[] = [];
   for (const [at, user] of message.userIds.entries()) {
-    const said = typeof message.time === 'object' && message.time ? orderOf(message.time[at] ?? null, record) : order;
+    const memberOrder =
+      typeof message.time === 'object' && message.time ? orderOf(message.time[at] ?? null, record) : order;
     const known = members.get(user) ?? memberOf(user);
-    const isOld = cohort.replacedAt !== null && isBefore(said, cohort.replacedAt);
-    if (isOld || (known && isBefore(said, heardOf(rolls, known)))) {
+    const isOld = cohort.replacedAt !== null && isBefore(memberOrder, cohort.replacedAt);
+    if (isOld || (known && isBefore(memberOrder, heardOf(rolls, known)))) {
       isWholeList = false;
       continue;
     }
     const inside = message.action !== 'remove';
     const was = known?.inside ?? false;
-    const since = inside ? ((was ? known?.since : null) ?? said.time) : null;
-    members.set(user, { user, inside, since, newest: said, offset: record.offset });
+    const since = inside ? ((was ? known?.since : null) ?? memberOrder.time) : null;
+    members.set(user, { user, inside, since, newest: memberOrder, offset: record.offset });
     if (was === inside) continue;
     const silent = firstSync || (firstReplacement && known === undefined);
     changes.push({ user, kind: inside ? 'entered' : 'left', firstSync: silent });
@@ -158,11 +159,15 @@ export function applyCohortMessage(
   const written = [...members.values()];
   const alike = namesTogether(message);
   const again = alike ? namedAgain(rolls, written, order, memberOf) : null;
-  const held = again ?? withWritten();
-  const lastList = alike && isWholeList ? lastListOf(held, record.digest, order) : null;
+  const newRolls = again ?? withWritten();
+  const lastList = alike && isWholeList ? lastListOf(newRolls, record.digest, order) : null;
   // A message without users does not change members.
-  const kept = message.userIds.length === 0 ? cohort.lastList : lastList;
-  const after = { ...turned, ...(held !== rolls && { rolls: held }), ...(kept !== undefined && { lastList: kept }) };
+  const keptList = message.userIds.length === 0 ? cohort.lastList : lastList;
+  const after = {
+    ...turned,
+    ...(newRolls !== rolls && { rolls: newRolls }),
+    ...(keptList !== undefined && { lastList: keptList }),
+  };
   return { cohort: after, members: again ? [] : written, changes, settle };
 
   function withWritten(): Rolls {
@@ -235,7 +240,7 @@ function orderOf(time: Instant | readonly Instant[] | null, { at, offset }: Coho
 /** Returns the order of a session's first message. A message with its own time does not use it. */
 function sessionOrder(cohort: Cohort, { action, session, time }: CohortMessage): Order | undefined {
   if (session === null || (time !== null && action !== 'replace')) return undefined;
-  return cohort.sessions.find((one) => one.session === session)?.order;
+  return cohort.sessions.find((known) => known.session === session)?.order;
 }
 
 function begun(before: Cohort | null, record: CohortRecord): Cohort {
@@ -289,13 +294,13 @@ function isFirstSync({ first }: Cohort, { message: { page, session }, at }: Coho
 
 /** A late message may have an outdated name. */
 const nameOf = ({ name, sessions }: Cohort, message: CohortMessage, order: Order): string | null =>
-  sessions.some((one) => isBefore(order, one.order)) ? (name ?? message.name) : (message.name ?? name);
+  sessions.some((known) => isBefore(order, known.order)) ? (name ?? message.name) : (message.name ?? name);
 
 function remembered(cohort: Cohort, message: CohortMessage, order: Order): Cohort {
   const { session, userIds, page } = message;
   // Empty differences are frequent and would displace the sessions that matter.
   if (userIds.length === 0 && message.action !== 'replace' && (page?.of ?? 1) === 1) return cohort;
-  if (session === null || cohort.sessions.some((one) => one.session === session)) return cohort;
+  if (session === null || cohort.sessions.some((known) => known.session === session)) return cohort;
   return { ...cohort, sessions: [...cohort.sessions, { session, order }].slice(-REMEMBERED_SESSIONS) };
 }
 

@@ -56,28 +56,28 @@ const NAME_OF_ALL = '';
 export const nameOfTarget = (target: ConsentTarget): string => (target.kind === 'all' ? NAME_OF_ALL : target.name);
 
 /** Returns the key of a target and channel. The newest choice per key counts. */
-const placeOf = ({ target, channel }: Pick<ConsentEntry, 'target' | 'channel'>): string =>
+const scopeOf = ({ target, channel }: Pick<ConsentEntry, 'target' | 'channel'>): string =>
   JSON.stringify([target.kind, nameOfTarget(target), channel]);
 
 /**
  * Total order, so that all processes agree: the later choice is newer; at equal times an opt-out is, then the greater
  * id.
  */
-function isNewer(one: ConsentEntry, than: ConsentEntry): boolean {
-  if (one.at !== than.at) return one.at > than.at;
-  if (one.optedOut !== than.optedOut) return one.optedOut;
-  return one.id > than.id;
+function isNewer(entry: ConsentEntry, other: ConsentEntry): boolean {
+  if (entry.at !== other.at) return entry.at > other.at;
+  if (entry.optedOut !== other.optedOut) return entry.optedOut;
+  return entry.id > other.id;
 }
 
 /** Returns the newest choice per target and channel, in an order independent of the input order. */
-function newest(words: readonly ConsentEntry[]): readonly ConsentEntry[] {
-  const kept = new Map<string, ConsentEntry>();
-  for (const word of words) {
-    const place = placeOf(word);
-    const held = kept.get(place);
-    if (!held || isNewer(word, held)) kept.set(place, word);
+function newest(entries: readonly ConsentEntry[]): readonly ConsentEntry[] {
+  const byScope = new Map<string, ConsentEntry>();
+  for (const entry of entries) {
+    const scope = scopeOf(entry);
+    const known = byScope.get(scope);
+    if (!known || isNewer(entry, known)) byScope.set(scope, entry);
   }
-  return [...kept].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, word]) => word);
+  return [...byScope].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
 }
 
 const nothingOf = ({ workspace, person }: Person): Consents => ({
@@ -101,35 +101,35 @@ export function decide(
   decisions: readonly Decision[],
   { now, derive }: { readonly now: Instant; readonly derive: DeriveId },
 ): Consents | undefined {
-  const held = before ?? nothingOf(person);
-  const standing = new Map(held.words.map((word) => [placeOf(word), word]));
-  const next = held.words.reduce((latest, word) => Math.max(latest, word.at + 1), now);
+  const consents = before ?? nothingOf(person);
+  const newestByScope = new Map(consents.words.map((entry) => [scopeOf(entry), entry]));
+  const next = consents.words.reduce((latest, entry) => Math.max(latest, entry.at + 1), now);
   const made = decisions
-    .filter((decision) => decision.optedOut || standing.has(placeOf(decision)))
+    .filter((decision) => decision.optedOut || newestByScope.has(scopeOf(decision)))
     .map((decision): ConsentEntry => {
       const { target, channel, optedOut, way, by, at = next } = decision;
       const facts = [target.kind, nameOfTarget(target), channel ?? '', String(optedOut), String(at)];
-      const id = derive('consent', held.workspace, held.person, ...facts);
-      const { workspace, person: name } = held;
+      const id = derive('consent', consents.workspace, consents.person, ...facts);
+      const { workspace, person: name } = consents;
       return { id, workspace, person: name, target, channel, optedOut, way, ...(by !== undefined && { by }), at };
     })
-    .filter((word) => {
-      const known = standing.get(placeOf(word));
-      return known === undefined || isNewer(word, known);
+    .filter((entry) => {
+      const earlier = newestByScope.get(scopeOf(entry));
+      return earlier === undefined || isNewer(entry, earlier);
     });
   if (made.length === 0) return undefined;
   // A choice that is repeated before it is on the log is stored once, so repeated clicks do not fill the document.
   const repeated = new Set(
-    made.flatMap((word) => {
-      const same = standing.get(placeOf(word));
-      return same?.optedOut === word.optedOut ? [same.id] : [];
+    made.flatMap((entry) => {
+      const same = newestByScope.get(scopeOf(entry));
+      return same?.optedOut === entry.optedOut ? [same.id] : [];
     }),
   );
   return {
-    ...held,
-    version: held.version + 1,
-    words: newest([...held.words, ...made]),
-    unpublished: [...held.unpublished.filter(({ id }) => !repeated.has(id)), ...made],
+    ...consents,
+    version: consents.version + 1,
+    words: newest([...consents.words, ...made]),
+    unpublished: [...consents.unpublished.filter(({ id }) => !repeated.has(id)), ...made],
     updatedAt: now,
   };
 }
@@ -141,17 +141,17 @@ export function decide(
 export function fold(
   before: Consents | null,
   person: Person,
-  words: readonly ConsentEntry[],
+  entries: readonly ConsentEntry[],
   now: Instant,
 ): Consents | undefined {
-  const held = before ?? nothingOf(person);
-  const known = new Map(held.words.map((word) => [placeOf(word), word]));
-  const news = newest(words).filter((word) => {
-    const standing = known.get(placeOf(word));
-    return standing === undefined || isNewer(word, standing);
+  const consents = before ?? nothingOf(person);
+  const newestByScope = new Map(consents.words.map((entry) => [scopeOf(entry), entry]));
+  const news = newest(entries).filter((entry) => {
+    const earlier = newestByScope.get(scopeOf(entry));
+    return earlier === undefined || isNewer(entry, earlier);
   });
   if (news.length === 0) return undefined;
-  return { ...held, version: held.version + 1, words: newest([...held.words, ...news]), updatedAt: now };
+  return { ...consents, version: consents.version + 1, words: newest([...consents.words, ...news]), updatedAt: now };
 }
 
 /**
@@ -161,12 +161,12 @@ export function fold(
 export function takeOver(before: Consents | null, other: Consents): Consents | undefined {
   const next = fold(before, other, other.words, other.updatedAt);
   if (!next) return undefined;
-  const held = new Set([...(before?.words ?? []), ...next.unpublished].map(({ id }) => id));
+  const onLog = new Set([...(before?.words ?? []), ...next.unpublished].map(({ id }) => id));
   const { hash = other.hash } = next;
   return {
     ...next,
     ...(hash !== undefined && { hash }),
-    unpublished: [...next.unpublished, ...next.words.filter(({ id }) => !held.has(id))],
+    unpublished: [...next.unpublished, ...next.words.filter(({ id }) => !onLog.has(id))],
   };
 }
 
@@ -182,8 +182,8 @@ export function changedWords(
   before: Pick<Consents, 'words'> | null,
   after: Pick<Consents, 'words'>,
 ): readonly ConsentEntry[] {
-  const stopped = new Map((before?.words ?? []).map((word) => [placeOf(word), word.optedOut]));
-  return after.words.filter((word) => (stopped.get(placeOf(word)) ?? false) !== word.optedOut);
+  const stopped = new Map((before?.words ?? []).map((entry) => [scopeOf(entry), entry.optedOut]));
+  return after.words.filter((entry) => (stopped.get(scopeOf(entry)) ?? false) !== entry.optedOut);
 }
 
 /** Properties of a message that opt-outs can refer to. */
@@ -207,11 +207,11 @@ export function optOutFor(
   for (const [kind, name] of wanted) {
     for (const { words } of documents) {
       const found = words.find(
-        (word) =>
-          word.optedOut &&
-          word.target.kind === kind &&
-          nameOfTarget(word.target) === name &&
-          (word.channel === null || word.channel === channel),
+        (entry) =>
+          entry.optedOut &&
+          entry.target.kind === kind &&
+          nameOfTarget(entry.target) === name &&
+          (entry.channel === null || entry.channel === channel),
       );
       if (found) return found;
     }

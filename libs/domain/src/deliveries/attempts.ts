@@ -133,7 +133,7 @@ function settleHeld(recorded: Delivery, settling: Settling, moment: Moment): Del
  * does not apply to this one.
  */
 function acceptedMove(recorded: Delivery, token: string, detail: string): Move {
-  const attempt = recorded.attempts.findIndex((one) => one.token === token) + 1;
+  const attempt = recorded.attempts.findIndex((each) => each.token === token) + 1;
   const reported = reportedMove(recorded, attempt);
   return reported === null || reported.state === 'SENT' ? { state: 'SENT', reason: 'accepted', detail } : reported;
 }
@@ -146,10 +146,10 @@ function settleAgain(recorded: Delivery, settling: Settling, detail: string, mom
   const attemptsUsed = recorded.attemptsUsed - (free ? 1 : 0);
   const ended = { token: null, leaseUntil: null, attemptsUsed };
   if (attemptsUsed >= settings.retry.attempts) {
-    const words = `${settings.retry.attempts} attempts used; the last: ${detail}`;
+    const usedText = `${settings.retry.attempts} attempts used; the last: ${detail}`;
     return moveTo(
       recorded,
-      { state: 'FAILED', reason: 'attempts_used_up', detail: words },
+      { state: 'FAILED', reason: 'attempts_used_up', detail: usedText },
       { ...ended, nextAt: null },
       moment,
     );
@@ -189,8 +189,8 @@ export function doubt(
   }
   if (settings.inDoubt === 'resend' && !usedUp) {
     const nextAt = Math.min(moment.now + settings.retry.first, before.notAfter + 1);
-    const words = `${detail}; sent again because the notification sets in_doubt: resend`;
-    const move = { state: 'WAITING', reason: 'in_doubt_resend', detail: words } as const;
+    const resentText = `${detail}; sent again because the notification sets in_doubt: resend`;
+    const move = { state: 'WAITING', reason: 'in_doubt_resend', detail: resentText } as const;
     return moveTo(before, move, { ...doubted, token: null, nextAt, tried: [] }, moment);
   }
   return moveTo(before, { state: 'IN_DOUBT', reason, detail }, doubted, moment);

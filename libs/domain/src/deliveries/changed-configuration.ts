@@ -83,7 +83,7 @@ function changed(was: Resource<'notification'>, is: Resource<'notification'> | u
   });
   const left = active(is);
   return {
-    withdraws: [...active(was)].some((one) => !left.has(one)),
+    withdraws: [...active(was)].some((sender) => !left.has(sender)),
     quiet: differ(sleeps(was), sleeps(is)),
     limits: differ(meets(was), meets(is)),
   };

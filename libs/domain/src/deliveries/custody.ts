@@ -126,9 +126,9 @@ export function decideCustody(
   const judged = rememberIntent(holder.judged, intent.id);
   if (givesSlotAway(holder, digest)) {
     const { state } = holder.state === 'DIGESTED' && digest ? digest : holder;
-    const { collected: _left, digestedIn: _in, ...held } = holder;
+    const { collected: _left, digestedIn: _in, ...rest } = holder;
     const fresh = {
-      ...held,
+      ...rest,
       slot: intent.slot,
       intent,
       intentPosition,

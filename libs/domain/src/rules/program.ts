@@ -147,8 +147,8 @@ function readLookup(read: Read, recipients: LookupRecipients): Own<LookupRule> |
 
 /** `event_id` and `trigger_id` as the whole expression are reserved words (docs/unique-id.md). */
 function readUniqueId(read: Read, source: string | undefined, place: ExpressionPlace): CompiledRule['uniqueId'] {
-  const word = source?.trim();
-  if (word === 'event_id' || word === 'trigger_id') return word;
+  const constant = source?.trim();
+  if (constant === 'event_id' || constant === 'trigger_id') return constant;
   return read('recipients.unique_id', source, place);
 }
 

@@ -61,11 +61,11 @@ export const beyondBudget = (index: number, all: number): Dropped => ({
 
 /** Returns why `where` excludes a recipient. Null if it includes the recipient. */
 export function refusedBy(where: Expression | null, bindings: Bindings, budget: StepBudget): Refused | null {
-  const kept = where?.evaluate(bindings, budget);
-  if (!kept) return null;
-  if (!kept.ok) return ruleError('where', kept);
-  if (kept.value === false) return { ok: false, reason: 'where_false', detail: where?.source ?? '' };
-  return kept.value === true ? null : { ok: false, reason: 'rule_error', detail: 'where is not true or false' };
+  const result = where?.evaluate(bindings, budget);
+  if (!result) return null;
+  if (!result.ok) return ruleError('where', result);
+  if (result.value === false) return { ok: false, reason: 'where_false', detail: where?.source ?? '' };
+  return result.value === true ? null : { ok: false, reason: 'rule_error', detail: 'where is not true or false' };
 }
 
 /** Returns the recipient, or a refusal if its data is too large for a record of the log. */

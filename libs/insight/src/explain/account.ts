@@ -86,13 +86,13 @@ export function accountOfSilence(row: EventRow, rule: string, judged: TraceStep,
     return concluded(row, rule, null, { known: [...before, gate('condition', 'stopped', judged.text, facts)] });
   }
   const fired = gate('condition', 'passed', judged.text, facts);
-  const asked = steps.filter((one) => one.step === 'lookup');
-  const isOpen = asked.length > 0 && asked.every((one) => one.state !== 'recorded');
+  const lookups = steps.filter((each) => each.step === 'lookup');
+  const isOpen = lookups.length > 0 && lookups.every((lookup) => lookup.state !== 'recorded');
   const recipient = isOpen
-    ? gate('recipient', 'waiting', asked.at(-1)?.text ?? '', { ...facts, lines: [] })
+    ? gate('recipient', 'waiting', lookups.at(-1)?.text ?? '', { ...facts, lines: [] })
     : gate('recipient', 'stopped', `${judged.text}, none with this name`, {
         ...facts,
-        lines: [...judged.lines, ...asked.flatMap(({ lines }) => lines)],
+        lines: [...judged.lines, ...lookups.flatMap(({ lines }) => lines)],
       });
   return concluded(row, rule, null, { known: [...before, fired, recipient] });
 }

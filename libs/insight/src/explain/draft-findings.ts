@@ -40,11 +40,11 @@ export type DraftOutcome = {
 /** Describes an outcome as text to follow *With the drafts:*. */
 export function describeDraftOutcome({ result, gate, text }: DraftOutcome): string {
   if (gate === null) return 'notified';
-  const place = GATE_TITLES[gate];
+  const title = GATE_TITLES[gate];
   const because = text === '' ? '' : ` (${text})`;
-  if (result === 'stopped') return `stopped at: ${place}${because}`;
+  if (result === 'stopped') return `stopped at: ${title}${because}`;
   const state = { notified: 'notified', waiting: 'waiting', in_doubt: 'in doubt', unknown: 'not known' }[result];
-  return `${state}, at: ${place}${because}`;
+  return `${state}, at: ${title}${because}`;
 }
 
 export type DraftFinding = DraftOutcome & {
@@ -126,8 +126,8 @@ async function findingsOf(
   for (const person of named) {
     const { message } = person;
     const holder = holders.get(message?.deliveryId) ?? person;
-    const place = message ? { channel: message.channel, slot: message.deliveryId } : NO_MESSAGE;
-    findings.push({ ...place, ...(await outcomeOf(person, holder, { event, rule: evaluated, question }, ports)) });
+    const slotFacts = message ? { channel: message.channel, slot: message.deliveryId } : NO_MESSAGE;
+    findings.push({ ...slotFacts, ...(await outcomeOf(person, holder, { event, rule: evaluated, question }, ports)) });
   }
   return findings;
 }
@@ -153,7 +153,7 @@ async function peopleOf(
 ): Promise<readonly NamedPerson[] | null> {
   const rule = ruleTitle(placed);
   if (outcome.kind === 'fired') {
-    const entry = book.rulesOf(configuration, event.stream).find((one) => one.ok && one.placed === placed);
+    const entry = book.rulesOf(configuration, event.stream).find((each) => each.ok && each.placed === placed);
     const items = entry?.ok ? listItems(entry.rule, bindingsOf(event)) : undefined;
     return namedPeople({ ...outcome, rule, intents, itemAt: (at) => items?.[at] }, ports.ids);
   }

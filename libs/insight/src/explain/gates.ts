@@ -132,7 +132,7 @@ const OF_SOME_RULES: ReadonlySet<GateName> = new Set(['unless', 'deadline']);
 
 /** Returns all gates in order: the known ones, and the rest as not reached. `own`: optional gates of this rule. */
 export const allGates = (known: readonly Gate[], own: readonly GateName[] = []): readonly Gate[] => {
-  const byName = new Map(known.map((one) => [one.gate, one]));
+  const byName = new Map(known.map((each) => [each.gate, each]));
   const isShown = (name: GateName): boolean => byName.has(name) || own.includes(name) || !OF_SOME_RULES.has(name);
   return GATES.filter(isShown).map((name) => byName.get(name) ?? gate(name, 'not_reached'));
 };
@@ -160,7 +160,7 @@ export function gatesOfDelivery(delivery: Delivery, intentId: string, digest: De
       at: delivery.updatedAt,
       evidence: [...evidence, { kind: 'delivery', id: digest.id }],
     });
-    const own = gatesOfDelivery(digest, digest.intent.id, null).filter((one) => one.gate !== 'schedule');
+    const own = gatesOfDelivery(digest, digest.intent.id, null).filter((each) => each.gate !== 'schedule');
     return [inDigest, ...own];
   }
   const { state, reason, detail, updatedAt } = delivery;
@@ -168,7 +168,7 @@ export function gatesOfDelivery(delivery: Delivery, intentId: string, digest: De
   const attempts = delivery.attempts.map(({ account, result }) =>
     result ? `${account}: ${result.verdict} ${result.code} ${result.detail}`.trimEnd() : `${account}: no answer known`,
   );
-  return gates.map((one) => (one.gate === 'provider' ? { ...one, lines: attempts } : one));
+  return gates.map((each) => (each.gate === 'provider' ? { ...each, lines: attempts } : each));
 }
 
 /** Reasons of deliveries before the checks of a send. */
@@ -189,21 +189,21 @@ type Move = {
 };
 
 function gatesOfMove({ state, reason, detail, at }: Move, evidence: readonly Evidence[]): readonly Gate[] {
-  const place = GATE_OF[reason];
-  const isReceipt = place === 'receipt';
+  const gateName = GATE_OF[reason];
+  const isReceipt = gateName === 'receipt';
   // The detail names the author or limit, so it needs the reason before it.
   const happened = RESULT_OF[state] === 'stopped' ? `${describeReason(reason)}: ` : '';
-  const words = detail === '' ? describeReason(reason) : `${happened}${detail}`;
-  const own = gate(place, RESULT_OF[state], words, { at, evidence });
+  const text = detail === '' ? describeReason(reason) : `${happened}${detail}`;
+  const own = gate(gateName, RESULT_OF[state], text, { at, evidence });
   const from = GATES.indexOf('duplicate');
-  const before = GATES.slice(Math.min(from, GATES.indexOf(place)), GATES.indexOf(place)).map((name) => {
+  const before = GATES.slice(Math.min(from, GATES.indexOf(gateName)), GATES.indexOf(gateName)).map((name) => {
     if (name === 'duplicate') return gate(name, 'passed', '', { evidence });
     if (UNCHECKED.has(reason)) return gate(name, 'not_reached');
     if (name === 'consent' && ADDRESS_FIRST.has(reason)) return gate(name, 'not_reached');
     return gate(name, 'passed', name === 'provider' && isReceipt ? describeReason('accepted') : '', { evidence });
   });
   const after =
-    place === 'provider' && RESULT_OF[state] === 'passed'
+    gateName === 'provider' && RESULT_OF[state] === 'passed'
       ? [gate('receipt', 'unknown', 'no receipt has arrived; many providers send none')]
       : [];
   return [...before, own, ...after];

@@ -41,8 +41,8 @@ export async function traceTrigger(
   const resolved = await runYielding(work, ports.slice);
   steps.push(answerStep(answer.lookup, answer.position, resolved.ok ? resolved.value.dropped : []));
   steps.push(...answer.superseded.map(supersededStep));
-  const place = readPosition(answer.position);
-  if (place) steps.push(...(await letterSteps(letterAt('resolve', 'carillon.lookups', place, ports), ports)));
+  const position = readPosition(answer.position);
+  if (position) steps.push(...(await letterSteps(letterAt('resolve', 'carillon.lookups', position, ports), ports)));
   if (!resolved.ok) steps.push(step('dead_letter', null, resolved.error, { id, reason: 'rule_gone' }));
   if (!resolved.ok) return { steps, intents: [], people: [] };
   const { items } = answer.lookup;
@@ -102,7 +102,7 @@ function answerStep(
   dropped: readonly Dropped[],
 ): TraceStep {
   const counted = Object.entries(problemCounts).map(([kind, count]) => `${count} ${kind.replaceAll('_', ' ')}`);
-  const text = `answer recorded: ${items.length} ${items.length === 1 ? 'person' : 'people'}${counted.map((one) => `, ${one}`).join('')}`;
+  const text = `answer recorded: ${items.length} ${items.length === 1 ? 'person' : 'people'}${counted.map((problem) => `, ${problem}`).join('')}`;
   const lines = [
     ...problems.map(({ kind, index, userId, detail }) => {
       const which = [...(index === null ? [] : [`item ${index}`]), ...(userId === null ? [] : [`user id ${userId}`])];
@@ -128,9 +128,9 @@ export async function readAnswer(
   { claims, log, codecs }: Pick<LookupTracePorts, 'claims' | 'codecs' | 'log'>,
 ): Promise<CountingAnswer | null> {
   const claim = await claims.get(triggerId);
-  const place = claim && readPosition(claim.position);
-  if (!claim || place?.topic !== 'carillon.lookups') return null;
-  const [record] = await log.read(place.topic, place.partition, place.offset, 1);
-  const read = record?.offset === place.offset ? codecs.lookup.decode(record.value) : undefined;
+  const position = claim && readPosition(claim.position);
+  if (!claim || position?.topic !== 'carillon.lookups') return null;
+  const [record] = await log.read(position.topic, position.partition, position.offset, 1);
+  const read = record?.offset === position.offset ? codecs.lookup.decode(record.value) : undefined;
   return read?.ok ? { lookup: read.value, ...claim } : null;
 }

@@ -66,7 +66,7 @@ type Naming = {
 /** Returns all recipients of a fired rule, including dropped ones, in the order of its list. */
 export function namedPeople({ rule, recipients, dropped, intents, itemAt }: Naming, ids: Ids): readonly NamedPerson[] {
   const named: NamedPerson[] = [];
-  const drops = new Map(dropped.map((one) => [one.index, one]));
+  const drops = new Map(dropped.map((drop) => [drop.index, drop]));
   const textAt = (index: number): string | null => {
     const item = itemAt(index);
     return item === undefined ? null : itemText(item);
@@ -187,8 +187,8 @@ export function isAbout({ recipient, dropped, item }: NamedPerson, searched: Sea
   if (dropped) return item !== null && isIn(item, searched);
   const { forms, isWhole } = searched;
   return [address ?? '', person, uniqueId]
-    .map((one) => one.toLowerCase())
-    .some((one) => forms.some((form) => (isWhole ? one === form : one.startsWith(form))));
+    .map((name) => name.toLowerCase())
+    .some((name) => forms.some((form) => (isWhole ? name === form : name.startsWith(form))));
 }
 
 /** Returns true if a JSON text contains the searched text: anywhere, or as one whole value. */

@@ -164,12 +164,12 @@ const DECISION_GONE = 'did not fire, or the decision is no longer kept';
 /** Returns the trace step of a decision, at the watermark at which the rule decided. */
 function decisionStep(decision: Decision, { id }: SourceEvent, more: Partial<TraceStep>): TraceStep {
   const { at, eventId, waited } = decision;
-  const words = decisionWords(decision).join('; ');
-  if (eventId !== id) return step('rule', at, `${words}, by event ${eventId}`, more);
+  const text = decisionWords(decision).join('; ');
+  if (eventId !== id) return step('rule', at, `${text}, by event ${eventId}`, more);
   return step(
     'rule',
     at,
-    waited === undefined || waited === id ? words : `${words}; it waited for event ${waited}`,
+    waited === undefined || waited === id ? text : `${text}; it waited for event ${waited}`,
     more,
   );
 }

@@ -31,7 +31,7 @@ export async function traceRule(
   ports: TracePorts,
 ): Promise<RuleStory> {
   const { outcome, placed, triggers } = evaluated;
-  const found = ports.book.rulesOf(configuration, event.stream).find((one) => one.ok && one.placed === placed);
+  const found = ports.book.rulesOf(configuration, event.stream).find((each) => each.ok && each.placed === placed);
   const rule = found?.ok ? found.rule : null;
   const bindings = bindingsOf(event);
   if (ports.slice.isExpired()) await ports.slice.yield();

@@ -61,7 +61,7 @@ function gateOfNothing(nothing: RuleOutcome, { lines }: RememberedRule, { change
 }
 
 function gatesOfLast(last: Decision, remembered: RememberedRule, event: SourceEvent, at: Instant): readonly Gate[] {
-  const words = decisionWords(last).join('; ');
+  const decisionText = decisionWords(last).join('; ');
   const earlier = remembered.decisions.slice(0, -1).flatMap(decisionWords);
   const stop = (
     name: GateName,
@@ -73,17 +73,17 @@ function gatesOfLast(last: Decision, remembered: RememberedRule, event: SourceEv
     return [...passedBefore(name, remembered, at), stopped];
   };
   if (last.eventId !== event.id) {
-    return stop('unless', `${words}, by event ${last.eventId}`, [{ kind: 'event', id: last.eventId }]);
+    return stop('unless', `${decisionText}, by event ${last.eventId}`, [{ kind: 'event', id: last.eventId }]);
   }
   if (isFiring(last)) {
-    return stop('recipient', `${words}, but no recipient has this name`);
+    return stop('recipient', `${decisionText}, but no recipient has this name`);
   }
   const isAtDeadline = last.record !== event.position.offset;
   const name = gateOfDecision(last);
   if (name === null) return stop('deadline', 'the result of the wait is no longer kept, and there is no message');
   // At the deadline, a failure outside every form of the rule comes from choosing the recipients.
-  if (name === 'condition' && last.form === null && isAtDeadline) return stop('recipient', words);
-  return stop(name, words);
+  if (name === 'condition' && last.form === null && isAtDeadline) return stop('recipient', decisionText);
+  return stop(name, decisionText);
 }
 
 /** Returns the gates that the event passed before the given one. */

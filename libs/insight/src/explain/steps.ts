@@ -95,8 +95,8 @@ const personOf = (intentId: string | null, { intent }: Delivery): string | null 
 function digestSteps({ id, intent, createdAt }: Delivery): TraceStep[] {
   if (!intent.digest) return [];
   const items = intent.digest.items.map(({ deliveryId }) => deliveryId);
-  const words = `a digest of ${items.length === 1 ? 'one item' : `${items.length} items`}: ${items.join(', ')}`;
-  return [step('delivery', createdAt, words, { id, person: intent.person })];
+  const text = `a digest of ${items.length === 1 ? 'one item' : `${items.length} items`}: ${items.join(', ')}`;
+  return [step('delivery', createdAt, text, { id, person: intent.person })];
 }
 
 /** Returns the intent that held the slot at this time, because an attempt belongs to the holder of its time. */
@@ -129,6 +129,6 @@ export const byTime = (a: TraceStep, b: TraceStep): number =>
 /** Sorts steps by time. A step without a time stays after its predecessor. */
 export function inOrder(steps: readonly TraceStep[]): readonly TraceStep[] {
   let time = 0;
-  const timed = steps.map((one) => ({ one, time: (time = one.at ?? time) }));
-  return timed.toSorted((a, b) => a.time - b.time).map(({ one }) => one);
+  const timed = steps.map((each) => ({ each, time: (time = each.at ?? time) }));
+  return timed.toSorted((a, b) => a.time - b.time).map(({ each }) => each);
 }

@@ -70,10 +70,10 @@ export async function traceEvent(
 ): Promise<Trace | null> {
   const rows = await ports.readModels.event(id);
   if (rows.length === 0) return null;
-  const told: RowStory[] = [];
-  for (const [index, row] of rows.entries()) told.push(await traceRow(row, index, ports));
-  const steps = [...told.flatMap((one) => one.steps), ...(await sentSteps(id, ports))];
-  const everybody = told.flatMap((one) => one.people);
+  const stories: RowStory[] = [];
+  for (const [index, row] of rows.entries()) stories.push(await traceRow(row, index, ports));
+  const steps = [...stories.flatMap((story) => story.steps), ...(await sentSteps(id, ports))];
+  const everybody = stories.flatMap((story) => story.people);
   if (everybody.length <= 1) {
     const letters = await ports.readModels.duplicatesOfEvent(id);
     for (const row of letters) {
@@ -92,7 +92,8 @@ async function pageOfPeople(
 ): Promise<PeoplePage> {
   const searched = to === undefined ? null : searchFor(to, isWhole);
   const wanted = everybody.filter(
-    (one) => (searched === null || isAbout(one, searched)) && (person === undefined || one.recipient.person === person),
+    (named) =>
+      (searched === null || isAbout(named, searched)) && (person === undefined || named.recipient.person === person),
   );
   const until = Math.min(wanted.length, from + limit);
   const items: PersonStory[] = [];
@@ -100,7 +101,7 @@ async function pageOfPeople(
   const last = from === 0 ? wanted.length : until;
   for (let at = from; at < last; at += READ_BATCH_SIZE) {
     const some = wanted.slice(at, Math.min(last, at + READ_BATCH_SIZE));
-    for (const story of await Promise.all(some.map((one) => personStory(one, ledger)))) {
+    for (const story of await Promise.all(some.map((named) => personStory(named, ledger)))) {
       if (items.length < until - from) items.push(story);
       tally.add(story);
     }
@@ -119,20 +120,20 @@ export async function traceDelivery(id: string, ports: TracePorts): Promise<Trac
       reason: 'duplicate',
     }),
   );
-  const asked = await traceAnswer(delivery.intent.triggerId, ports);
+  const answer = await traceAnswer(delivery.intent.triggerId, ports);
   const digest = await stepsOfDigest(delivery, ports);
-  const told = [...deliverySteps(delivery), ...digest, ...duplicates].toSorted(byTime);
+  const timeline = [...deliverySteps(delivery), ...digest, ...duplicates].toSorted(byTime);
   const { test, traceparent } = delivery.intent;
   // Without the configuration only the language is missing from the story.
   const pinned = await ports.configuration.at(delivery.intent.configNumber).catch(() => null);
   if (test) {
-    const steps = inOrder([testStep(delivery, test, pinned), ...told]);
+    const steps = inOrder([testStep(delivery, test, pinned), ...timeline]);
     return { kind: 'delivery', id, traceId: traceIdOf(traceparent), steps, people: null };
   }
   const published = ports.configuration.current();
   const origin = originSteps(delivery, { pinned, published, ...(await waitOfDelivery(delivery, ports)) });
   // A slot that was taken over has earlier steps than its event.
-  const steps = inOrder([origin.event, ...origin.wait, origin.trigger, ...asked, origin.intent, ...told]);
+  const steps = inOrder([origin.event, ...origin.wait, origin.trigger, ...answer, origin.intent, ...timeline]);
   return { kind: 'delivery', id, traceId: traceIdOf(delivery.intent.traceparent), steps, people: null };
 }
 
@@ -193,10 +194,10 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   steps.push(step('evaluation', row.at, `evaluated with configuration ${configNumber}: ${counts}`, { configNumber }));
   const people: NamedPerson[] = [];
   const messages: { readonly at: number; readonly intent: Intent }[] = [];
-  const tell = (told: RuleStory): void => {
-    steps.push(...told.steps);
-    people.push(...told.people);
-    if (people.length <= 1) messages.push(...told.intents.map((intent) => ({ at: steps.length, intent })));
+  const tell = (story: RuleStory): void => {
+    steps.push(...story.steps);
+    people.push(...story.people);
+    if (people.length <= 1) messages.push(...story.intents.map((intent) => ({ at: steps.length, intent })));
   };
   for (const evaluated of evaluatedRules) tell(await traceRule(evaluated, event, row, configuration, ports));
   for (const story of stories) tell(story);
@@ -212,8 +213,8 @@ function countWords(evaluatedRules: readonly EvaluatedRule[], stories: readonly 
   const count = evaluatedRules.length + stories.length;
   if (count === 0) return 'no rule listens on this stream';
   const fired = evaluatedRules.filter(({ outcome }) => outcome.kind === 'fired' || outcome.kind === 'asks').length;
-  const kept = stories.length === 0 ? '' : `, ${stories.length} decided by the state of the entity`;
-  return `${count} ${count === 1 ? 'rule' : 'rules'} saw it, ${fired} fired${kept}`;
+  const decided = stories.length === 0 ? '' : `, ${stories.length} decided by the state of the entity`;
+  return `${count} ${count === 1 ? 'rule' : 'rules'} saw it, ${fired} fired${decided}`;
 }
 
 /** `firedAt`: when its rule fired. */

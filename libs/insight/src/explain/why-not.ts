@@ -61,12 +61,12 @@ export async function whyNot(query: WhyNotQuery, ports: TracePorts): Promise<Why
   const { workspace, since, before, eventId, cursor } = query;
   const question = questionOf(query, ports);
   const items: Account[] = [];
-  const seen = new Set<string>();
+  const keys = new Set<string>();
   let judged = 0;
   const look = async (row: EventRow): Promise<void> => {
     const key = `${row.partition}@${row.offset}`;
-    if (seen.has(key)) return;
-    seen.add(key);
+    if (keys.has(key)) return;
+    keys.add(key);
     const found = await accountsOf(row, question, ports);
     judged += 1;
     items.push(...found);
@@ -75,7 +75,7 @@ export async function whyNot(query: WhyNotQuery, ports: TracePorts): Promise<Why
   const inPlace = (rows: readonly EventRow[]): readonly EventRow[] => rows.filter((row) => row.workspace === workspace);
   if (eventId !== undefined) {
     for (const row of inPlace(await ports.readModels.event(eventId))) await look(row);
-    return { accounts: newestFirst(items), looked: seen.size, judged, deliveries: 0, reached: null, next: null };
+    return { accounts: newestFirst(items), looked: keys.size, judged, deliveries: 0, reached: null, next: null };
   }
   // Events of known deliveries come first, so that they are found however many events lie in between.
   const deliveries = cursor === undefined ? await deliveriesTo(query, ports) : [];
@@ -119,14 +119,14 @@ async function deliveriesTo(
   { ledger }: TracePorts,
 ): Promise<readonly Delivery[]> {
   const name = readRuleTitle(notification)?.notification ?? notification;
-  const place: DeliveryFilter = { workspace, notification: name, since, before };
+  const within: DeliveryFilter = { workspace, notification: name, since, before };
   const names: readonly DeliveryFilter[] = [
     { to: searchedAddresses(who), toIsWhole: true },
     { person: who },
     { uniqueId: who },
   ];
-  const pages = await Promise.all(names.map((one) => ledger.list({ ...place, ...one }, MAX_FOUND)));
-  return [...new Map(pages.flatMap(({ items }) => items).map((one) => [one.id, one])).values()];
+  const pages = await Promise.all(names.map((filter) => ledger.list({ ...within, ...filter }, MAX_FOUND)));
+  return [...new Map(pages.flatMap(({ items }) => items).map((delivery) => [delivery.id, delivery])).values()];
 }
 
 /** Parts of a question that are equal for all events. */
@@ -150,20 +150,20 @@ async function accountsOf(row: EventRow, question: Question, ports: TracePorts):
   const { searched, isWanted, drafts } = question;
   const { steps, people, event, remembered } = await traceRow(row, 0, ports);
   const rememberedRules = new Map(remembered.map((each) => [ruleTitle(each.placed), each]));
-  const named = people.filter((one) => isWanted(one.rule) && isAbout(one, searched));
+  const named = people.filter((person) => isWanted(person.rule) && isAbout(person, searched));
   const found: FoundAccount[] = [];
-  for (const one of named) {
-    const { channel, deliveryId: slot } = one.message ?? { channel: null, deliveryId: null };
-    found.push({ account: await accountOf(row, one, ports, rememberedRules.get(one.rule)), channel, slot });
+  for (const person of named) {
+    const { channel, deliveryId: slot } = person.message ?? { channel: null, deliveryId: null };
+    found.push({ account: await accountOf(row, person, ports, rememberedRules.get(person.rule)), channel, slot });
   }
   const isAboutEvent = event !== null && isIn(stringifyJson(event.body), searched);
-  const told = new Set(named.map(({ rule }) => rule));
-  const silent = steps.filter((one) => JUDGED.has(one.step) && isWanted(one.rule) && !told.has(one.rule));
+  const namedRules = new Set(named.map(({ rule }) => rule));
+  const silent = steps.filter((each) => JUDGED.has(each.step) && isWanted(each.rule) && !namedRules.has(each.rule));
   // The last step of a rule counts: for a lookup it is more specific than the firing.
-  const silentSteps = new Map(silent.map((one) => [one.rule ?? '', one]));
+  const silentSteps = new Map(silent.map((each) => [each.rule ?? '', each]));
   const silentAccount = (rule: string, step: TraceStep): Account => {
-    const kept = rememberedRules.get(rule);
-    return kept && event ? accountOfState(row, rule, event, kept) : accountOfSilence(row, rule, step, steps);
+    const state = rememberedRules.get(rule);
+    return state && event ? accountOfState(row, rule, event, state) : accountOfSilence(row, rule, step, steps);
   };
   if (isAboutEvent) {
     for (const [rule, step] of silentSteps) {
@@ -171,8 +171,8 @@ async function accountsOf(row: EventRow, question: Question, ports: TracePorts):
     }
   }
   if (!drafts || !event) return found.map(({ account }) => account);
-  const asked = { ...drafts, searched, named, isAboutEvent: isAboutEvent || named.length > 0 };
-  const findings = await draftFindings(event, asked, ports);
+  const wanted = { ...drafts, searched, named, isAboutEvent: isAboutEvent || named.length > 0 };
+  const findings = await draftFindings(event, wanted, ports);
   const published = await ports.configuration.at(row.configNumber);
   const { workspace } = row;
   const accountOfMessage = (rule: string): Account => {

@@ -46,13 +46,13 @@ export async function whyAddress(query: WhyQuery, ports: TracePorts): Promise<Wh
   const { workspace, sees = () => true, limit, cursor } = query;
   const filter = workspace === undefined ? {} : { workspace };
   const page = await ports.readModels.events(filter, limit, cursor);
-  const seen = page.items.filter((row) => sees(row.workspace));
+  const visible = page.items.filter((row) => sees(row.workspace));
   const items: WhyLine[] = [];
-  for (const row of seen) {
+  for (const row of visible) {
     items.push(...(await linesOf(row, query, ports)));
     if (ports.slice.isExpired()) await ports.slice.yield();
   }
-  return { items, looked: seen.length, next: page.next };
+  return { items, looked: visible.length, next: page.next };
 }
 
 async function linesOf(
@@ -64,13 +64,13 @@ async function linesOf(
   const { steps, people, event, remembered } = await traceRow(row, 0, ports);
   const isWanted = (rule: string | null): rule is string =>
     rule !== null && (notification === undefined || rule === notification || rule.startsWith(`${notification}.`));
-  const place = { at: row.at, workspace: row.workspace, eventId: row.id };
+  const eventFacts = { at: row.at, workspace: row.workspace, eventId: row.id };
   const lines: WhyLine[] = [];
-  for (const named of people.filter((one) => isWanted(one.rule) && isAbout(one, searched))) {
+  for (const named of people.filter((person) => isWanted(person.rule) && isAbout(person, searched))) {
     const { rule, outcome, state, reason, text, message, recipient } = await personStory(named, ports.ledger);
     const { uniqueId } = recipient;
     lines.push({
-      ...place,
+      ...eventFacts,
       rule,
       outcome,
       state,
@@ -81,13 +81,13 @@ async function linesOf(
     });
   }
   if (event === null || !isIn(stringifyJson(event.body), searched)) return lines;
-  const told = new Set(lines.map(({ rule }) => rule));
-  const silent = steps.filter((one) => JUDGED.has(one.step) && isWanted(one.rule) && !told.has(one.rule));
+  const namedRules = new Set(lines.map(({ rule }) => rule));
+  const silent = steps.filter((each) => JUDGED.has(each.step) && isWanted(each.rule) && !namedRules.has(each.rule));
   // For a rule with stored state, list only its newest decision.
   const stateful = new Set(remembered.map(({ placed }) => ruleTitle(placed)));
-  const newest = new Map(silent.map((one) => [one.rule, one]));
-  const counted = silent.filter((one) => !stateful.has(one.rule ?? '') || newest.get(one.rule) === one);
-  return [...lines, ...counted.map((one) => ({ ...place, ...notNamed(one) }))];
+  const newest = new Map(silent.map((each) => [each.rule, each]));
+  const counted = silent.filter((each) => !stateful.has(each.rule ?? '') || newest.get(each.rule) === each);
+  return [...lines, ...counted.map((each) => ({ ...eventFacts, ...notNamed(each) }))];
 }
 
 const JUDGED: ReadonlySet<TraceStep['step']> = new Set(['rule', 'trigger']);

@@ -66,10 +66,10 @@ export function createLanes<Work>({ idOf, bytesOf, ownerOf, bounds, pick = first
     return lane;
   }
 
-  function count(lane: Lane<Work>, owner: string, one: Waiting<Work>, sign: 1 | -1): void {
+  function count(lane: Lane<Work>, owner: string, entry: Waiting<Work>, sign: 1 | -1): void {
     lane.waiting += sign;
-    lane.bytes += sign * one.bytes;
-    bytes += sign * one.bytes;
+    lane.bytes += sign * entry.bytes;
+    bytes += sign * entry.bytes;
     const left = (waitingOf.get(owner) ?? 0) + sign;
     if (left > 0) waitingOf.set(owner, left);
     else waitingOf.delete(owner);
@@ -82,8 +82,8 @@ export function createLanes<Work>({ idOf, bytesOf, ownerOf, bounds, pick = first
     return bytes + size > bounds.bytes;
   }
 
-  function drop(lane: Lane<Work>, gone: readonly Work[]): void {
-    for (const work of gone) {
+  function drop(lane: Lane<Work>, lost: readonly Work[]): void {
+    for (const work of lost) {
       const id = idOf(work);
       lane.held -= known.get(id) ?? 0;
       known.delete(id);
@@ -102,14 +102,14 @@ export function createLanes<Work>({ idOf, bytesOf, ownerOf, bounds, pick = first
       const id = idOf(work);
       if (known.has(id)) return 'known';
       const lane = laneOf(name);
-      const one = { work, bytes: bytesOf(work), since };
-      if (isFull(lane, one.bytes)) return 'full';
+      const entry = { work, bytes: bytesOf(work), since };
+      if (isFull(lane, entry.bytes)) return 'full';
       const owner = ownerOf(work);
       const queue = lane.turns.get(owner);
-      if (queue) queue.push(one);
-      else lane.turns.set(owner, [one]);
-      known.set(id, one.bytes);
-      count(lane, owner, one, 1);
+      if (queue) queue.push(entry);
+      else lane.turns.set(owner, [entry]);
+      known.set(id, entry.bytes);
+      count(lane, owner, entry, 1);
       return 'taken';
     },
     /** Takes the pieces of the next call, for the owner whose turn it is. They count as running until `forget`. */
@@ -121,9 +121,9 @@ export function createLanes<Work>({ idOf, bytesOf, ownerOf, bounds, pick = first
         // Moves the owner to the end of the map, so that every other owner has its turn first.
         lane.turns.delete(owner);
         if (left.length > 0) lane.turns.set(owner, left);
-        for (const one of picked) {
-          count(lane, owner, one, -1);
-          lane.held += one.bytes;
+        for (const entry of picked) {
+          count(lane, owner, entry, -1);
+          lane.held += entry.bytes;
         }
         const call = picked.map(({ work }) => work);
         lane.underWay.add(call);
@@ -135,9 +135,9 @@ export function createLanes<Work>({ idOf, bytesOf, ownerOf, bounds, pick = first
     clear(lane: Lane<Work>): readonly string[] {
       const owners = [...lane.turns.keys()];
       for (const [owner, queue] of lane.turns) {
-        for (const one of queue) {
-          count(lane, owner, one, -1);
-          known.delete(idOf(one.work));
+        for (const entry of queue) {
+          count(lane, owner, entry, -1);
+          known.delete(idOf(entry.work));
         }
       }
       lane.turns.clear();
@@ -163,10 +163,10 @@ export function createLanes<Work>({ idOf, bytesOf, ownerOf, bounds, pick = first
 export type Lanes<Work> = ReturnType<typeof createLanes<Work>>;
 
 function without<Work>(queue: Waiting<Work>[], picked: readonly Waiting<Work>[]): Waiting<Work>[] {
-  if (picked.every((one, at) => queue[at] === one)) {
+  if (picked.every((entry, at) => queue[at] === entry)) {
     queue.splice(0, picked.length);
     return queue;
   }
   const leaving = new Set(picked);
-  return queue.filter((one) => !leaving.has(one));
+  return queue.filter((entry) => !leaving.has(entry));
 }

@@ -168,12 +168,12 @@ export function startScheduler<Work>(policy: WorkPolicy<Work>, ports: SchedulerP
   function enter(work: readonly Work[]): readonly Added[] {
     if (stopping) return work.map(() => 'full');
     const touched = new Set<Lane<Work>>();
-    const added = work.map((one) => {
-      const lane = lanes.laneOf(policy.laneOf(one));
+    const added = work.map((piece) => {
+      const lane = lanes.laneOf(policy.laneOf(piece));
       touched.add(lane);
-      return lanes.add(lane.name, one, clock.now());
+      return lanes.add(lane.name, piece, clock.now());
     });
-    for (const [at, one] of work.entries()) if (added[at] === 'full') more.add(policy.ownerOf(one));
+    for (const [at, piece] of work.entries()) if (added[at] === 'full') more.add(policy.ownerOf(piece));
     for (const lane of touched) pump(lane);
     return added;
   }

@@ -128,8 +128,8 @@ async function attempt(
     if (fallback.retryAt === null) {
       return endNow(delivery, 'FAILED', 'no_account', fallback.noAccount ?? NO_SUCH_ACCOUNT, ports);
     }
-    const words = 'no provider account can take it now';
-    return write(postpone(delivery, fallback.retryAt, words, moment(ports)), 'postponed', ports);
+    const detail = 'no provider account can take it now';
+    return write(postpone(delivery, fallback.retryAt, detail, moment(ports)), 'postponed', ports);
   }
   const checked = await recheckDigest(delivery, ports);
   if (checked === undefined) return { kind: 'stale' };
@@ -259,8 +259,8 @@ async function suppressCondemned(sending: Delivery, result: ProviderResult, port
   });
 }
 
-const holds = ({ token, state }: Delivery, held: string): boolean =>
-  token === held && (state === 'SENDING' || state === 'IN_DOUBT');
+const holds = ({ token, state }: Delivery, attemptToken: string): boolean =>
+  token === attemptToken && (state === 'SENDING' || state === 'IN_DOUBT');
 
 /**
  * Stores the provider's result and retries while the process lives, because giving up would leave a false doubt. While
@@ -279,18 +279,21 @@ async function settle(
   let known: Delivery | null = sending;
   for (let wait = 50; ; wait = Math.min(wait * 2, 2000)) {
     try {
-      const seen: Delivery | null = known ?? (await ports.ledger.get(sending.id));
+      const delivery: Delivery | null = known ?? (await ports.ledger.get(sending.id));
       known = null;
-      if (!seen) throw new Error(`delivery ${sending.id} does not exist any more`);
-      if (seen.attempts.some((one) => one.token === token && one.result !== null)) return publish(seen, ports);
+      if (!delivery) throw new Error(`delivery ${sending.id} does not exist any more`);
+      if (delivery.attempts.some((each) => each.token === token && each.result !== null))
+        return publish(delivery, ports);
       // Suppress the address before settling. After a crash between the two writes the sweeper still finds the
       // delivery; a settled delivery is never read again.
       await suppressCondemned(sending, result, ports);
       // After a stale write the delivery is read again and then has its result.
-      const moved = await transitionAndPublish(settleAttempt(seen, settling, moment(ports)), ports, { together: true });
+      const moved = await transitionAndPublish(settleAttempt(delivery, settling, moment(ports)), ports, {
+        together: true,
+      });
       if (!moved) continue;
       // Best effort, because the next message that needs the room also detects an unused reservation.
-      if (refused && holds(seen, token)) await giveBack(seen, token, ports).catch(() => undefined);
+      if (refused && holds(delivery, token)) await giveBack(delivery, token, ports).catch(() => undefined);
       return moved;
     } catch (error) {
       if (ports.stopping.aborted && wait >= 2000) throw error;

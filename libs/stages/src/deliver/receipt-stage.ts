@@ -62,16 +62,16 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   const { ledger, ids, clock, codecs } = ports;
   const moment = (): Moment => ({ now: clock.now(), derive: ids.derive });
 
-  async function apply(said: Receipt, batch: PublicationBatch): Promise<RecordFate> {
-    const id = said.attempt?.deliveryId;
+  async function apply(report: Receipt, batch: PublicationBatch): Promise<RecordFate> {
+    const id = report.attempt?.deliveryId;
     if (!id) return UNKNOWN;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const seen = await ledger.get(id);
+      const delivery = await ledger.get(id);
       // The detail is readable by people without access to messages, so words of the message are masked.
-      const receipt = seen ? { ...said, detail: wordsWithoutIntent(said.detail, seen.intent) } : said;
-      const judged = seen && applyReceipt(seen, receipt, moment());
-      if (!seen || !judged || judged.kind === 'unknown') return UNKNOWN;
-      await suppress(seen, receipt, judged);
+      const receipt = delivery ? { ...report, detail: wordsWithoutIntent(report.detail, delivery.intent) } : report;
+      const judged = delivery && applyReceipt(delivery, receipt, moment());
+      if (!delivery || !judged || judged.kind === 'unknown') return UNKNOWN;
+      await suppress(delivery, receipt, judged);
       if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
       // Alert before the write: a stored receipt counts as known, so a crash in between would lose the alert. Only the
       // code is reported, because the log must not hold the provider's text, which may quote an address.
@@ -175,7 +175,9 @@ const WISHES = 'wishes';
  * matter.
  */
 function lanesOf(read: readonly (Receipt | null)[]): (receipt: Receipt | null) => string | null {
-  const stopped = new Set(read.map((one) => (one?.suppress === 'stop' ? one.attempt?.deliveryId : undefined)));
+  const stopped = new Set(
+    read.map((receipt) => (receipt?.suppress === 'stop' ? receipt.attempt?.deliveryId : undefined)),
+  );
   return (receipt) => {
     if (!receipt) return null;
     const id = receipt.attempt?.deliveryId;

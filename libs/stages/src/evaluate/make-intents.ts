@@ -216,7 +216,7 @@ export function templateContext(
   if (names.all) return { ...own, ...event, ...variables };
   return Object.fromEntries(
     [...names.names, ...RESERVED].flatMap((name): [string, Json][] => {
-      const holder = [variables, event, own].find((one) => Object.hasOwn(one, name));
+      const holder = [variables, event, own].find((values) => Object.hasOwn(values, name));
       const value = holder?.[name];
       return value === undefined ? [] : [[name, value]];
     }),
@@ -246,8 +246,8 @@ export function namesAfterLookup(rule: CompiledRule, configuration: Configuratio
   const templates = channelsOf(body).map(([channel]) =>
     namesNeeded(configuration, placed.workspace, body, channel, book),
   );
-  const names = templates.flatMap((one) => one.names);
-  const all = templates.some((one) => one.all);
+  const names = templates.flatMap((template) => template.names);
+  const all = templates.some((template) => template.all);
   const paths = afterLookup(rule).flatMap(({ fields }) => fields.filter(({ root }) => root === 'event'));
   const tops = paths.map(({ path }) => /^[A-Za-z_]\w*/.exec(path)?.[0]);
   return {

@@ -71,10 +71,10 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage<Evaluation
       await dropFormerWorkspaces(state, ports);
       const batch = startBatch({ ...ports, slice }, state, await loadBatch(read, state, ports));
       const isOver = (): boolean => ended >= MAX_TURNS;
-      for (const one of read) {
-        if (batch.hasDue(one) && !(await batch.passDue(one, isOver))) break;
+      for (const next of read) {
+        if (batch.hasDue(next) && !(await batch.passDue(next, isOver))) break;
         // `take` returns a promise only if it has to wait. A promise for each event would cost as much as a rule.
-        const waits = batch.take(one);
+        const waits = batch.take(next);
         if (waits) await waits;
         if (isOver()) break;
         if (slice.isExpired()) await slice.yield();

@@ -30,9 +30,9 @@ const anythingMask: NonNullable<Mask> = (value, { isHidden, known }) =>
 /** Includes member names, because a record may be keyed by an address. */
 function everyText(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === 'string') return mask(value);
-  if (Array.isArray(value)) return value.map((one) => everyText(one, mask));
+  if (Array.isArray(value)) return value.map((item) => everyText(item, mask));
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [maskText(name), everyText(one, mask)]));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [maskText(name), everyText(item, mask)]));
 }
 
 const MADE = new WeakMap<z.ZodType, { mask: Mask }>();
@@ -64,7 +64,7 @@ function makeMask(schema: z.ZodType): Mask {
   if (schema instanceof z.ZodObject) return objectMask(schema);
   if (schema instanceof z.ZodArray) {
     const each = maskOf(schema.element);
-    return each && ((value, place) => (Array.isArray(value) ? value.map((one) => each(one, place)) : value));
+    return each && ((value, place) => (Array.isArray(value) ? value.map((item) => each(item, place)) : value));
   }
   if (schema instanceof z.ZodRecord) return recordMask(maskOf(schema.valueType));
   if (schema instanceof z.ZodUnion) return unionMask(schema.options as readonly z.ZodType[]);
@@ -92,7 +92,7 @@ function recordMask(each: Mask): Mask {
     if (value === null || typeof value !== 'object') return value;
     const named = (name: string): string => (place.isHidden ? maskText(name, place.known) : name);
     return Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [named(name), each ? each(one, place) : one] as const),
+      Object.entries(value).map(([name, item]) => [named(name), each ? each(item, place) : item] as const),
     );
   };
 }

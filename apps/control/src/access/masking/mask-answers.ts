@@ -14,12 +14,12 @@ export const answersOf = (request: FastifyRequest, workspaces: readonly string[]
 export function seesMasked(request: FastifyRequest): boolean {
   const principal = principalOf(request);
   const { workspace } = request.params as { readonly workspace?: string };
-  const said = request.getDecorator<readonly string[] | null>(OF);
-  if (said) return !said.every((one) => principal.may('bodies', one));
+  const workspaces = request.getDecorator<readonly string[] | null>(OF);
+  if (workspaces) return !workspaces.every((each) => principal.may('bodies', each));
   if (workspace !== undefined && workspace !== EVERY_WORKSPACE) return !principal.may('bodies', workspace);
   if (principal.may('bodies', null)) return false;
   const names = sightIfAny(request)?.names ?? [];
-  return names.length === 0 || names.some((one) => !principal.may('bodies', one));
+  return names.length === 0 || names.some((name) => !principal.may('bodies', name));
 }
 
 /**

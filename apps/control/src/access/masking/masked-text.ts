@@ -49,7 +49,10 @@ export function maskText(text: string, known: readonly string[] = []): string {
     if (text === address) return maskAddress(address);
     if (address.length > 2) masked = masked.replaceAll(new RegExp(escaped(address), 'giu'), () => maskAddress(address));
   }
-  if (masked.includes('@')) masked = masked.replaceAll(MAIL, (one) => (PLACE.test(one) ? one : maskAddress(one)));
+  if (masked.includes('@'))
+    masked = masked.replaceAll(MAIL, (address) => (PLACE.test(address) ? address : maskAddress(address)));
   if (masked.includes('+')) masked = masked.replaceAll(PHONE, maskAddress);
-  return masked.length < 40 ? masked : masked.replaceAll(TOKEN, (one) => (isRandom(one) ? maskAddress(one) : one));
+  return masked.length < 40
+    ? masked
+    : masked.replaceAll(TOKEN, (token) => (isRandom(token) ? maskAddress(token) : token));
 }

@@ -104,7 +104,7 @@ export function createDirectory({ people, ids, clock }: Ports) {
   /** Returns the owners who can sign in, in order. */
   async function activeOf(owners: readonly string[]): Promise<readonly string[]> {
     const found = await Promise.all(owners.map((id) => people.find('person', id)));
-    return found.flatMap((one) => (one?.body.state === 'active' ? [one.id] : []));
+    return found.flatMap((person) => (person?.body.state === 'active' ? [person.id] : []));
   }
 
   /** Removes an owner of the deployment. Throws `wrong_state` for the last owner who can sign in. */
@@ -112,8 +112,8 @@ export function createDirectory({ people, ids, clock }: Ports) {
     const active = await activeOf((await rosterRecord()).body.owners);
     return changeRoster((roster) => {
       if (!roster.owners.includes(id)) return null;
-      const owners = roster.owners.filter((one) => one !== id);
-      if (owners.some((one) => active.includes(one))) return { ...roster, owners };
+      const owners = roster.owners.filter((owner) => owner !== id);
+      if (owners.some((owner) => active.includes(owner))) return { ...roster, owners };
       throw new CarillonError(
         'wrong_state',
         'this is the last owner of the deployment: make another person an owner first',
@@ -129,7 +129,7 @@ export function createDirectory({ people, ids, clock }: Ports) {
     await changeRoster((roster) => (roster.owners.includes(id) ? null : { ...roster, owners: [...roster.owners, id] }));
     const person = await people.find('person', id);
     if (person?.body.state === 'active') return;
-    await changeRoster((roster) => ({ ...roster, owners: roster.owners.filter((one) => one !== id) }));
+    await changeRoster((roster) => ({ ...roster, owners: roster.owners.filter((owner) => owner !== id) }));
     throw new CarillonError('wrong_state', 'this person was disabled or removed at the same time');
   }
 

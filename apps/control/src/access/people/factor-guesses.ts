@@ -24,7 +24,7 @@ export function createFactorGuesses(
     if (email === null) return false;
     const sent = await links.pending(id, 'unlock');
     if (sent && Math.abs(clock.now() - sent.body.createdAt) < MAIL_EVERY) return true;
-    const words = {
+    const mailText = {
       subject: 'Your Carillon account is locked',
       text: (
         link: string,
@@ -38,7 +38,7 @@ ${link}
 The link works once, until ${endsAt}. If you did not enter the codes, set a new password afterwards.
 `,
     };
-    const { mailed } = await links.make({ purpose: 'unlock', personId: id, email }, words);
+    const { mailed } = await links.make({ purpose: 'unlock', personId: id, email }, mailText);
     if (mailed === 'sent') return true;
     // The next sign-in tries again instead of pointing to a mail that was never sent.
     await links.drop(id, 'unlock');

@@ -91,11 +91,11 @@ export function createGuessing(
       const ofSource = { id: digestOf(JSON.stringify(['source', source])), span: SPAN, free: FREE_OF_SOURCE };
       const ofAccount = { id: digestOf(JSON.stringify(['account', account])), span: SPAN, free: FREE_OF_ACCOUNT };
       const tallies: readonly FreeTally[] = [own, ofAccount, ofSource];
-      const counts = await Promise.all(tallies.map((one) => guessesOf(store, clock, one)));
+      const counts = await Promise.all(tallies.map((tally) => guessesOf(store, clock, tally)));
       const wait = Math.max(...tallies.map(({ free }, at) => waitFor(counts[at] ?? 0, free)));
       const look = (): Promise<T | null> => check(counts[tallies.indexOf(ofSource)] ?? 0);
       const answer = await (wait === 0 ? look() : inTurn(own.id, wait, look));
-      if (answer === null) for (const one of tallies) await addGuess(store, clock, one);
+      if (answer === null) for (const tally of tallies) await addGuess(store, clock, tally);
       else await store.remove('guesses', own.id);
       return answer;
     },

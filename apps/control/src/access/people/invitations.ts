@@ -137,7 +137,7 @@ export function createInvitations(ports: Ports) {
 
 const joined = (own: readonly Membership[], more: readonly Membership[]): readonly Membership[] => [
   ...own,
-  ...more.filter(({ workspace, role }) => !own.some((one) => one.workspace === workspace && one.role === role)),
+  ...more.filter(({ workspace, role }) => !own.some((known) => known.workspace === workspace && known.role === role)),
 ];
 
 /** Limits the roles of an invitation to what its author may grant today. An author who is no longer an owner makes no owner. */

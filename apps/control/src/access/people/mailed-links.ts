@@ -39,7 +39,7 @@ export function createMailedLinks({ people, clock }: Ports, mail: PersonMail) {
       link: Omit<MailedLink, 'createdAt'>,
       { subject, text }: Words,
     ): Promise<{ readonly mailed: Mailed; readonly endsAt: Instant }> {
-      const word = newSecretToken('eml_');
+      const token = newSecretToken('eml_');
       const createdAt = clock.now();
       const endsAt = createdAt + MAILED_LINK_LASTS;
       const id = idOf(link.personId, link.purpose);
@@ -51,7 +51,7 @@ export function createMailedLinks({ people, clock }: Ports, mail: PersonMail) {
           kind: 'mailed_link',
           id,
           version,
-          key: digestOf(word),
+          key: digestOf(token),
           of: link.personId,
           endsAt,
           body,
@@ -61,14 +61,14 @@ export function createMailedLinks({ people, clock }: Ports, mail: PersonMail) {
       const letter = { id: `link-${id.slice(0, 20)}-${createdAt}`, to: link.email, subject, notAfter: endsAt };
       const mailed = await mail.sendLink({
         ...letter,
-        path: `/confirm#${word}`,
+        path: `/confirm#${token}`,
         text: (url) => text(url, formatInstant(endsAt)),
       });
       return { mailed, endsAt };
     },
     /** Throws `not_found` for an invalid token. */
-    async find(word: string): Promise<LinkRecord> {
-      const found = await people.findByKey('mailed_link', digestOf(word));
+    async find(token: string): Promise<LinkRecord> {
+      const found = await people.findByKey('mailed_link', digestOf(token));
       if (!found || !lasts(found)) throw ended();
       return found;
     },

@@ -205,4 +205,6 @@ bonita tracy sony fast 1234qwe 1225 passwor1 irish1 cheers tinman airbus peters 
 station gabrie scottie orioles jenny1 01011970 charlton saun fortuna dfkthbz rustam warlord
 `;
 
-export const MAX_USED_PASSWORDS: ReadonlySet<string> = new Set(WORDS.split(/\s+/).filter((word) => word !== ''));
+export const MAX_USED_PASSWORDS: ReadonlySet<string> = new Set(
+  WORDS.split(/\s+/).filter((password) => password !== ''),
+);

@@ -76,8 +76,8 @@ export function refuseWeak(password: string, of: { readonly email: string | null
   if ([...password].length < SHORTEST_PASSWORD) throw refuse(`take at least ${SHORTEST_PASSWORD} characters`);
   const plain = asRead(password);
   const [local = ''] = of.email === null ? [] : asRead(of.email).split('@');
-  const own = [of.email === null ? '' : asRead(of.email), local, asRead(of.name)].filter((one) => one.length > 3);
-  const rest = own.reduce((left, one) => left.replaceAll(one, ''), plain);
+  const own = [of.email === null ? '' : asRead(of.email), local, asRead(of.name)].filter((part) => part.length > 3);
+  const rest = own.reduce((left, part) => left.replaceAll(part, ''), plain);
   if (MAX_USED_PASSWORDS.has(plain))
     throw refuse('this password is one of the most used ones, which attackers try first');
   if ([...rest].length < SHORTEST_PASSWORD / 2)

@@ -40,7 +40,7 @@ export function createPlaces(bounds: { readonly atOnce: number; readonly waiting
   /** Returns the first source with the lowest measure. */
   function lowest(measure: (line: Line) => number): [string, Line] | undefined {
     let chosen: [string, Line] | undefined;
-    for (const one of sources) if (!chosen || measure(one[1]) < measure(chosen[1])) chosen = one;
+    for (const source of sources) if (!chosen || measure(source[1]) < measure(chosen[1])) chosen = source;
     return chosen;
   }
 

@@ -42,7 +42,9 @@ export const rightsOfPerson =
   (permission, workspace) =>
     isOwner ||
     (workspace !== null &&
-      memberships.some((one) => one.workspace === workspace && ROLES_WITH[permission].includes(one.role)));
+      memberships.some(
+        (membership) => membership.workspace === workspace && ROLES_WITH[permission].includes(membership.role),
+      ));
 
 export const hasExpired = ({ body }: PeopleRecord<'token'>, now: Instant): boolean =>
   body.expiresAt !== null && now >= body.expiresAt;

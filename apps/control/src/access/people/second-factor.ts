@@ -37,7 +37,7 @@ export async function secondFactor(
     const digest = recoveryDigest(code);
     if (!recoveryCodes.includes(digest)) return null;
     good = true;
-    return { ...person, recoveryCodes: recoveryCodes.filter((one) => one !== digest) };
+    return { ...person, recoveryCodes: recoveryCodes.filter((known) => known !== digest) };
   });
   return good;
 }

@@ -18,7 +18,7 @@ const LONGEST_AGENT = 200;
 type Ports = { readonly people: PeopleStore; readonly ids: Ids; readonly clock: Clock };
 
 export type NewSession = {
-  readonly word: string;
+  readonly token: string;
   readonly personId: string;
   readonly epoch: number;
   readonly way: SignInWay;
@@ -39,7 +39,7 @@ export function createSessions({ people, ids, clock }: Ports) {
   return {
     lasts,
     /** Returns the id of the session. */
-    async open({ word, personId, epoch, way, request, span = SESSION_LASTS.longest }: NewSession): Promise<string> {
+    async open({ token, personId, epoch, way, request, span = SESSION_LASTS.longest }: NewSession): Promise<string> {
       const now = clock.now();
       const id = ids.random('session');
       const agent = (request.headers['user-agent'] ?? '').slice(0, LONGEST_AGENT);
@@ -48,7 +48,7 @@ export function createSessions({ people, ids, clock }: Ports) {
         kind: 'session',
         id,
         version: 1,
-        key: digestOf(word),
+        key: digestOf(token),
         of: personId,
         endsAt: now + Math.min(span, SESSION_LASTS.longest),
         body: { personId, epoch, way, createdAt: now, usedAt: now, from },
@@ -56,8 +56,8 @@ export function createSessions({ people, ids, clock }: Ports) {
       if (done !== 'done') throw new Error('the new random id or token exists already; send the request again');
       return id;
     },
-    async find(word: string): Promise<SessionRecord | null> {
-      const found = await people.findByKey('session', digestOf(word));
+    async find(token: string): Promise<SessionRecord | null> {
+      const found = await people.findByKey('session', digestOf(token));
       return found && lasts(found) ? found : null;
     },
     /** Records a use. A session that ended meanwhile stays ended. */

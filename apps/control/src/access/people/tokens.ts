@@ -10,9 +10,9 @@ const TOUCHED_EVERY: Duration = 60_000;
 type Ports = Pick<ControlPorts, 'people' | 'clock' | 'ids'>;
 
 /** Returns the principal of a service token. Null if it is unknown, removed or expired. */
-export async function tokenPrincipal(word: string, ports: Ports): Promise<Principal | null> {
+export async function tokenPrincipal(token: string, ports: Ports): Promise<Principal | null> {
   const { people, clock } = ports;
-  const found = await people.findByKey('token', digestOf(word));
+  const found = await people.findByKey('token', digestOf(token));
   const now = clock.now();
   if (!found || hasExpired(found, now)) return null;
   const { usedAt } = found.body;

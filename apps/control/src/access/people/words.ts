@@ -8,4 +8,4 @@ export const newSecretToken = (prefix: 'svc_' | 'inv_' | 'eml_' | ''): string =>
   `${prefix}${randomBytes(32).toString('base64url')}`;
 
 /** Returns the digest under which a token is stored. */
-export const digestOf = (word: string): string => createHash('sha256').update(word).digest('base64url');
+export const digestOf = (token: string): string => createHash('sha256').update(token).digest('base64url');

@@ -42,11 +42,11 @@ export function admit(
     }
   }
   const groups = groupsIn(claims[provider.groups_claim ?? 'groups']);
-  const held = (provider.roles ?? []).filter(({ group }) => groups.has(group));
-  const memberships = held.flatMap(({ workspace, role }) =>
+  const granted = (provider.roles ?? []).filter(({ group }) => groups.has(group));
+  const memberships = granted.flatMap(({ workspace, role }) =>
     workspace !== undefined && role !== undefined && workspaces.includes(workspace) ? [{ workspace, role }] : [],
   );
-  const owner = held.some(({ deployment_owner: owns }) => owns === true);
+  const owner = granted.some(({ deployment_owner: owns }) => owns === true);
   const mayCome = domains !== undefined || owner || memberships.length > 0;
   return { name: nameIn(claims, email), email, memberships: eachOnce(memberships), owner, mayCome };
 }
@@ -54,7 +54,7 @@ export function admit(
 export const isSame = (a: Membership, b: Membership): boolean => a.workspace === b.workspace && a.role === b.role;
 
 const eachOnce = (memberships: readonly Membership[]): readonly Membership[] =>
-  memberships.filter((one, at) => memberships.findIndex((other) => isSame(one, other)) === at);
+  memberships.filter((membership, at) => memberships.findIndex((other) => isSame(membership, other)) === at);
 
 function verifiedEmail(
   provider: IdentityProviderBody,
@@ -68,7 +68,7 @@ function verifiedEmail(
 /** Returns the groups of a claim: a text or a list of texts. Other values name no group. */
 function groupsIn(claim: Json | undefined): ReadonlySet<string> {
   const found = Array.isArray(claim) ? claim.slice(0, LONGEST.groups) : [claim];
-  return new Set(found.filter((one) => typeof one === 'string'));
+  return new Set(found.filter((group) => typeof group === 'string'));
 }
 
 /** Removes control characters and limits the length, because names appear in lists, mails and logs. */

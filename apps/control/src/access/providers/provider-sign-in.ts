@@ -49,7 +49,7 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
   const rate = createRate({ what: 'sign-ins from one address', most: MAX_A_MINUTE, span: 60_000 });
 
   function providerNamed(name: string): IdentityProviderBody {
-    const found = signInOf(ports.configuration.current()).providers.find((one) => one.name === name);
+    const found = signInOf(ports.configuration.current()).providers.find((provider) => provider.name === name);
     if (!found) throw new CarillonError('not_found', 'there is no identity provider of this name');
     return found;
   }
@@ -63,10 +63,10 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
     const provider = providerNamed(name);
     rate.take(request.ip, clock.now());
     const begun = await ports.identityProviders.begin(await identityClient(provider, ports));
-    if (!begun.ok) throw told(provider, begun.error);
+    if (!begun.ok) throw refusalOf(provider, begun.error);
     const { location, proof } = begun.value;
-    const kept: Begun = { ...proof, at: clock.now(), to: pathOf(to), session };
-    const sealed = signInSealer.seal([name], JSON.stringify(kept));
+    const begunSignIn: Begun = { ...proof, at: clock.now(), to: pathOf(to), session };
+    const sealed = signInSealer.seal([name], JSON.stringify(begunSignIn));
     return { location, cookie: begunSignInCookie(request, sealed, BEGUN_LASTS / 1000) };
   }
 
@@ -116,7 +116,7 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
         query,
         wanted,
       );
-      if (!finished.ok) throw told(provider, finished.error);
+      if (!finished.ok) throw refusalOf(provider, finished.error);
       const admission = admit(provider, finished.value, workspaces());
       const { personId, sessionId, epoch } = await whoComes(begun, finished.value, admission);
       const identity = await identities.find(finished.value);
@@ -151,7 +151,7 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
 }
 export type ProviderSignIn = ReturnType<typeof createProviderSignIn>;
 
-function told({ title, name }: IdentityProviderBody, { reason, detail }: ProofFailure): CarillonError {
+function refusalOf({ title, name }: IdentityProviderBody, { reason, detail }: ProofFailure): CarillonError {
   const who = title ?? name;
   if (reason === 'unavailable') {
     return new CarillonError('provider_unavailable', `the response of ${who} cannot be read: ${detail}`, {

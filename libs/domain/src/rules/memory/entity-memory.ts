@@ -231,7 +231,7 @@ export const withSeenId = (seenIds: readonly string[], id: EventId): readonly st
 /** Returns the event as a memory keeps it, with its size. */
 export function keepEvent({ id, body, change, appendedAt, time, traceparent }: SourceEvent): KeptEvent {
   const { event: _, ...rest } = change ?? { event: body };
-  const kept = {
+  const content = {
     id,
     body,
     change: change === null ? null : (rest as Omit<Change, 'event'>),
@@ -239,7 +239,7 @@ export function keepEvent({ id, body, change, appendedAt, time, traceparent }: S
     time,
     traceparent,
   };
-  return { ...kept, bytes: new TextEncoder().encode(stringifyJson(kept)).length };
+  return { ...content, bytes: new TextEncoder().encode(stringifyJson(content)).length };
 }
 
 /** Returns a stored event as the original event. `position` may be that of any record of the partition. */

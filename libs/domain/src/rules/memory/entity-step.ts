@@ -91,11 +91,11 @@ export function* passDeadlines(
     const ruleId = ruleIdOf(placed);
     const wait = ruleMemoryOf(memory, placed)?.wait;
     if (!wait || wait.due >= watermark) continue;
-    const kept = memory.events[wait.event];
+    const stored = memory.events[wait.event];
     // If the store has lost the event, the wait is dropped. Otherwise it would be due again at every record.
-    if (!kept) changes.set(ruleId, undefined);
-    if (!kept) continue;
-    const event = restoreEvent(kept, memory.entity, { ...position, offset: wait.event });
+    if (!stored) changes.set(ruleId, undefined);
+    if (!stored) continue;
+    const event = restoreEvent(stored, memory.entity, { ...position, offset: wait.event });
     const triggerId = (): string => triggerIdOf(placed, event.id);
     const step = rule ? yield* stepAtDeadline(rule, memory, event, new StepBudget(), triggerId) : uncompiled(wait);
     changes.set(ruleId, step.memory);

@@ -70,10 +70,10 @@ export const TOTALS: RuleForm<KeptTotals> = {
 
 const keptWord = (name: string, total: KeptTotal): string => {
   if ('at' in total) return `totals.${name} keeps ${total.at.length === 1 ? '1 event' : `${total.at.length} events`}`;
-  const words = total.periods.map(
+  const periods = total.periods.map(
     ({ first, value, values = [] }) => `${value ?? values.length} in the period from ${dayWord(first)}`,
   );
-  return `totals.${name} is ${words.join(', and ')}`;
+  return `totals.${name} is ${periods.join(', and ')}`;
 };
 
 /** The number 20260131 as 2026-01-31. */
