@@ -6,14 +6,14 @@ import type { MasterKeySource } from '@carillon/ports';
 import { makeKeyFile, readKeyFile } from './key-files.ts';
 import { KEY_BYTES, masterKeyOf, type MasterKey } from './sealer.ts';
 
-/** Beside `master.key` while two count. A backup of the embedded data carries both. */
+/** File of the second master key, while there are two. A backup of the embedded data contains both files. */
 const NEXT_FILE = 'master-next.key';
 export const MASTER_FILE = 'master.key';
 
-/** The master keys that this process holds: the one that it started with, and one more while two count. */
+/** The master keys that this process holds: the one that it started with, and during a rotation a second one. */
 export type MasterKeys = {
   readonly source: MasterKeySource;
-  /** What the next start takes. */
+  /** Returns the key that the next start uses. */
   starting(): MasterKey;
   held(): readonly MasterKey[];
   /**
@@ -27,13 +27,13 @@ export type MasterKeys = {
    * change that.
    */
   settle(id: string): void;
-  /** Holds this one alone. */
+  /** Drops all keys but this one. */
   keepOnly(id: string): void;
 };
 
 const conflict = (detail: string): CarillonError => new CarillonError('conflict', detail);
 
-/** A key that came from the operator: only the operator can change what a start takes. */
+/** Keys whose first one the operator gave. Only the operator can change which key a start uses. */
 export function createGivenMasterKeys(source: 'environment' | 'command', bytes: Uint8Array): MasterKeys {
   const own = masterKeyOf(bytes);
   let held: readonly MasterKey[] = [own];
@@ -69,7 +69,7 @@ export function createGivenMasterKeys(source: 'environment' | 'command', bytes: 
 const anotherBegun =
   'keys/master-next.key holds another new master key: rotate to that one, or undo the rotation with --cancel';
 
-/** A key in a file of the data folder, made where there is none. */
+/** Keys in files of the data folder. Makes the first key if there is none. */
 export function createFileMasterKeys(folder: string): MasterKeys {
   const file = join(folder, MASTER_FILE);
   const nextFile = join(folder, NEXT_FILE);
@@ -85,7 +85,7 @@ export function createFileMasterKeys(folder: string): MasterKeys {
       if (given !== null && masterKeyOf(given).id === own.id) return own;
       if (next !== null && given !== null && masterKeyOf(given).id !== next.id) throw conflict(anotherBegun);
       if (next !== null) return next;
-      // Nothing is wrapped under a key that a kill could take away.
+      // The key is on disk before it wraps anything, because a kill could lose it otherwise.
       next = masterKeyOf(makeKeyFile(nextFile, given ?? randomBytes(KEY_BYTES)));
       syncFolder(nextFile);
       held = [own, next];

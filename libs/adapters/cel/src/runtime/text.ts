@@ -5,12 +5,12 @@ import type { Value } from './values.ts';
 import { CelError } from './values.ts';
 
 /**
- * Text in CEL counts code points; JavaScript counts UTF-16 units. Plain text, where they are the same, takes the fast
- * way.
+ * Positions of CEL count code points, those of JavaScript UTF-16 units. A text without surrogates has one unit per code point, so no
+ * position is converted.
  */
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** Admits reading a text by code points: cheap where they are units, else it has to be cut into them. */
+/** Charges the budget for reading a text by code points. Returns false if it is used up. A text with surrogates costs more, because it is split. */
 const admitsPoints = (meter: Meter, text: string): boolean =>
   meter.text(text.length) && (!SURROGATE.test(text) || meter.spend(text.length * TEXT_CUT));
 
@@ -19,7 +19,7 @@ export function textSize(meter: Meter, text: string): Value {
   return BigInt(SURROGATE.test(text) ? [...text].length : text.length);
 }
 
-/** Code points from a position counted in them; undefined where the position is outside. */
+/** Returns the index in UTF-16 units of a position in code points. Undefined if the position is outside of the text. */
 function unitAt(text: string, points: number): number | undefined {
   if (!Number.isInteger(points) || points < 0 || points > text.length) return undefined;
   if (!SURROGATE.test(text)) return points;
@@ -33,7 +33,7 @@ const pointAt = (text: string, unit: number): bigint => {
   return BigInt(SURROGATE.test(before) ? [...before].length : unit);
 };
 
-/** How many of this price the budget still pays for. What is done is bounded by it before, and not only paid for after. */
+/** Returns how many steps of this price the budget still covers. It bounds a loop before the steps are charged. */
 const affordable = (meter: Meter, price: number): number => Math.max(0, Math.floor(meter.left / price));
 
 const outside = (name: string, at: number): CelError => new CelError(`${name}: ${at} is outside the text`);
@@ -74,7 +74,7 @@ export function lastIndexOf(meter: Meter, text: string, sought: string, from: nu
   return unit === undefined ? outside('lastIndexOf', from ?? 0) : pointAt(text, text.lastIndexOf(sought, unit));
 }
 
-/** Every character, where all are ASCII: then JavaScript's own way means the same, and is a hundred times as fast. */
+/** A text of ASCII alone. JavaScript's own functions then change the same characters, a hundred times as fast. */
 const ASCII = /^[\0-\x7f]*$/;
 
 export function lowerAscii(meter: Meter, text: string): Value {
@@ -89,7 +89,7 @@ export function upperAscii(meter: Meter, text: string): Value {
   return meter.spend(text.length * TEXT_CUT) ? text.replace(/[a-z]+/g, (run) => run.toUpperCase()) : TOO_COMPLEX;
 }
 
-/** White space of Unicode: not the byte order mark, which JavaScript's trim takes too. */
+/** White space of Unicode, which `trim` removes. JavaScript's own `trim` also removes the byte order mark. */
 const SPACE = new Set(
   '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 );
@@ -120,7 +120,10 @@ function cut(meter: Meter, text: string, separator: string): readonly string[] |
   return undefined;
 }
 
-/** The characters of a text, or more than `most` of them. A character is two units at most, so twice as many units as a list may hold are too many. */
+/**
+ * Returns the characters of a text, at least `most + 1` of them if there are more. Undefined if the text is refused: a character has at most two
+ * units, so more than twice `MAX_LIST` units are too many characters.
+ */
 function pointsOf(meter: Meter, text: string, most: number): readonly string[] | undefined {
   if (!SURROGATE.test(text)) return text.split('', most + 1);
   if (text.length > MAX_LIST * 2) {
@@ -130,7 +133,7 @@ function pointsOf(meter: Meter, text: string, most: number): readonly string[] |
   return meter.spend(text.length * TEXT_CUT) ? [...text] : undefined;
 }
 
-/** A limit below zero is none; the last piece holds the rest. */
+/** Splits a text into at most `limit` pieces, of which the last has the rest. All pieces if the limit is negative. */
 export function split(meter: Meter, text: string, separator: string, limit: number): Value {
   if (limit === 0) return [];
   const pieces = cut(meter, text, separator);
@@ -139,7 +142,7 @@ export function split(meter: Meter, text: string, separator: string, limit: numb
   return [...pieces.slice(0, limit - 1), pieces.slice(limit - 1).join(separator)];
 }
 
-/** Replaces the first `limit` places, all where it is below zero. Empty text is found around every character. */
+/** Replaces the first `limit` matches, or all if the limit is negative. An empty `sought` matches around each character. */
 export function replace(meter: Meter, text: string, sought: string, by: string, limit: number): Value {
   const between = cut(meter, text, sought);
   if (between === undefined) return TOO_COMPLEX;

@@ -3,7 +3,10 @@ import type { Duration, Instant } from '@carillon/kernel';
 
 const MINUTE: Duration = 60_000;
 const DAY: Duration = 1440 * MINUTE;
-/** Two days are at most 2,881 of the short ones, 92 days at most 2,209 of the long ones. A move costs the next answer one of each read anew. */
+/**
+ * Lengths of pieces. Two days have at most 2,881 short pieces, 92 days at most 2,209 long ones. After a move of a delivery the next response reads one
+ * piece of each length again.
+ */
 const [SHORT, LONG]: readonly [Duration, Duration] = [MINUTE, 60 * MINUTE];
 const SHORT_UNTIL: Duration = 2 * DAY;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -28,7 +31,7 @@ export type CountedDelivery = { readonly slot: Pick<Slot, 'workspace'>; readonly
 const placeOf = (workspace: string, at: Instant, length: Duration): string =>
   `${length} ${Math.floor(at / length)} ${workspace}`;
 
-/** A span of so long is kept in pieces of this length. */
+/** Returns the length of the pieces in which a span is counted. */
 export const pieceLength = (span: Duration): Duration => (span <= SHORT_UNTIL ? SHORT : LONG);
 
 /** Splits a time span into pieces aligned to multiples of `length`. The first and the last piece may be shorter. */
@@ -64,7 +67,7 @@ function createSums(isWritten: (place: string) => boolean, mostBytes: number) {
 
   return {
     bytes: () => bytes,
-    /** The sums of a piece; undefined where none are kept. */
+    /** Returns the sums of a piece. Undefined if none are stored. */
     of: ({ place }: Piece): Readonly<Sums> | undefined => (place === null ? undefined : sums.get(place)),
     keepCounts(piece: Piece, counts: Counts): void {
       let size = ARRAY;
@@ -74,7 +77,7 @@ function createSums(isWritten: (place: string) => boolean, mostBytes: number) {
     keepPeople(piece: Piece, state: DeliveryState, people: Uint32Array): void {
       keep(piece, people.byteLength + ARRAY, (into) => into.people.set(state, people));
     },
-    /** The same for the same person as long as these sums are used, and less than `numbered`. */
+    /** Returns the number of a person, from 0. It stays the same as long as these sums are used. */
     numberOf: (person: string): number => {
       const known = numbers.get(person);
       if (known !== undefined) return known;
