@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { cls } from '../../ui/class-names.ts';
+import { Sentence } from '../../ui/sentence.tsx';
 import { changeSentences } from '../notifications/change-sentences.ts';
 import { sentenceOf } from '../notifications/sentence.ts';
 import { counted } from './change-words.ts';
@@ -68,5 +69,10 @@ function Note({
   if (draft.kind === 'notification' && draft.action === 'create' && change.formers.length > 0) {
     return <KeepHistory workspace={draft.workspace} name={draft.name} formers={change.formers} />;
   }
-  return change.note === null ? null : <p>{change.note}</p>;
+  if (change.note === null) return null;
+  return (
+    <p>
+      <Sentence text={change.note} />
+    </p>
+  );
 }

@@ -10,6 +10,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { Field } from '../../ui/field.tsx';
 import { say } from '../../ui/notices.ts';
 import { Actions, Card } from '../../ui/page.tsx';
+import { Sentence } from '../../ui/sentence.tsx';
 import { Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import styles from './streams.module.css';
@@ -94,7 +95,9 @@ const Rules = ({ rules }: Pick<Entity, 'rules'>): ReactNode => (
           <small>{sentence}</small>
         </p>
         {words.map((line) => (
-          <p key={line}>{line}</p>
+          <p key={line}>
+            <Sentence text={line} />
+          </p>
         ))}
       </li>
     ))}
@@ -112,7 +115,7 @@ function Decisions({ workspace, decisions }: { readonly workspace: string } & Pi
             <p className={cls(styles.event)}>
               <Time at={at} />
               <b>{rule ?? id}</b>
-              {words.join('; ')}
+              <Sentence text={words.join('; ')} />
               <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id: event }}>
                 <Id>{event}</Id>
               </Link>

@@ -9,6 +9,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { say } from '../../ui/notices.ts';
+import { Sentence } from '../../ui/sentence.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { counted, titleOf } from '../drafts/change-words.ts';
 import { AsFiles } from '../drafts/as-file.tsx';
@@ -86,7 +87,11 @@ export function Rollback({
           {plan.changes.map((one) => (
             <section key={one.resource} aria-label={one.resource}>
               <h3>{one.resource}</h3>
-              {one.note !== null && <p>{one.note}</p>}
+              {one.note !== null && (
+                <p>
+                  <Sentence text={one.note} />
+                </p>
+              )}
               {one.told !== null && (
                 <p>
                   {counted(one.told, 'person was', 'people were')} notified by it. Waiting messages to{' '}
