@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { SentToPerson } from '@carillon/domain/cadence';
@@ -142,6 +143,14 @@ describe('a restore', () => {
     await within('new', async (data) =>
       expect([data.calledOffBelow.size, data.calledOffCohortsBelow.size, data.calledOffJobs.size]).toEqual([0, 0, 0]),
     );
+  });
+
+  it('lets nobody start over the folder before the list of erased people is applied', async () => {
+    const seen: boolean[] = [];
+    const beforeReady = async (): Promise<void> => void seen.push(existsSync(join(at('new'), 'carillon.db')));
+    await restoreBackup(at('copy.backup'), at('new'), { ...options, beforeReady });
+    expect(seen).toEqual([false]);
+    expect(existsSync(join(at('new'), 'carillon.db'))).toBe(true);
   });
 
   it('with cancelling leaves running calls in doubt, and cancels future messages of its events', async () => {
