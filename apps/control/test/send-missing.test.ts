@@ -79,7 +79,7 @@ describe('A job that sends missing messages', () => {
 
   it('fails an item whose rule does not fire, or whose event is gone', async () => {
     const [small, gone] = [await order('a', 10), await order('b')];
-    const job = await run(await startJob([small, gone.replace(/\d+$/, '99')]));
+    const job = await run(await startJob([small, gone.replace(/@\d+/, '@99')]));
     expect(job).toMatchObject({ state: 'failed', failed: 2 });
     expect(job.failures.map(({ item, code, detail }) => [item, code, detail])).toEqual([
       [slotOf('a'), 'wrong_state', expect.stringContaining('its rule does not fire')],

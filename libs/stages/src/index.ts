@@ -52,7 +52,7 @@ export * from './project/stages.ts';
 export * from './replay/checksum.ts';
 export * from './replay/compare-event.ts';
 export * from './replay/count-rows.ts';
-export { asksPartner, editOf, rulesWithState, streamsOf, type Edit } from './replay/edit.ts';
+export { asksPartner, editOf, streamsOf, unsendableRules, type Edit } from './replay/edit.ts';
 export * from './replay/find-text.ts';
 export * from './replay/join-slots.ts';
 export { isSameContent, linesOf, type Wanted } from './replay/lines.ts';

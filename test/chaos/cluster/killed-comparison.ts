@@ -15,6 +15,7 @@ import { createRunChild, type RunChildFacts } from '../../../apps/cli/src/replay
 import { between, createChance } from '../../harness/chance.ts';
 import { caller, order, scratch, shopFiles, type Answered } from '../../integration/product/shop.ts';
 import { describeWith } from '../../support/requirements.ts';
+import { BASKET_EVENTS, basketEvent, BASKETS_AFTER, BASKETS_BEFORE, SILENT_BASKETS } from '../compared-baskets.ts';
 import { comparisonChildren, killAll } from '../comparison-children.ts';
 import { isEvaluated } from '../evaluate-again.ts';
 import { clusterContents, untilAllIsRead } from './contents.ts';
@@ -38,12 +39,13 @@ const LOOK_MS = 100;
 const DATABASE = 'carillon';
 const PATH = '/v1/workspaces/shop/runs';
 const RULES = 'workspaces/shop/notifications/order-paid.yaml';
-const filesWith = (condition: string) => ({
+const filesWith = (condition: string, baskets = BASKETS_BEFORE) => ({
   ...shopFiles({ deployment: 'backend: cluster\n' }),
+  ...baskets,
   [RULES]: (shopFiles()[RULES] ?? '').replace('event.total > 100', condition),
 });
 /** Adds, removes and leaves messages. */
-const EDIT = filesWith('event.total > 80 && event.total < 150');
+const EDIT = filesWith('event.total > 80 && event.total < 150', BASKETS_AFTER);
 
 function eventOf(index: number) {
   const total = 90 + (index % 4) * 30;
@@ -80,9 +82,9 @@ function ask<Body>(method: string, path: string, body?: unknown): Promise<Answer
     TIMEOUT_MS,
   );
 }
-async function apply(condition: string): Promise<void> {
+async function apply(condition: string, baskets?: typeof BASKETS_BEFORE): Promise<void> {
   const { status, body } = await ask('POST', '/v1/configuration/apply', {
-    files: filesWith(condition),
+    files: filesWith(condition, baskets),
     prune: false,
   });
   expect({ status, body }).toMatchObject({ status: 200, body: { faults: [] } });
@@ -212,10 +214,11 @@ export function declareKilledComparison(seed: number): void {
 
       await ask('POST', '/v1/workspaces/shop/api-keys', { name: 'backend' });
       // No event fires when it comes, so no delivery changes during a comparison.
-      await apply('event.total > 1000');
+      await apply('event.total > 1000', SILENT_BASKETS);
       for (let from = 0; from < EVENTS; from += 1_000) {
         await log.append(Array.from({ length: 1_000 }, (_, index) => eventOf(from + index)));
       }
+      await log.append(Array.from({ length: BASKET_EVENTS }, (_, index) => basketEvent(index, PARTITIONS)));
       await apply('event.total > 100');
       await untilFound(
         'all is evaluated',
@@ -242,6 +245,9 @@ export function declareKilledComparison(seed: number): void {
         expect(whole).toMatchObject({ state: 'done', counts: { differences: { changed: 0 } } });
         const { added = 0, removed = 0, unchanged = 0 } = whole.counts?.differences ?? {};
         expect(Math.min(added, removed, unchanged)).toBeGreaterThan(100);
+        const ofBaskets = whole.counts?.by_rule.filter(({ rule }) => rule.startsWith('basket.')) ?? [];
+        for (const rule of ofBaskets) expect(rule.added, rule.rule).toBeGreaterThan(100);
+        expect(ofBaskets).toHaveLength(2);
         const rows = await rowsOf(whole);
         expect(rows).toHaveLength(added + removed);
         const killed = { control: 0, child: 0 };

@@ -11,6 +11,7 @@ import { createRunChild } from '../../../apps/cli/src/replay/run-child.ts';
 import { openShop, order, restartOver, shopFiles, shopOf, type Shop } from '../../integration/product/shop.ts';
 import { tableContents, untilAllIsRead, WRITTEN_BY_RUNS } from '../../integration/product/table-contents.ts';
 import { between, createChance } from '../../harness/chance.ts';
+import { BASKET_EVENTS, basketEvent, BASKETS_AFTER, BASKETS_BEFORE, SILENT_BASKETS } from '../compared-baskets.ts';
 import { comparisonChildren, killAll } from '../comparison-children.ts';
 
 /*
@@ -27,12 +28,13 @@ const PARTITIONS = 8;
 const MAX_KILLS = 3;
 const PATH = '/v1/workspaces/shop/runs';
 const RULES = 'workspaces/shop/notifications/order-paid.yaml';
-const filesWith = (condition: string) => ({
+const filesWith = (condition: string, baskets = BASKETS_BEFORE) => ({
   ...shopFiles(),
+  ...baskets,
   [RULES]: (shopFiles()[RULES] ?? '').replace('event.total > 100', condition),
 });
 /** Adds, removes and leaves messages. */
-const EDIT = filesWith('event.total > 80 && event.total < 150');
+const EDIT = filesWith('event.total > 80 && event.total < 150', BASKETS_AFTER);
 
 let shop: Shop;
 let close: () => Promise<void>;
@@ -170,14 +172,18 @@ async function checksumInPages({ id }: RunBody, pageRecords: number, chance: () 
 export function declareKilledComparison(seed: number): void {
   beforeAll(async () => {
     // No event fires when it comes, so no delivery changes during a comparison.
-    const restarted = await restartOver(await openShop({ files: filesWith('event.total > 1000') }), async ({ log }) => {
-      for (let from = 0; from < EVENTS; from += 1_000) {
-        await log.append(Array.from({ length: 1_000 }, (_, index) => eventOf(from + index)));
-      }
-    });
+    const restarted = await restartOver(
+      await openShop({ files: filesWith('event.total > 1000', SILENT_BASKETS) }),
+      async ({ log }) => {
+        for (let from = 0; from < EVENTS; from += 1_000) {
+          await log.append(Array.from({ length: 1_000 }, (_, index) => eventOf(from + index)));
+        }
+        await log.append(Array.from({ length: BASKET_EVENTS }, (_, index) => basketEvent(index, PARTITIONS)));
+      },
+    );
     shop = restarted;
     close = () => restarted.close();
-    for (let partition = 0; partition < PARTITIONS; partition += 1) await shop.judged(`evt_${EVENTS - 1 - partition}`);
+    for (let last = 1; last <= PARTITIONS; last += 1) await shop.judged(`evt_basket${BASKET_EVENTS - last}`);
     await shop.apply(filesWith('event.total > 100'));
     // Five seconds after a change the engine repeats its markers, unless it started after the change.
     await killProduct();
@@ -197,6 +203,9 @@ export function declareKilledComparison(seed: number): void {
         expect(whole).toMatchObject({ state: 'done', counts: { differences: { changed: 0 } } });
         const { added = 0, removed = 0, unchanged = 0 } = whole.counts?.differences ?? {};
         expect(Math.min(added, removed, unchanged)).toBeGreaterThan(100);
+        const ofBaskets = whole.counts?.by_rule.filter(({ rule }) => rule.startsWith('basket.')) ?? [];
+        for (const rule of ofBaskets) expect(rule.added, rule.rule).toBeGreaterThan(100);
+        expect(ofBaskets).toHaveLength(2);
         const rows = await rowsOf(whole);
         let others = othersIn(tableContents(shop.dataDir));
         let isAtRest = true;

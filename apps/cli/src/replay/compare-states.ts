@@ -116,11 +116,12 @@ export function createStatefulComparison(parts: CompareParts): StatefulCompariso
       const at = causedAt(rule);
       if (!isCounted(rule, at, run)) continue;
       const { event, evaluated } = rule;
+      const totals = evaluated.totals && { totals: evaluated.totals };
       const firing = runToCompletion(sideFiringCoroutine(event, evaluated, side, context));
       noAddress += firing.noAddress;
       ruleErrors += firing.ruleErrors;
       const wanted = { before: [], after: [], [side]: firing.wanted };
-      step.lines.push(...linesOf(event, wanted, ids, { at, isCold: page.isCold(event) }));
+      step.lines.push(...linesOf(event, wanted, ids, { at, isCold: page.isCold(event), ...totals }));
       if (firing.unanswered === null) continue;
       const where = { ruleId: ruleIdOf(evaluated.placed), position: formatPosition(event.position) };
       step.unanswered.push(where);

@@ -3,18 +3,28 @@ import type { Intent } from '@carillon/domain/deliveries';
 import type { SourceEvent } from '@carillon/domain/events';
 import type { Trigger } from '@carillon/domain/lookups';
 import type { DeliveryId, JobId } from '@carillon/kernel';
-import { deliveryIdOf, runYielding, sentOutputsCoroutine, type RuleBook, type SendingJob } from '@carillon/stages';
+import {
+  deliveryIdOf,
+  isRuleOfRow,
+  runYielding,
+  sentOutputsCoroutine,
+  type RuleBook,
+  type SendingJob,
+} from '@carillon/stages';
 import type { ControlPorts } from '../ports.ts';
 import type { QuestionPorts } from './questions.ts';
 import { readAnswers, readEventAt } from './row-details.ts';
+import type { SendItem } from './send-items.ts';
 
 export type EventOutputPorts = QuestionPorts & Pick<ControlPorts, 'codecs' | 'log' | 'slice'>;
 
 /** Messages and triggers of an event, as a sending job sends them. */
 export type EventOutputs = {
   readonly event: SourceEvent;
-  /** The first message of each slot. */
+  /** The first message of each slot that may be sent. */
   readonly messages: ReadonlyMap<DeliveryId, Intent>;
+  /** Slots that the event may have under its rules, also of messages that are not sent. */
+  readonly slots: ReadonlySet<DeliveryId>;
   readonly triggers: readonly Trigger[];
 };
 
@@ -26,6 +36,9 @@ type OutputContext = {
   readonly askedBy: readonly JobId[];
 };
 
+/** An event, and the rule with state that a comparison found to fire for it. */
+export type EventItem = Pick<SendItem, 'position' | 'rule' | 'at' | 'totals'>;
+
 /**
  * Returns a function that evaluates the event at a position. It resolves to null if the event is gone. It keeps the outputs of the last
  * event, so that consecutive items of an event evaluate the event once.
@@ -33,27 +46,30 @@ type OutputContext = {
 export function createOutputReader(
   { job, configuration, book, askedBy }: OutputContext,
   ports: EventOutputPorts,
-): (position: string) => Promise<EventOutputs | null> {
+): (item: EventItem) => Promise<EventOutputs | null> {
   const { ids, slice } = ports;
 
-  async function evaluate(position: string): Promise<EventOutputs | null> {
+  async function evaluate({ position, rule, at, totals }: EventItem): Promise<EventOutputs | null> {
     const event = await readEventAt(position, ports);
     if (!event) return null;
     const rules = { configurations: { before: configuration, after: configuration }, book };
     const findAnswer = await readAnswers(event, { ...rules, askedBy }, ports);
-    const work = sentOutputsCoroutine(event, { book, configuration, findAnswer, ids, job });
-    const { intents, triggers } = await runYielding(work, slice);
+    const firing = at === null ? null : { isMeant: isRuleOfRow({ rule }), at, totals };
+    const work = sentOutputsCoroutine(event, { book, configuration, findAnswer, ids, job }, firing);
+    const { intents, others, triggers } = await runYielding(work, slice);
     const messages = new Map<DeliveryId, Intent>();
     for (const intent of intents) {
       const slot = deliveryIdOf(intent, ids);
       if (!messages.has(slot)) messages.set(slot, intent);
     }
-    return { event, messages, triggers };
+    const slots = new Set([...messages.keys(), ...others.map((intent) => deliveryIdOf(intent, ids))]);
+    return { event, messages, slots, triggers };
   }
 
-  let last: { readonly position: string; readonly outputs: EventOutputs | null } | null = null;
-  return async (position) => {
-    if (last?.position !== position) last = { position, outputs: await evaluate(position) };
+  let last: { readonly key: string; readonly outputs: EventOutputs | null } | null = null;
+  return async (item) => {
+    const key = `${item.position} ${item.rule} ${item.at}`;
+    if (last?.key !== key) last = { key, outputs: await evaluate(item) };
     return last.outputs;
   };
 }

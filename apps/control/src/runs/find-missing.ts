@@ -12,7 +12,7 @@ import {
   type CompareRun,
 } from '@carillon/domain/runs';
 import { CarillonError, type DeliveryId, type EventId } from '@carillon/kernel';
-import { narrowRuleBook, rulesWithState, unpublishedOf } from '@carillon/stages';
+import { narrowRuleBook, unpublishedOf, unsendableRules } from '@carillon/stages';
 import { unknownFilter } from '../names.ts';
 import type { RoutePorts } from '../ports.ts';
 import { createLookChecks, type LookCheckPorts, type LookChecks } from './look-checks.ts';
@@ -49,7 +49,7 @@ export async function findMissing(
   const published = await ports.configuration.refresh();
   const { after } = await configurationsOf(run, ports);
   refuseUnknownRules(run, selection, after);
-  refuseRulesWithState(run, selection, after, ports);
+  refuseUnsendable(run, selection, after, ports);
   refuseUnpublished(run, after, published);
   const slotOf = await createSlotFinder(run, { after, published }, ports);
   const checks = await createLookChecks(run, { published, selection }, ports);
@@ -111,10 +111,10 @@ function refuseUnknownRules(
   if (unknown !== undefined) throw unknownFilter('rule', 'rule in this comparison with the name', unknown, known);
 }
 
-/** Throws `wrong_state` for chosen rules that keep state, because one event does not give their messages. */
-function refuseRulesWithState(
+/** Throws `wrong_state` for chosen rules whose messages the event, the deadline and the totals of a row do not give. */
+function refuseUnsendable(
   { notifications, workspace }: CompareRun,
-  { rules }: MissingSelection,
+  { differences, rules }: MissingSelection,
   after: Configuration,
   { book }: Pick<FindMissingPorts, 'book'>,
 ): void {
@@ -125,11 +125,11 @@ function refuseRulesWithState(
       notifications.includes(placed.notification.ref.name) &&
       (rules === null || rules.includes(ruleTitle(placed))),
   );
-  const keeping = rulesWithState({ before: after, after }, compared);
-  if (keeping.length === 0) return;
+  const titles = unsendableRules(after, compared, differences.includes('needs_lookup'));
+  if (titles.length === 0) return;
   throw new CarillonError(
     'wrong_state',
-    `rules that keep state cannot be sent: ${keeping.join(', ')}. Choose the other rules of the comparison under rules`,
+    `messages of these rules cannot be sent, because they show values of earlier events: ${titles.join(', ')}. Choose the other rules of the comparison under rules`,
   );
 }
 
@@ -159,7 +159,9 @@ async function rowsOf(
     let cursor: string | undefined;
     do {
       const page = await runs.rows({ run: id, difference }, BATCH_SIZE, cursor);
-      rows.push(...page.items.filter(({ rule }) => rules === null || rules.includes(rule)));
+      const chosen = page.items.filter(({ rule }) => rules === null || rules.includes(rule));
+      // Nobody knows whether an uncertain message is right.
+      rows.push(...chosen.filter(({ isCold }) => isCold !== true));
       cursor = page.next ?? undefined;
       if (slice.isExpired()) await slice.yield();
     } while (cursor !== undefined);

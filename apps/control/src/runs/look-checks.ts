@@ -3,7 +3,7 @@ import type { Delivery } from '@carillon/domain/deliveries';
 import type { MissingLookup, MissingMessage, MissingSelection, CompareRun } from '@carillon/domain/runs';
 import type { DeliveryId, EventId, JobId } from '@carillon/kernel';
 import { forEachConcurrently, type RuleBook } from '@carillon/stages';
-import { createOutputReader, type EventOutputPorts, type EventOutputs } from './event-outputs.ts';
+import { createOutputReader, type EventItem, type EventOutputPorts, type EventOutputs } from './event-outputs.ts';
 import { askedPartsOf } from './questions.ts';
 import { createSendingChecks, ruleNamed, type SendingCheckPorts } from './sending-checks.ts';
 
@@ -23,7 +23,7 @@ const CONCURRENCY = 16;
 type EventFacts = {
   /** Deliveries by the keyed hash of their person. */
   readonly byPerson: ReadonlyMap<string, readonly Delivery[]>;
-  readonly outputsAt: (position: string) => Promise<EventOutputs | null>;
+  readonly outputsAt: (item: EventItem) => Promise<EventOutputs | null>;
 };
 const NO_DELIVERIES: ReadonlyMap<string, readonly Delivery[]> = new Map();
 
@@ -59,9 +59,10 @@ export async function createLookChecks(
   /** Returns a reader that evaluates an event once, although other events are evaluated meanwhile. */
   function keepOutputs(): typeof readOutputs {
     const known = new Map<string, ReturnType<typeof readOutputs>>();
-    return (position) => {
-      const outputs = known.get(position) ?? readOutputs(position);
-      known.set(position, outputs);
+    return (item) => {
+      const key = `${item.position} ${item.rule} ${item.at}`;
+      const outputs = known.get(key) ?? readOutputs(item);
+      known.set(key, outputs);
       return outputs;
     };
   }
@@ -75,17 +76,18 @@ export async function createLookChecks(
       notificationId: notificationIdOf(notification),
       channel: row.channel,
       deliveries: async () => byPerson.get(row.person) ?? [],
-      slots: async () => (await outputsAt(row.position))?.messages ?? new Map<DeliveryId, never>(),
+      slots: async () => (await outputsAt(row))?.slots ?? new Set<DeliveryId>(),
     });
     return why === null;
   }
 
   /** Returns true if no recorded answer fits. Only an event with an answer is evaluated. */
-  async function needsLookup({ eventId, position, rule }: MissingLookup): Promise<boolean> {
+  async function needsLookup(lookup: MissingLookup): Promise<boolean> {
+    const { eventId, rule } = lookup;
     const ruleId = ruleNamed(rule, workspace, published)?.ruleId;
     const parts = ruleId === undefined ? [] : await askedPartsOf({ ruleId, eventId, askedBy: null }, ports);
     if (!parts.some(({ state }) => state === 'answered')) return true;
-    const outputs = await readOutputs(position);
+    const outputs = await readOutputs(lookup);
     return !outputs || outputs.triggers.some((trigger) => trigger.rule === rule);
   }
 

@@ -129,23 +129,23 @@ function* rowMessagesCoroutine(
 ): Coroutine<readonly Wanted[]> {
   const others = yield* wantedMessagesCoroutine(event, side, context);
   if (!isWantedBy(side, row)) return others;
-  const at = side === 'before' ? (row.atBefore ?? row.at) : row.at;
-  return [...(yield* firingMessagesCoroutine(event, side, { ...row, at }, context)), ...others];
+  const { at, atBefore = at, totals, totalsBefore = totals } = row;
+  const firing = side === 'before' ? { at: atBefore, totals: totalsBefore } : { at, totals };
+  return [...(yield* firingMessagesCoroutine(event, side, { ...row, ...firing }, context)), ...others];
 }
 
 /** Returns the messages of a row's rule, if the rule keeps state on this side. */
 export function* firingMessagesCoroutine(
   event: SourceEvent,
   side: Side,
-  row: Pick<Row, 'rule' | 'at'> & { readonly ruleId?: string },
+  row: Pick<Row, 'rule' | 'at'> & { readonly ruleId?: string; readonly totals?: Row['totals'] | undefined },
   context: CompareContext,
 ): Coroutine<readonly Wanted[]> {
   const { book, configurations, ids } = context;
   const making = { configuration: configurations[side], book, derive: ids.derive, runId: null };
-  const isMeant = isRuleOfRow(row);
   const wanted: Wanted[] = [];
-  for (const evaluated of yield* rowFiringsCoroutine(event, { isMeant, at: row.at }, making)) {
-    if (!isMeant(evaluated.placed)) continue;
+  const firing = { isMeant: isRuleOfRow(row), at: row.at, totals: row.totals };
+  for (const evaluated of (yield* rowFiringsCoroutine(event, firing, making)).meant) {
     wanted.push(...(yield* sideFiringCoroutine(event, evaluated, side, context)).wanted);
   }
   return wanted;

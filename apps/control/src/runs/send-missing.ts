@@ -52,8 +52,9 @@ export async function createMissingSender(
   );
   const readOutputs = createOutputReader({ job, configuration, book, askedBy: checks.askedBy }, ports);
 
-  async function outputsAt(position: string): Promise<EventOutputs> {
-    const outputs = await readOutputs(position);
+  async function outputsAt(item: SendItem): Promise<EventOutputs> {
+    const { position } = item;
+    const outputs = await readOutputs(item);
     if (outputs) return outputs;
     throw new CarillonError(
       'wrong_state',
@@ -61,15 +62,16 @@ export async function createMissingSender(
     );
   }
 
-  async function sendMessage({ slot, position }: Message): Promise<void> {
-    const outputs = await outputsAt(position);
+  async function sendMessage(item: Message): Promise<void> {
+    const { slot } = item;
+    const outputs = await outputsAt(item);
     const { messages } = outputs;
     const intent = messages.get(slot);
     if (!intent) throw noMessage(outputs, slot, configuration.number);
     const [holder] = await ledger.many([slot]);
     if (holder && (holder.intent.id === intent.id || holder.judged.includes(intent.id))) return;
     if (holder) await refuseHolder(holder);
-    await refuseSecond(intent, messages);
+    await refuseSecond(intent, outputs);
     refuseExpired(intent, ports);
     await log.append([intentRecord(intent, ports)]);
   }
@@ -84,18 +86,18 @@ export async function createMissingSender(
     throw new CarillonError('conflict', `the message exists meanwhile: ${holder.id} is ${holder.state}. ${detail}`);
   }
 
-  async function refuseSecond({ eventId, person, slot }: Intent, messages: EventOutputs['messages']): Promise<void> {
+  async function refuseSecond({ eventId, person, slot }: Intent, { slots }: EventOutputs): Promise<void> {
     const why = await checks.whyNotSent({
       ...slot,
       eventId,
       deliveries: async () => (await ledger.list({ workspace, eventId, person }, MAX_OF_PERSON)).items,
-      slots: async () => messages,
+      slots: async () => slots,
     });
     if (why !== null) throw new CarillonError('conflict', `not sent, because ${why}`);
   }
 
   async function askPartner(question: Question): Promise<void> {
-    const outputs = await outputsAt(question.position);
+    const outputs = await outputsAt(question);
     const asked = outputs.triggers.filter(({ rule }) => rule === question.rule);
     if (!asked[0]) {
       throw new CarillonError(

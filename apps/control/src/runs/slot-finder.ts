@@ -5,10 +5,10 @@ import {
   ruleTitle,
   type Configuration,
 } from '@carillon/domain/configuration';
-import type { Row, CompareRun } from '@carillon/domain/runs';
-import type { DeliveryId } from '@carillon/kernel';
+import type { Row, CompareRun, Side } from '@carillon/domain/runs';
+import type { Coroutine, DeliveryId } from '@carillon/kernel';
 import { deliveryIdOf, runYielding, wantedMessagesCoroutine, type Wanted } from '@carillon/stages';
-import { createRowReader, type RowDetailPorts, type RowMessages } from './row-details.ts';
+import { createRowReader, firingMessagesCoroutine, type RowDetailPorts, type RowMessages } from './row-details.ts';
 
 /** The edited configuration of a run, and the published configuration with the same bodies. */
 type Publication = { readonly after: Configuration; readonly published: Configuration };
@@ -27,11 +27,11 @@ export async function createSlotFinder(
   const renamed = rulesWithOtherIds(run, sides);
   if (renamed.size === 0) return async ({ slot }) => slot;
   const read = await createRowReader(run, ports);
-  let last: { readonly event: string; readonly slots: ReadonlyMap<DeliveryId, DeliveryId> } | null = null;
+  let last: { readonly key: string; readonly slots: ReadonlyMap<DeliveryId, DeliveryId> } | null = null;
   return async (row) => {
     if (!renamed.has(row.rule)) return row.slot;
-    const event = `${row.position} ${row.eventId}`;
-    if (last?.event !== event) last = { event, slots: await publishedSlots(await read(row), sides, ports) };
+    const key = `${row.position} ${row.eventId} ${row.rule} ${row.at}`;
+    if (last?.key !== key) last = { key, slots: await publishedSlots(row, await read(row), sides, ports) };
     // If the event is gone, its message cannot be sent. The sending job says so.
     return last.slots.get(row.slot) ?? row.slot;
   };
@@ -59,6 +59,7 @@ function rulesWithOtherIds(
 
 /** Returns the published slot of each slot of an event. Both configurations have the same bodies, so rules give their messages in the same order. */
 async function publishedSlots(
+  row: Pick<Row, 'rule' | 'at' | 'totals'>,
   messages: RowMessages | null,
   { after, published }: Publication,
   { ids, slice }: Pick<RowDetailPorts, 'ids' | 'slice'>,
@@ -66,8 +67,12 @@ async function publishedSlots(
   if (!messages) return new Map();
   const { event } = messages;
   const context = { ...messages.context, configurations: { before: after, after: published } };
-  const edited = await runYielding(wantedMessagesCoroutine(event, 'before', context), slice);
-  const current = byRule(await runYielding(wantedMessagesCoroutine(event, 'after', context), slice));
+  function* messagesOf(side: Side): Coroutine<readonly Wanted[]> {
+    const fired = yield* firingMessagesCoroutine(event, side, row, context);
+    return [...fired, ...(yield* wantedMessagesCoroutine(event, side, context))];
+  }
+  const edited = await runYielding(messagesOf('before'), slice);
+  const current = byRule(await runYielding(messagesOf('after'), slice));
   const slotOf = ({ placed, channel, uniqueId }: Wanted): DeliveryId =>
     deliveryIdOf(
       {

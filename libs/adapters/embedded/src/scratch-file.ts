@@ -1,6 +1,7 @@
 import { existsSync, rmSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { ShownTotals } from '@carillon/domain/rules';
 import type { Finding, Line, OutputKind, RowPerson, ScratchLookup } from '@carillon/domain/runs';
 import { CarillonError } from '@carillon/kernel';
 import { makeFolder, makePrivateFile } from './data-folder.ts';
@@ -20,7 +21,7 @@ const PAGE_BYTES = 4096;
 /** Time for which a process waits for another one that commits. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Number of the layout. A file of another layout is not read. */
-const LAYOUT = 8;
+const LAYOUT = 9;
 /** SQLite's code for a disk without room and for a file at its largest size. */
 const SQLITE_FULL = 13;
 
@@ -39,7 +40,8 @@ const SCHEMA = `
     content TEXT NOT NULL,
     person TEXT NOT NULL,
     other_slot TEXT,
-    is_cold INTEGER NOT NULL
+    is_cold INTEGER NOT NULL,
+    totals TEXT
   ) STRICT;
   CREATE TABLE lookups (
     event_id TEXT NOT NULL,
@@ -92,6 +94,7 @@ const COLUMNS: Readonly<Record<keyof Line, string>> = {
   person: 'person',
   otherSlot: 'other_slot',
   isCold: 'is_cold',
+  totals: 'totals',
 };
 
 /** Columns of a finding by its fields. */
@@ -251,8 +254,8 @@ function writePage(
 ): void {
   writeStates(sql, states);
   for (const line of lines) {
-    const cold = line.isCold ? 1 : 0;
-    sql.run(INSERT_LINE, ...LINE_FIELDS.map((name) => (name === 'isCold' ? cold : line[name])));
+    const values = { ...line, isCold: line.isCold ? 1 : 0, totals: line.totals ? JSON.stringify(line.totals) : null };
+    sql.run(INSERT_LINE, ...LINE_FIELDS.map((name) => values[name]));
   }
   for (const { eventId, ruleId, position, at, userIds } of lookups) {
     sql.run('INSERT INTO lookups VALUES (?, ?, ?, ?, ?)', eventId, ruleId, position, at, userIds);
@@ -276,7 +279,16 @@ export function removeScratchFile(file: string): void {
 const fieldsOf = (row: Row, columns: Readonly<Record<string, string>>): Row =>
   Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, row[column]])) as Row;
 
-const lineOf = (row: Row): Line => ({ ...(fieldsOf(row, COLUMNS) as unknown as Line), isCold: row['is_cold'] === 1 });
+function lineOf(row: Row): Line {
+  const { totals, ...line } = fieldsOf(row, COLUMNS) as unknown as Omit<Line, 'totals'> & {
+    readonly totals: string | null;
+  };
+  return {
+    ...line,
+    isCold: row['is_cold'] === 1,
+    ...(totals !== null && { totals: JSON.parse(totals) as ShownTotals }),
+  };
+}
 const findingOf = (row: Row): Finding => fieldsOf(row, FINDING_COLUMNS) as unknown as Finding;
 
 const outputOf = (row: Row): ScratchOutput =>

@@ -1,6 +1,7 @@
 import type { DeliveryId, EventId, Instant, RunId } from '@carillon/kernel';
 import type { ChannelName } from '../channels/channel.ts';
 import type { DeliveryReason } from '../deliveries/delivery.ts';
+import type { ShownTotals } from '../rules/forms/index.ts';
 
 /** The two configurations of a comparison. */
 export const SIDES = ['before', 'after'] as const;
@@ -24,6 +25,8 @@ export type Line = {
   readonly at: Instant;
   /** True if earlier events, which were not read, may change the message. */
   readonly isCold: boolean;
+  /** Values of the rule's totals when it fired. Undefined: it has none. */
+  readonly totals?: ShownTotals;
   /** Keyed hash of address, variables, and the content of template, layout and partials. */
   readonly content: string;
   /** Keyed hash of the person. */
@@ -71,6 +74,10 @@ export type DifferentSlot = {
   readonly at: Instant;
   /** The same on the side before. Undefined: it does not differ, or that side wants no message in this slot. */
   readonly atBefore?: Instant;
+  /** Values of the rule's totals when it fired. Undefined: it has none. */
+  readonly totals?: ShownTotals;
+  /** The same on the side before. Undefined: they do not differ, or that side wants no message in this slot. */
+  readonly totalsBefore?: ShownTotals;
   /** True if earlier events, which were not read, may change the message of a side. Undefined: none do. */
   readonly isCold?: boolean;
   /** Day of `at` in UTC: `2026-11-29`. */

@@ -22,6 +22,7 @@ import {
   type PassedWait,
   type RuleOutcome,
   type RuleStep,
+  type ShownTotals,
   StepBudget,
   withTotals,
 } from '@carillon/domain/rules';
@@ -58,6 +59,8 @@ export type EvaluatedRule = {
   readonly triggers: readonly Trigger[];
   /** The effect on the state of the rule, for the counts of the evaluation record. Undefined without one. */
   readonly effect?: StateEffect;
+  /** Values of the rule's totals when it fired. Undefined: it has none. */
+  readonly totals?: ShownTotals;
 };
 
 const NONE: readonly never[] = [];
@@ -306,10 +309,11 @@ function* makeOutputs(
   event: SourceEvent,
   making: Making,
 ): Coroutine<EvaluatedRule> {
+  const facts = { ...(effect && { effect }), ...(when.totals && { totals: when.totals }) };
   if (outcome.kind === 'asks') {
     if (fired.from !== 'lookup') return nothingOf(placed, outcome);
     const triggers = makeTriggers(fired, event, outcome.userIds, making, when);
-    return { placed, triggerId: null, outcome, intents: NONE, triggers, ...(effect && { effect }) };
+    return { placed, triggerId: null, outcome, intents: NONE, triggers, ...facts };
   }
   const cause = causeOfEvent(event, placed, when);
   const { derive, runId } = making;
@@ -319,7 +323,7 @@ function* makeOutputs(
     intents.push(...makeIntents(placed, cause, who, triggerId, making));
     if (outcome.recipients.length > 1) yield;
   }
-  return { placed, triggerId, outcome, intents, triggers: NONE, ...(effect && { effect }) };
+  return { placed, triggerId, outcome, intents, triggers: NONE, ...facts };
 }
 
 /**

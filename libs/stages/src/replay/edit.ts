@@ -10,11 +10,13 @@ import {
   type ResourceRef,
 } from '@carillon/domain/configuration';
 import { digestTemplateOf } from '@carillon/domain/digests';
+import { hasTotals } from '@carillon/domain/rules';
 import type { CompareRun } from '@carillon/domain/runs';
 import { findTemplates } from '@carillon/domain/templates';
 import type { RuleBook } from '../evaluate/rule-book.ts';
 import { contentOfTemplate } from './message-content.ts';
 import type { ComparedConfigurations } from './compare-event.ts';
+import { showsEventBefore } from './row-firing.ts';
 
 /** Kinds whose edits change messages, but not in a comparison: answers are recorded, events are on their stream, and a default language is left. */
 const NOT_COMPARED = ['integration', 'stream', 'workspace'] as const;
@@ -85,16 +87,20 @@ function differentResources(
 }
 
 /**
- * Returns the rules of some notifications that keep state, as `notification.rule`, sorted. A run refuses them by name. `book` is
- * narrowed to the notifications.
+ * Returns the rules, as `notification.rule`, whose messages a sending job cannot make from the rows of a comparison: they show values of the
+ * event before, or ask a partner by their totals. `asks`: questions to partners are chosen too.
  */
-export function rulesWithState(
-  configurations: ComparedConfigurations,
+export function unsendableRules(
+  configuration: Configuration,
   book: Pick<RuleBook, 'rulesOf'>,
+  asks: boolean,
 ): readonly string[] {
-  const titles = entriesOf(configurations, book).flatMap((entry) =>
-    entry.ok && entry.rule.memory !== null ? [ruleTitle(entry.placed)] : [],
-  );
+  const titles = entriesOf({ before: configuration, after: configuration }, book).flatMap((entry) => {
+    if (!entry.ok || entry.rule.memory === null) return [];
+    const { rule } = entry;
+    const isUnsendable = showsEventBefore(rule) || (asks && rule.from === 'lookup' && hasTotals(rule));
+    return isUnsendable ? [ruleTitle(entry.placed)] : [];
+  });
   return [...new Set(titles)].toSorted();
 }
 

@@ -1,3 +1,4 @@
+import type { ShownTotals } from '@carillon/domain/rules';
 import { dayOf, type DifferentSlot, type Difference, type Line } from '@carillon/domain/runs';
 
 /** A slot that at least one side wants. `unchanged` has no row. */
@@ -41,14 +42,17 @@ function* compared(before: Line | null, after: Line | null, titleOf: RuleTitleOf
   if (!line) return;
   const difference = differenceOf(before, after);
   if (difference === null) return;
-  const { slot, ruleId, channel, eventId, position, at, person } = line;
+  const { slot, ruleId, channel, eventId, position, at, totals, person } = line;
   const oldSlot = difference === 'new_unique_id' ? line.otherSlot : null;
   const rule = titleOf(ruleId);
   const isCold = before?.isCold === true || after?.isCold === true;
   const atBefore = before && before.at !== at ? { atBefore: before.at } : {};
+  const totalsBefore = before?.totals && !isSameTotals(before.totals, totals) ? { totalsBefore: before.totals } : {};
   const facts = { slot, difference, oldSlot, ruleId, rule, channel, eventId, position, at, day: dayOf(at), person };
-  yield { ...facts, ...atBefore, ...(isCold && { isCold }) };
+  yield { ...facts, ...atBefore, ...(totals && { totals }), ...totalsBefore, ...(isCold && { isCold }) };
 }
+
+const isSameTotals = (a: ShownTotals, b: ShownTotals | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Null: the slot is the old slot of a message that has a new one. */
 function differenceOf(before: Line | null, after: Line | null): Difference | null {

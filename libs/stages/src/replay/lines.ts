@@ -24,7 +24,7 @@ type WantedSlot = { readonly slot: DeliveryId; readonly before?: Wanted; readonl
 
 type Keyed = Pick<Ids, 'keyed'>;
 
-type LineFacts = Pick<Line, 'at' | 'isCold'>;
+type LineFacts = Pick<Line, 'at' | 'isCold' | 'totals'>;
 
 /**
  * Returns the lines of an event, given the messages of both sides. If several messages of a side want the same slot, the first
@@ -34,12 +34,12 @@ export function linesOf(
   event: SourceEvent,
   wanted: WantedMessages,
   ids: Keyed,
-  { at, isCold }: LineFacts = { at: event.appendedAt, isCold: false },
+  firing: LineFacts = { at: event.appendedAt, isCold: false },
 ): readonly Line[] {
   if (wanted.before.length === 0 && wanted.after.length === 0) return [];
   const slots = slotsOf(wanted, ids);
   const others = otherSlots(wanted, slots);
-  const facts = { eventId: event.id, position: formatPosition(event.position), at, isCold };
+  const facts = { eventId: event.id, position: formatPosition(event.position), ...firing };
   const line = (slot: DeliveryId, side: Side, message: Wanted, content: string): Line => ({
     ...facts,
     slot,

@@ -7,6 +7,7 @@ import { evaluateEventCoroutine } from '../evaluate/evaluate-event.ts';
 import { resolveLookupCoroutine } from '../resolve/resolve-lookup.ts';
 import type { CompareContext } from './compare-event.ts';
 import { itemsFor } from './recorded-answers.ts';
+import { rowFiringsCoroutine, type FiringName } from './row-firing.ts';
 
 /** The job that sends, and how long its messages are of use. */
 export type SendingJob = {
@@ -26,19 +27,29 @@ export type SentOutputs = {
   readonly intents: readonly Intent[];
   /** Triggers of rules that no recorded answer fits. The engine asks their partner. */
   readonly triggers: readonly Trigger[];
+  /** Messages that other rules with state may make of the event. They are not sent. */
+  readonly others: readonly Intent[];
 };
 
 /**
  * Evaluates an event for a sending job. The intents have the same slots as those of the live rule, but other ids. Recorded answers of partners
- * are used as in a comparison. Pure, so that a repeated item makes the same records. Rules with state are left out.
+ * are used as in a comparison. Pure, so that a repeated item makes the same records. Of rules with state
+ * only `firing` counts, which a comparison found. Other rules are evaluated whole.
  */
-export function* sentOutputsCoroutine(event: SourceEvent, context: SendingContext): Coroutine<SentOutputs> {
+export function* sentOutputsCoroutine(
+  event: SourceEvent,
+  context: SendingContext,
+  firing: FiringName | null = null,
+): Coroutine<SentOutputs> {
   const { book, configuration, findAnswer, ids, job } = context;
   const { sentBy } = job;
   const run = { runId: sentBy.job, states: null };
   const intents: Intent[] = [];
   const triggers: Trigger[] = [];
-  for (const evaluated of yield* evaluateEventCoroutine(event, configuration, book, ids.derive, run)) {
+  const making = { configuration, book, derive: ids.derive, runId: sentBy.job };
+  const fired = firing ? yield* rowFiringsCoroutine(event, firing, making) : { meant: [], others: [] };
+  const stateless = yield* evaluateEventCoroutine(event, configuration, book, ids.derive, run);
+  for (const evaluated of [...fired.meant, ...stateless]) {
     intents.push(...evaluated.intents.map((intent) => ({ ...intent, sentBy })));
     const ruleId = ruleIdOf(evaluated.placed);
     const answered = evaluated.triggers.map((trigger) => ({
@@ -55,7 +66,8 @@ export function* sentOutputsCoroutine(event: SourceEvent, context: SendingContex
       if (resolved.ok) intents.push(...resolved.value.intents);
     }
   }
-  return { intents: intents.map((intent) => postponed(intent, job)), triggers };
+  const others = fired.others.flatMap((evaluated) => evaluated.intents);
+  return { intents: intents.map((intent) => postponed(intent, job)), triggers, others };
 }
 
 /** Returns an intent that is due when the job was created, or later if the delay of its notification says so. */
