@@ -107,7 +107,7 @@ describe('a bulk action on deliveries', () => {
     const filter = { state: ['FAILED'] };
     const refusals: readonly [object, number, string][] = [
       [{ filter, expected: 2 }, 409, '3 match now, and 2 were expected'],
-      [{ filter: { state: ['EXPIRED'] }, expected: 2 }, 409, 'no match can be sent again'],
+      [{ filter: { state: ['EXPIRED'] }, expected: 2 }, 409, 'none of the matching items can be sent again'],
       [{ filter }, 400, 'expected'],
       [{}, 400, 'ids'],
       [{ ids: ['dlv_1'], filter, expected: 3 }, 400, 'ids'],

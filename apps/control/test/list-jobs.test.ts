@@ -304,14 +304,19 @@ describe('A job of a list', () => {
     const one = { channel: 'email', address: 'p1@example.com', source: 'hard_bounce' };
     const refusals: readonly [string, object, number, string][] = [
       ['suppressions/remove-many', { filter, expected: 2 }, 409, '3 match now, and 2 were expected'],
-      ['suppressions/remove-many', { filter: { source: 'stop' }, expected: 0 }, 409, 'no match can be removed'],
+      [
+        'suppressions/remove-many',
+        { filter: { source: 'stop' }, expected: 0 },
+        409,
+        'none of the matching items can be removed',
+      ],
       ['suppressions/remove-many', { filter }, 400, 'expected'],
       ['suppressions/remove-many', {}, 400, 'entries'],
       ['suppressions/remove-many', { entries: [one], filter, expected: 3 }, 400, 'entries'],
       ['suppressions/count', {}, 400, 'entries'],
       ['suppressions/count', { entries: [one], filter }, 400, 'entries'],
       ['consents/allow-many', { filter, expected: 0 }, 409, '1 match now, and 0 were expected'],
-      ['consents/allow-many', { people: ['bob'] }, 409, 'no match can be allowed again'],
+      ['consents/allow-many', { people: ['bob'] }, 409, 'none of the matching items can be allowed again'],
       ['consents/allow-many', { people: ['ada'], expected: 1 }, 400, 'people'],
       ['consents/allow-many', { filter: { name: 'orders' }, expected: 1 }, 400, 'target'],
       ['consents/count', {}, 400, 'people'],

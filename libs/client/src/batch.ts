@@ -74,7 +74,7 @@ export function createOpenLines(lines: readonly Line[]) {
       // If the server read no further, the problem of the last result says why.
       const { id, problem = last } = items[at] ?? {};
       if (typeof id === 'string') ids.set(line, id);
-      else if (problem === undefined) throw new Error('the answer has no result for an event');
+      else if (problem === undefined) throw new Error('the response of the server lacks the result of an event');
       else {
         const failure = failureOf(statusOf(problem), problem);
         (passes(failure.status) ? waiting : refusals).set(line, failure);

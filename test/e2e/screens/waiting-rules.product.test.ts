@@ -66,7 +66,7 @@ testScreens('A rule that waits', ({ api, open }) => {
     expect(await then.getByRole('radio', { name: 'Wait for a while after the event' }).isDisabled()).toBe(true);
     expect(await card(page, 'Cooldown').getByLabel('For the same key').isDisabled()).toBe(true);
     await expectAccessible(page, 'cards that are off');
-    await then.getByRole('button', { name: 'Use orders, by event.order_id' }).click();
+    await then.getByRole('button', { name: 'Use orders, with the key event.order_id' }).click();
     await expect.poll(() => saved()?.['stream']).toBe('orders');
     await card(page, 'Cooldown').getByLabel('For the same order (event.order_id)').waitFor();
     // An event can now be compared with the one before it.

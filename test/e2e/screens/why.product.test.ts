@@ -163,7 +163,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     api.answer(WHY, because('condition', 'stopped'));
     const page = await open(AT);
     await ask(page, 'ada@example.com');
-    const choice = page.getByRole('checkbox', { name: 'Also answer for the drafts' });
+    const choice = page.getByRole('checkbox', { name: 'Also show the answer with the drafts published' });
     expect(await choice.count()).toBe(0);
     expect(api.calls(WHY)[0]?.body).not.toHaveProperty('drafts');
     const [draft] = api.example(DRAFTS)['items'] as readonly object[];
@@ -189,7 +189,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     api.answer(WHY, because('condition', 'stopped', { with_drafts: notified, others: [other], drafts_left_out }));
     await page.reload();
     await choice.waitFor();
-    await page.getByText('Also answer for the drafts').click();
+    await page.getByText('Also show the answer with the drafts published').click();
     await page.getByRole('combobox', { name: 'Notification' }).selectOption('refund');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await answer(page).getByText('With the drafts: notified').waitFor();

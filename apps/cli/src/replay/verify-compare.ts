@@ -87,7 +87,10 @@ export async function normalized(
         ? await decodeRecord(codecs.intent, codecs.intent.encode(output.intent))
         : await decodeRecord(codecs.trigger, codecs.trigger.encode(output.trigger));
     if (!read.ok)
-      throw new CarillonError('internal', `an output of ${ruleOf(output)} cannot be read as it was written`);
+      throw new CarillonError(
+        'internal',
+        `an output of ${ruleOf(output)} cannot be decoded with the schema that it was written with`,
+      );
     const again = { kind: output.kind, [output.kind]: read.value } as unknown as EventOutput;
     expected.push({ ...entryOf(again, ids), output: again });
   }

@@ -24,7 +24,7 @@ export async function conflictsAfter(
     }
     return { draft_conflicts: conflicts };
   } catch (error) {
-    watch.trouble('look for drafts in conflict', error);
+    watch.trouble('find drafts in conflict', error);
     return { draft_conflicts: [], drafts_unread: true };
   }
 }

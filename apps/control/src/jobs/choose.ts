@@ -159,7 +159,7 @@ export function requireExpected(
   expected: number,
   what: string,
 ): void {
-  if (ids.length === 0) throw new CarillonError('wrong_state', `no match can be ${what}`);
+  if (ids.length === 0) throw new CarillonError('wrong_state', `none of the matching items can be ${what}`);
   if (more) {
     throw new CarillonError(
       'wrong_state',

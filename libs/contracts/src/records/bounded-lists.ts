@@ -70,7 +70,7 @@ function walk(type: Type, cursor: Cursor): void {
     case 'null':
       return;
     default:
-      throw new Error(`records of ours have no ${type.typeName}`);
+      throw new Error(`the schemas of Carillon’s records have no type ${type.typeName}`);
   }
 }
 

@@ -185,7 +185,7 @@ async function statesOf(kind: KindOfResource, ref: ResourceRef, ports: ResourceP
 
 function mustHaveBeen(field: string, number: number, newest: number): void {
   if (number <= newest) return;
-  throw new CarillonError('invalid_request', `${field}: the newest number of the configuration is ${newest}`);
+  throw new CarillonError('invalid_request', `${field}: there is no configuration ${number}; the newest is ${newest}`);
 }
 
 /** Throws `not_found` where the configuration of this number had no such resource. */

@@ -140,7 +140,9 @@ function refuseState(source: StoredSource, gone: boolean, start: TopicStart | un
     );
   }
   if (state.kind === 'running' || (state.kind === 'waiting' && !canPassOver(source))) {
-    throw refused(`source ${integration} is ${state.kind}: only a source that is stopped or leaves can be reset`);
+    throw refused(
+      `source ${integration} is ${state.kind}: only a source that is stopped, or that was removed from the configuration, can be reset`,
+    );
   }
   if (reset) throw refused(`source ${integration} was reset at ${formatInstant(reset.at)}, which is not done yet`);
   if (state.kind === 'leaving' && !gone) {

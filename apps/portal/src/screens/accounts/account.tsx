@@ -33,7 +33,7 @@ export function Account(): ReactNode {
           <Empty title={draft.resource === null ? `There is no account ${a}` : 'The draft removes it'} action={all}>
             {draft.resource === null
               ? 'It was removed, or it has another name now.'
-              : 'The account works until you publish the draft.'}
+              : 'The account sends until you publish its removal.'}
           </Empty>
         )}
         {kind && draft.body && (

@@ -93,7 +93,7 @@ function EventBody({ workspace, id, position }: ContentOf & { readonly position:
           </p>
         ))}
       {first.whole.map((by) => (
-        <p key={by}>{by} reads the whole event</p>
+        <p key={by}>{by} uses all fields of the event</p>
       ))}
     </>
   );

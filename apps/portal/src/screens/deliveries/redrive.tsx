@@ -63,8 +63,8 @@ function Question({
   if (!data) return <Loading what="the count" rows={2} />;
   const leftOut = data.receipts > 0 && (
     <p>
-      {data.receipts.toLocaleString('en')} parked {data.receipts === 1 ? 'receipt is' : 'receipts are'} left out,
-      because most would not match the next time either. Look at them one at a time, under Receipts.
+      {data.receipts.toLocaleString('en')} parked {data.receipts === 1 ? 'receipt is' : 'receipts are'} not redriven,
+      because most would match no delivery again. Match them one at a time, under Receipts.
     </p>
   );
   if (data.count === 0) {

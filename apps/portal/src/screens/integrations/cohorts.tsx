@@ -44,7 +44,8 @@ export function syncWords({ sync, first_sync_until: until, synced_at: synced }: 
     const of = sync.pages === null ? '' : ` of ${sync.pages}`;
     return { tone: 'wait', words: `Sync under way: page ${sync.pages_so_far}${of}` };
   }
-  if (sync?.leaving === true) return { tone: 'wait', words: 'All pages received. People on no page are leaving.' };
+  if (sync?.leaving === true)
+    return { tone: 'wait', words: 'All pages received. People on no page are being removed from the cohort.' };
   if (until !== null) return { tone: 'wait', words: 'First sync: people join without a message' };
   return { tone: 'good', words: synced === null ? 'Only changes so far, no complete sync yet' : 'Synced' };
 }

@@ -42,7 +42,7 @@ export function Integration(): ReactNode {
           <Empty title={draft.resource === null ? `There is no integration ${i}` : 'The draft removes it'} action={all}>
             {draft.resource === null
               ? 'It was removed, or it has another name now.'
-              : 'The integration works until you publish the draft.'}
+              : 'The integration works until you publish its removal.'}
           </Empty>
         )}
         {kind && draft.body && <Parts draft={draft} kind={kind} />}

@@ -113,7 +113,7 @@ function Gone({ draft }: { readonly draft: EditedDraft<'notifications'> }): Reac
   }
   return (
     <Empty title="This draft removes the notification" action={back}>
-      The notification works until you publish the draft. Discard the draft to keep it.
+      The notification works until you publish its removal. Discard the draft to keep it.
     </Empty>
   );
 }

@@ -49,7 +49,7 @@ export function NoEntity({
           {usable.map(({ name, body }) => (
             <Button key={name} onPress={() => change((before) => startedByEvents(before, name))}>
               Use {name}
-              {body.key !== undefined && `, by ${body.key}`}
+              {body.key !== undefined && `, with the key ${body.key}`}
             </Button>
           ))}
         </div>

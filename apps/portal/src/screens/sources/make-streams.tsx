@@ -20,12 +20,12 @@ import styles from './sources.module.css';
 
 const LAYOUTS = {
   tables: [
-    { id: 'each', name: 'One stream for each table', note: 'A rule looks at one table.' },
-    { id: 'one', name: 'One stream for all tables', note: 'A rule sees the tables together, in order by key.' },
+    { id: 'each', name: 'One stream for each table', note: 'Each rule gets the changes of one table.' },
+    { id: 'one', name: 'One stream for all tables', note: 'A rule gets the changes of all tables, in order by key.' },
   ],
   topics: [
-    { id: 'each', name: 'One stream for each topic', note: 'A rule looks at one topic.' },
-    { id: 'one', name: 'One stream for all topics', note: 'A rule sees the topics together, in order by key.' },
+    { id: 'each', name: 'One stream for each topic', note: 'Each rule gets the records of one topic.' },
+    { id: 'one', name: 'One stream for all topics', note: 'A rule gets the records of all topics, in order by key.' },
   ],
 } as const;
 

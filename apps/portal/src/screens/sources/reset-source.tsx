@@ -99,7 +99,7 @@ export function ResetSource({
       >
         <Field
           label="Reason"
-          note="The audit log keeps it with your name and the span."
+          note="The audit log keeps the reason, your name and the range of lost changes."
           maxLength={500}
           autoFocus
           value={reason}

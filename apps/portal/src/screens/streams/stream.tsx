@@ -123,7 +123,7 @@ function leadOf(facts: StreamFacts | undefined, draft: StreamDraft | null): Reac
       : `Carillon reads its ${draft.body.from.tables ? 'tables' : 'topics'} after you publish it.`;
   }
   if (draft !== null && draft.resource !== null && draft.body === null)
-    return 'The draft removes this stream. It works until you publish the draft.';
+    return 'The draft removes this stream. It works until you publish its removal.';
   const [first] = facts.subscribedRules;
   return facts.isShared
     ? `${subscribedRulesText(facts.subscribedRules.length)}.`

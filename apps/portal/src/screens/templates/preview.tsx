@@ -146,7 +146,7 @@ function Mail({ message, asked }: { readonly message: Previewed; readonly asked:
         </Checkbox>
       </div>
       {view === 'text' && <Pre text={message.text ?? ''} what="Text of the mail" />}
-      {view === 'source' && <Pre text={message.html ?? message.text ?? ''} what="Source of the mail" />}
+      {view === 'source' && <Pre text={message.html ?? message.text ?? ''} what="Source text of the mail" />}
       {view === 'mail' && page !== null && (
         <iframe
           className={cls(styles.frame, width === 'phone' && styles.narrow, scheme === 'dark' && styles.dark)}

@@ -61,7 +61,7 @@ export function Template(): ReactNode {
         <Empty title={draft.resource === null ? `There is no template ${t}` : 'The draft removes it'} action={all}>
           {draft.resource === null
             ? 'It was removed, or it has another name now.'
-            : 'The template works until you publish the draft.'}
+            : 'Messages use the template until you publish its removal.'}
         </Empty>
       )}
       {draft.body !== null && (

@@ -233,7 +233,7 @@ function Question({ workspace, search, error, isAsking, onAsk }: QuestionProps):
       {(drafts.length > 0 || withDrafts) && (
         <div className={cls(styles.drafts)}>
           <Checkbox isOn={withDrafts} onChange={setWithDrafts}>
-            Also answer for the drafts
+            Also show the answer with the drafts published
           </Checkbox>
         </div>
       )}

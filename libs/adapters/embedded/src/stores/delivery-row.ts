@@ -78,7 +78,8 @@ export function toRow(delivery: Delivery): DeliveryRow {
 export function fromRow({ document, intent }: Pick<DocumentRow, 'document' | 'intent'>): Delivery {
   const moving = parseJson(document) as unknown as Omit<Delivery, 'intent'> & { readonly intent: string };
   const whole = parseJson(intent) as unknown as Delivery['intent'];
-  if (whole.id !== moving.intent) throw new Error(`delivery ${moving.id} in the data file has lost its intent`);
+  if (whole.id !== moving.intent)
+    throw new Error(`delivery ${moving.id} in the data file has no stored message content (intent)`);
   return withReceipts({ ...moving, intent: whole });
 }
 

@@ -42,7 +42,8 @@ export function readDelivery({ moving, intent, body }: Whole): Delivery {
   if (intent === undefined) return withReceipts(parseJson(text) as unknown as Delivery);
   const moved = parseJson(text) as unknown as Omit<Delivery, 'intent'> & { readonly intent: string };
   const whole = parseJson(intent) as unknown as Delivery['intent'];
-  if (whole.id !== moved.intent) throw new Error(`delivery ${moved.id} in MongoDB has lost its intent`);
+  if (whole.id !== moved.intent)
+    throw new Error(`delivery ${moved.id} in MongoDB has no stored message content (intent)`);
   return withReceipts({ ...moved, intent: whole });
 }
 
