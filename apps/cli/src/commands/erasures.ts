@@ -1,10 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ErasureBody, ErasureListBody, ErasureLookBody, JobBody } from '@carillon/contracts';
 import type { Command } from 'commander';
-import { connect, seg, type CommonOptions, type Page } from '../client.ts';
+import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { environment } from '../config.ts';
-import { UsageError } from '../failure.ts';
+import { CommandError, UsageError } from '../failure.ts';
 import { clean, say, sayJson, shortTime } from '../output.ts';
 import { runnable } from '../runnable.ts';
 import { agree } from './agree.ts';
@@ -91,13 +92,13 @@ function eraseCommand(program: Command): void {
       const body = { person, reason: options.reason };
       let confirm = options.confirm;
       if (confirm === undefined) {
-        const look = await client.post<ErasureLookBody>(path, body);
+        const look = await postUntilRead(client, path, body);
         if (options.json) return sayJson(look);
         say(lookText(look));
         await agree('everything above is erased for good', 'nothing was erased', `--confirm ${look.checksum}`);
         confirm = look.checksum;
       }
-      const { erasure } = await client.post<ErasureLookBody>(path, { ...body, confirm });
+      const { erasure } = await postUntilRead(client, path, { ...body, confirm });
       if (!erasure) return;
       const onLog = erasure.remains.find(({ where }) => where === 'log');
       if (onLog?.until && !options.json)
@@ -110,6 +111,20 @@ function eraseCommand(program: Command): void {
       const job = await client.get<JobBody>(`/v1/workspaces/${seg(erasure.workspace ?? '-')}/jobs/${seg(erasure.job)}`);
       await followJob(client, job, options);
     });
+}
+
+const RETRY_INTERVAL_MS = 1_000;
+
+/** Sends a request again while the server still reads the log for it, which takes minutes if the log is large. */
+async function postUntilRead(client: Pick<Client, 'post'>, path: string, body: object): Promise<ErasureLookBody> {
+  for (;;) {
+    try {
+      return await client.post<ErasureLookBody>(path, body);
+    } catch (error) {
+      if (!(error instanceof CommandError) || error.problem?.code !== 'overloaded') throw error;
+      await pause(RETRY_INTERVAL_MS);
+    }
+  }
 }
 
 const countsText = (counts: ErasureBody['erased']): string =>

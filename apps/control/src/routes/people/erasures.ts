@@ -14,6 +14,7 @@ import { audited, keyedTarget } from '../../audit/facts.ts';
 import { stillUndecided, workOf } from '../../erasures/carry-out.ts';
 import { listErasures } from '../../erasures/list.ts';
 import { findPerson, type FoundPerson } from '../../erasures/find-person.ts';
+import { createLongLooks } from '../../erasures/long-looks.ts';
 import { showErasure } from '../../erasures/shown.ts';
 import { workOfErasure } from '../../jobs/kinds/erase-person.ts';
 import { startJob } from '../../jobs/start.ts';
@@ -23,6 +24,7 @@ import { acrossWorkspaces, paging, type ApiServer } from '../app.ts';
 
 /** Looks at what is held of a person, erases it after a second request, and lists certificates. */
 export function erasureRoutes(app: ApiServer, ports: RoutePorts): void {
+  const looks = createLongLooks();
   app.post(
     '/v1/workspaces/:workspace/erasures',
     {
@@ -53,7 +55,9 @@ export function erasureRoutes(app: ApiServer, ports: RoutePorts): void {
       const found = await findPerson(person, workspace, ports);
       refuseNamingReason(reason, found, ports);
       const bytesUntil = await erasing.eraser.bytesUntil(ports.clock.now());
-      const findings = await erasing.eraser.find(workOf(found.subject, ports));
+      const { subject } = found;
+      const look = JSON.stringify([subject.workspace, subject.hashes.toSorted(), confirm ?? null]);
+      const findings = await looks(look, () => erasing.eraser.find(workOf(subject, ports)));
       if (Object.keys(findings.counts).length === 0) {
         throw new CarillonError('not_found', 'nothing is held of this person; check the spelling and the workspace');
       }

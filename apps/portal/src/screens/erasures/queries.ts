@@ -1,4 +1,4 @@
-import { api, bodyOf, type Schemas } from '../../api/client.ts';
+import { api, bodyOf, Refusal, type Schemas } from '../../api/client.ts';
 import type { Page } from '../../api/pages.ts';
 
 export type Erasure = Schemas['Erasure'];
@@ -18,6 +18,19 @@ export const loadErasures =
       }),
     );
 
-/** Looks at what is held of a person, or erases it if the request confirms a look. */
-export const requestErasure = (workspace: string, body: ErasureRequest): Promise<ErasureLook> =>
-  bodyOf(api.POST(ERASURES, { params: { path: { workspace } }, body }));
+const RETRY_INTERVAL_MS = 1_000;
+
+/**
+ * Looks at what is held of a person, or erases it if the request confirms a look. Sends the request again while the server still reads the log
+ * for it, which takes minutes if the log is large.
+ */
+export async function requestErasure(workspace: string, body: ErasureRequest): Promise<ErasureLook> {
+  for (;;) {
+    try {
+      return await bodyOf(api.POST(ERASURES, { params: { path: { workspace } }, body }));
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'overloaded') throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
+    }
+  }
+}
