@@ -7,7 +7,7 @@ import type { Consents } from '@carillon/domain/consent';
 import { beginAttempt, openDelivery, type Delivery } from '@carillon/domain/deliveries';
 import { newJob, type Job } from '@carillon/domain/jobs';
 import { isCarillonError, type AttemptId, type DeliveryId, type JobId, type TriggerId } from '@carillon/kernel';
-import { MESSAGE_CLAIM, text, type Collection } from '@carillon/ports';
+import { MESSAGE_CLAIM, text, type Collection, type ErasureWork } from '@carillon/ports';
 import { COLLECTIONS, createStores, type DocumentStores } from '@carillon/stores';
 import { logRecord } from '@carillon/testing';
 import { givenIntent, MORNING } from '@carillon/testing/given';
@@ -169,6 +169,34 @@ describe('a restore', () => {
       expect(calledOffCohortsBelow).toEqual(new Map([[2, 1]]));
       expect(calledOffJobs).toEqual(new Set(['job_send_missing']));
     });
+  });
+
+  it('takes from the newer ledger what an erasure left of a delivery', async () => {
+    const ofPerson: ErasureWork = {
+      matcher: {
+        covers: () => true,
+        isPerson: (name) => name === delivery('waits').intent.person,
+        mentions: () => false,
+        nameInstead: (name) => `hashed:${name}`,
+      },
+      isOfPerson: () => false,
+      isEntityOfPerson: () => false,
+      isErasedEvent: () => false,
+      takesUndecided: true,
+      judge: async () => null,
+    };
+    await within('data', async ({ erasure }) => {
+      for await (const entries of erasure.entries(ofPerson, moment)) for (const entry of entries) await entry.erase();
+    });
+    await restoreBackup(at('copy.backup'), at('new'), { ...options, newer: at('data') });
+    const file = new DatabaseSync(join(at('new'), 'carillon.db'));
+    const columns = 'deliveries.person, recipient, unique_id, intent';
+    const rows = file
+      .prepare(`SELECT ${columns} FROM deliveries JOIN delivery_intents ON place = intent_place WHERE id = 'dlv_waits'`)
+      .all();
+    file.close();
+    expect(rows).toMatchObject([{ person: 'erased', recipient: null, unique_id: 'erased dlv_waits' }]);
+    expect(String(rows[0]?.['intent'])).toContain('erased dlv_waits');
   });
 
   it('adopts the newer ledger except its waiting deliveries, and counts lost records', async () => {

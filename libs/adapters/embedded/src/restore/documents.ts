@@ -29,5 +29,8 @@ export function addDelivery(sql: Statements, delivery: Delivery): void {
 /** Replaces `before` by `after`, regardless of versions written in the other file. */
 export function rewriteDelivery(sql: Statements, before: Delivery, after: Delivery): void {
   sql.run('UPDATE deliveries SET version = ? WHERE id = ?', after.version - 1, before.id);
-  deliveryWrites({ sql, now: () => after.updatedAt })['deliveries.replace'](toRow(after), null);
+  const row = toRow(after);
+  deliveryWrites({ sql, now: () => after.updatedAt })['deliveries.replace'](row, null);
+  // A move changes no unique_id, but the newer folder may have erased the person.
+  sql.run('UPDATE deliveries SET unique_id = ? WHERE id = ?', row.uniqueId, before.id);
 }
