@@ -18,11 +18,11 @@ const refused = (command: string, within?: number): Promise<string> =>
     (error: unknown) => (error as Error).message,
   );
 
-it('A command gives what it prints as the key', async () => {
+it('A key command provides its output as the key', async () => {
   expect(await keyFromCommand('SETTING', `printf '%s\\n' ${KEY} | cat`)).toBe(KEY);
 });
 
-it('A command that fails, prints nothing or too much is refused by its setting, and nothing of it is shown', async () => {
+it('A key command that fails, prints nothing or prints too much is refused by its setting name, and its output is not shown', async () => {
   expect(await refused(`echo ${KEY}; echo secret >&2; exit 3`)).toMatch(/SETTING: the command ended with code 3\./);
   expect(await refused('true')).toContain('printed nothing');
   expect(await refused('yes canary')).toContain('printed more than a key');
@@ -32,7 +32,7 @@ it('A command that fails, prints nothing or too much is refused by its setting, 
   }
 });
 
-it('A command that takes too long is ended with all that it started', async () => {
+it('A key command that takes too long is killed with its child processes', async () => {
   const pids = join(folder, 'pids');
   expect(await refused(`sleep 60 & echo $! > ${pids}; sleep 60`, 500)).toContain('took longer than 0.5 s');
   const pid = Number(readFileSync(pids, 'utf8'));

@@ -72,7 +72,7 @@ describe('A time in a list', () => {
     expect(shortTime('2026-06-30T22:15:00.000Z')).toBe(text);
   });
 
-  it('is shown as it came if it is no time', () => {
+  it('is shown unchanged if it is not a valid time', () => {
     showTimesIn('Europe/Vienna');
     expect(shortTime('never')).toBe('never');
   });

@@ -31,7 +31,7 @@ describe('A command in a text', () => {
     expect(runnable(text, { dataDir: 'd' })).toBe(text);
   });
 
-  test('stays as it is where nothing was named', () => {
+  test('stays unchanged without a named workspace', () => {
     expect(runnable('npx carillon doctor', {})).toBe('npx carillon doctor');
   });
 

@@ -12,14 +12,14 @@ describe('messages of a case', () => {
     expect(compareMessages([{ at: TEN, fields: { phone: '1' } }], [message('a')])).toHaveLength(1);
   });
 
-  it('differ by one that is missing, unlisted, or of another instant', () => {
+  it('differ if a message is missing, unlisted, or sent at another time', () => {
     expect(compareMessages([message('a')], [])).toEqual([{ expected: message('a'), actual: null }]);
     expect(compareMessages([], [message('a')])).toEqual([{ expected: null, actual: message('a') }]);
     const late = message('a', 'Hello', ELEVEN);
     expect(compareMessages([late], [message('a')])).toEqual([{ expected: late, actual: message('a') }]);
   });
 
-  it('stand beside the one of the same instant', () => {
+  it('are paired by their time', () => {
     const [late, other] = [message('b', 'Hello', ELEVEN), message('c')];
     expect(compareMessages([message('a')], [late, other])).toEqual([
       { expected: message('a'), actual: other },
@@ -27,7 +27,7 @@ describe('messages of a case', () => {
     ]);
   });
 
-  it('differ by one that could not be rendered, though all named fields are as expected', () => {
+  it('differ if a message could not be rendered, even if all named fields match', () => {
     const broken = { ...message('a'), error: 'text: the rendered text is empty' };
     expect(compareMessages([message('a')], [broken])).toEqual([{ expected: message('a'), actual: broken }]);
     expect(compareMessages([], [broken])).toEqual([{ expected: null, actual: broken }]);
@@ -39,7 +39,7 @@ describe('messages of a case', () => {
     ]);
   });
 
-  it('pass in any order of one instant, and fail with one more or less', () => {
+  it('match in any order at one time, and fail with a message more or less', () => {
     const messages = fc.array(
       fc.constantFrom('a', 'b', 'c').map((email) => message(email)),
       { minLength: 1 },

@@ -97,7 +97,7 @@ a message is not as expected
     expect(unlisted).toContain('email    –         ada@example.com');
   });
 
-  it('fail by a message whose template fails, whether they list it or not', async () => {
+  it('fail if the template of a message fails, whether the case lists the message or not', async () => {
     const broken = { 'workspaces/shop/templates/mail/email.yaml': 'subject: Hi\nfrom: "{{sender}}"\n' };
     const fail = async (...steps: readonly string[]): Promise<string> => {
       const cases = `rule: n.paid\ncases:\n  one:\n${lines(`{ at: 10:00, event: ${paid()} }`, ...steps)}`;

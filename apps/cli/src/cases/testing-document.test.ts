@@ -25,11 +25,11 @@ async function printed(notification: string): Promise<string> {
 }
 
 describe('the page about tests of rules', () => {
-  it('has cases that pass, and prints what they print', async () => {
+  it('has cases that pass, with the output that it shows', async () => {
     expect(await printed(block('yaml notification'))).toBe(block('text passes'));
   });
 
-  it('shows the failure of the mistake that it describes', async () => {
+  it('shows the output of the failure that it describes', async () => {
     const mistaken = block('yaml notification').replace('event.type == "paid"', 'event.type != "placed"');
     expect(await printed(mistaken)).toBe(block('text fails'));
   });

@@ -15,7 +15,7 @@ const word = (more: Partial<Word>): Word => ({
   ...more,
 });
 
-it('What stays stopped after everything was allowed is told once for each name, and how it is allowed', () => {
+it('lists each name still opted out after an opt-in to everything once, with the command that allows it', () => {
   const words = [
     word({}),
     word({ channel: 'sms' }),
@@ -28,6 +28,6 @@ it('What stays stopped after everything was allowed is told once for each name, 
   );
 });
 
-it('Nothing is told where nothing stays stopped', () => {
+it('prints nothing if no name is still opted out', () => {
   expect(leftText([word({ opted_out: false }), word({ target: 'all', name: null })])).toBe('');
 });

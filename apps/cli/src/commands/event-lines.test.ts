@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readEventLines } from './event-lines.ts';
 
 describe('a file of events', () => {
-  it('has one event a line, with long numbers as they are written', () => {
+  it('has one event per line, with long numbers unchanged', () => {
     const text =
       '{"at": "+20m", "event": {"id": 9007199254740993}}\n\n{"op": "delete", "event": {}, "previous": null}\n';
     expect(readEventLines(text, 'F')).toEqual([

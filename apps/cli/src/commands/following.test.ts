@@ -29,7 +29,7 @@ function list(...first: readonly Row[]) {
   };
 }
 
-it('tells one page at first, then what is new, oldest first, however many pages it fills', async () => {
+it('prints one page first, then only new rows, oldest first, over any number of pages', async () => {
   const { look, add } = list(row('a', 1), row('b', 2), row('c', 3), row('d', 4));
   expect(await look()).toEqual(['b', 'c', 'd']);
   add(...Array.from({ length: 8 }, (_, at) => row(`n${at}`, 10 + at)));
@@ -37,7 +37,7 @@ it('tells one page at first, then what is new, oldest first, however many pages 
   expect(await look()).toEqual([]);
 });
 
-it('meets a row that comes behind a page of newer ones which are known', async () => {
+it('finds a late row behind a page of newer known rows', async () => {
   const { look, add } = list(row('a', 1));
   await look();
   add(...Array.from({ length: 7 }, (_, at) => row(`n${at}`, 100 + at)));

@@ -45,7 +45,7 @@ describe.runIf(UNIX)('a link that leaves the folder', () => {
 });
 
 describe.runIf(UNIX)('a link that stays in the folder', () => {
-  it('is read and written as what it leads to', () => {
+  it('is read and written as its target', () => {
     writeFileSync(join(folder, 'workspaces/shop/workspace.yaml'), 'name: Shop\n');
     symlinkSync('shop', join(folder, 'workspaces/copy'));
     expect(Object.keys(readFolder(folder))).toEqual([
@@ -57,7 +57,7 @@ describe.runIf(UNIX)('a link that stays in the folder', () => {
     expect(readFolder(folder)['workspaces/shop/workspace.yaml']).toBe('name: Both\n');
   });
 
-  it('and leads round in it ends with the number of files', () => {
+  it('that forms a loop is refused with the number of files', () => {
     symlinkSync('.', join(folder, 'workspaces/round'));
     expect(() => readFolder(folder)).toThrow(/holds more than 5000 files|round/);
   });

@@ -13,7 +13,7 @@ describe('ids of people in a text', () => {
     },
   };
 
-  it('become names, keep the columns of a table in line, and stay where nobody has a name', async () => {
+  it('are replaced by names with table columns kept aligned, and stay if the person has no name', async () => {
     const text = `who                             what\n${ADA}  resend\n${GONE}  cancel\nredriven by ${ADA}`;
     expect(await withNames(text, client)).toBe(
       `who                             what\nAda                             resend\n${GONE}  cancel\nredriven by Ada`,

@@ -67,7 +67,7 @@ describe('carillon replay send', () => {
     expect(posted).toEqual([{ count: 2, checksum: 'ab12', rate: 50, expires: '2h', max_age: '1h' }]);
   });
 
-  it('sends what a look shows once a person has confirmed it, by the time of the look instead of --max-age', async () => {
+  it('sends what the preview shows after confirmation, from the start time of the preview instead of --max-age', async () => {
     const terminal = Object.assign(new PassThrough(), { isTTY: true });
     vi.spyOn(process, 'stdin', 'get').mockReturnValue(terminal as unknown as typeof process.stdin);
     terminal.write('y\n');

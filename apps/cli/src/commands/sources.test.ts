@@ -76,7 +76,7 @@ function clientOf(source: SourceBody) {
 }
 
 describe('carillon sources', () => {
-  it('prints a line for each source, and below it what is wrong with the command or SQL that ends it', () => {
+  it('prints a line for each source, and below it each problem with the command or SQL that fixes it', () => {
     expect(showSources({ items: [RUNNING, STOPPED] }, false)).toBe(
       [
         'source   state    lag             last change          streams',
@@ -126,7 +126,7 @@ describe('carillon sources reset', () => {
     expect(posted).toEqual([]);
   });
 
-  it('begins at the end of the topics if it is told so, and says how many records that leaves out', async () => {
+  it('starts at the end of the topics with --from end, and says how many records that skips', async () => {
     const { client, posted } = clientOf(BUS);
     await expect(resetSource(client, 'bus', options)).rejects.toThrow('All of them will be read');
     await expect(resetSource(client, 'bus', { ...options, from: 'end' })).rejects.toThrow('None of them will be read');

@@ -94,18 +94,18 @@ describe('A list of erasures applied to a data folder', () => {
     expect(stored).toMatchObject({ erasedAt: Date.parse('2026-11-30T00:00:01.000Z'), version: 2 });
   });
 
-  it('leaves what came after an erasure that the backup holds as ended', async () => {
+  it('keeps records written after an erasure that the backup already has as finished', async () => {
     await opened(({ documents }) => createStores(documents).erasures.insert({ ...erasure, erasedAt: 2 }));
     expect(await apply()).toBe(0);
     expect(await kinds()).toEqual([`event {"email":"${BOB}"}`]);
   });
 
-  it('is refused if it is of another deployment, and changes nothing', async () => {
+  it('from another deployment is refused and changes nothing', async () => {
     await expect(apply({ log_id: 'log_0' })).rejects.toMatchObject({ code: 'wrong_usage' });
     expect(await kinds()).toEqual([`event {"email":"${BOB}"}`]);
   });
 
-  it('does nothing if it names nobody', async () => {
+  it('does nothing if it is empty', async () => {
     expect(await apply({ erasures: [] })).toBe(0);
     expect(await kinds()).toEqual([`event {"email":"${BOB}"}`]);
   });

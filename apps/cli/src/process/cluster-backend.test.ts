@@ -7,7 +7,7 @@ import { findSchemas, passwordCheck } from './cluster-backend.ts';
 
 const sasl = { username: 'carillon', password: 'word' } as const;
 
-it('doctor warns of a password that plain sends without TLS, and of no other', () => {
+it('doctor warns only about a password sent by PLAIN without TLS', () => {
   expect(passwordCheck({ sasl: { ...sasl, mechanism: 'plain' } })).toMatchObject([
     { step: 'Kafka password', ok: false },
   ]);
@@ -16,7 +16,7 @@ it('doctor warns of a password that plain sends without TLS, and of no other', (
   expect(passwordCheck({})).toEqual([]);
 });
 
-it('doctor tells of schemas that the registry lost, and does not register them on the quiet', async () => {
+it('doctor reports schemas that the registry lost, without registering them again', async () => {
   const lost = RECORD_SCHEMAS.intent.subject;
   const asked = new Set<string>();
   const registry = createServer((request, answer) => {

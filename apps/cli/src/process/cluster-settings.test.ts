@@ -14,7 +14,7 @@ function read(env: Readonly<Record<string, string>>) {
 }
 
 it.each(['CARILLON_MONGODB', 'CARILLON_SCHEMA_REGISTRY'])(
-  'refuses half of the credentials of %s, which would connect as nobody or with an empty password',
+  'refuses a user name without password, or a password without user name, for %s',
   (prefix) => {
     const fault = `${prefix}_USERNAME and ${prefix}_PASSWORD: one is given without the other`;
     expect(read({ [`${prefix}_USERNAME`]: 'carillon' }).faults).toEqual([fault]);
@@ -24,7 +24,7 @@ it.each(['CARILLON_MONGODB', 'CARILLON_SCHEMA_REGISTRY'])(
   },
 );
 
-it('speaks TLS to Kafka where it is told to, and not where it is told not to', () => {
+it('uses TLS to Kafka only if CARILLON_KAFKA_TLS is true', () => {
   expect(read({}).settings.kafka.tls).toBeUndefined();
   expect(read({ CARILLON_KAFKA_TLS: 'true' }).settings.kafka.tls).toBe(true);
   expect(read({ CARILLON_KAFKA_TLS: 'false' }).settings.kafka.tls).toBeUndefined();

@@ -26,8 +26,8 @@ async function open(more: Partial<EmbeddedOptions> = {}): Promise<Embedded> {
   return data;
 }
 
-describe('Whether a process on one machine is ready', () => {
-  it('it is not while the disk is full, and says so', async () => {
+describe('The data file of an embedded process', () => {
+  it('makes the process not ready while the disk is full, with that reason', async () => {
     const data = await open({ maxFileBytes: 2_000_000 });
     expect(fileReadiness(data)).toEqual({ name: 'data file', ok: true, detail: 'takes what is written' });
     const large = 'x'.repeat(100_000);
@@ -42,7 +42,7 @@ describe('Whether a process on one machine is ready', () => {
     expect(fileReadiness(data).detail).toContain('free disk space');
   });
 
-  it('it is again when there is room, although nobody sends anything', async () => {
+  it('makes the process ready again when there is room, although nobody sends anything', async () => {
     const data = await open({ busyTimeout: 20 });
     const other = new DatabaseSync(join(dataDir, 'carillon.db'), { timeout: 10_000 });
     other.exec('BEGIN IMMEDIATE');
@@ -52,7 +52,7 @@ describe('Whether a process on one machine is ready', () => {
     await expect.poll(() => fileReadiness(data).ok).toBe(true);
   });
 
-  it('it is not while its data file is damaged, which `doctor` finds as well, with the way out', async () => {
+  it('makes the process not ready while it is damaged; `doctor` reports the damage too, with the repair', async () => {
     const filled = await open();
     for (let at = 0; at < 20; at += 1) {
       await filled.log.append(Array.from({ length: 50 }, () => logRecord('x'.repeat(500))));
@@ -79,7 +79,7 @@ describe('Whether a process on one machine is ready', () => {
     expect(backend.readiness()).toMatchObject([{ name: 'data file', ok: false }]);
   });
 
-  it('doctor says what holds a write-ahead log that is not copied into the file, and from when on writes are refused', () => {
+  it('is checked by doctor: what keeps the write-ahead log from being copied, and when writes will be refused', () => {
     const MIB = 1024 * 1024;
     const stats = { fileBytes: 300 * MIB, walBytes: 64 * MIB, walLeft: 30 * MIB, notCopied: null };
     const step = 'data file';
@@ -93,7 +93,7 @@ describe('Whether a process on one machine is ready', () => {
     expect(fileCheck('/data', full).detail).toContain('(disk I/O error)');
   });
 
-  it('doctor says that the pages of a whole file are whole', async () => {
+  it('is checked by doctor: undamaged pages', async () => {
     const backend = await openEmbeddedBackend({
       settings: readSettings({ dataDir, logLevel: 'error' }, {}),
       clock: systemClock,

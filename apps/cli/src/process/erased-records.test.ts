@@ -97,14 +97,14 @@ describe('The list of erased records', () => {
     expect(await open().mask([recordAt(5)])).toEqual([{ ...recordAt(5), ...ERASED }]);
   });
 
-  it('publishes what a killed process had added, once the erasure adds it again', async () => {
+  it('publishes records added by a killed process once the erasure adds them again', async () => {
     await mine.add(TOPIC, 0, [erasedAt(5)]);
     await others.add(TOPIC, 0, [erasedAt(5)]);
     await others.publish();
     expect(await open().mask([recordAt(5)])).toEqual([{ ...recordAt(5), ...ERASED }]);
   });
 
-  it('puts what is left in the place of a value, also after a second erasure', async () => {
+  it('replaces an erased value by its remaining fields, also after a second erasure', async () => {
     const outcome = recordAt(7, { topic: 'carillon.outcomes', headers: {} });
     await mine.add('carillon.outcomes', 0, [leftAt(7, 'of ada and bob', 'of ada, bob and eve')]);
     await mine.add('carillon.outcomes', 0, [leftAt(7, 'of bob', 'of ada and bob')]);
@@ -193,7 +193,7 @@ describe('The list of erased records', () => {
     ]);
   });
 
-  it('ends a worker with each new list, because what it remembers may be of an erased person', async () => {
+  it('restarts a worker after each new list, because its memory may hold data of an erased person', async () => {
     await others.newest();
     const { first, starts } = await consuming(others, [0, 5]);
     await first.handle([recordAt(4)], () => 6);
@@ -221,7 +221,7 @@ describe('The list of erased records', () => {
     expect(starts.map(({ seen }) => seen.map(({ offset }) => offset))).toEqual([[3], []]);
   });
 
-  it('stands between a run and the log that it reads', async () => {
+  it('is applied to the log that a run reads', async () => {
     async function* pages(): AsyncGenerator<HistoryPage> {
       yield { records: [recordAt(4), recordAt(5)], next: 6, removed: 0 };
     }

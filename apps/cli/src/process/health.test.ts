@@ -51,7 +51,7 @@ async function whatDecides(role: RoleName, away: readonly string[]): Promise<rea
   return checks.filter(({ ok, decides = true }) => !ok && decides).map(({ name }) => name);
 }
 
-it('a gateway takes events without the database and whatever stands still, and shows both', async () => {
+it('a gateway stays ready without the database and with stopped partitions, and reports both', async () => {
   expect(await whatDecides('gateway', ['database', 'partitions'])).toEqual([]);
   expect(await whatDecides('gateway', ['Kafka'])).toEqual(['Kafka']);
   expect(await whatDecides('gateway', ['data file'])).toEqual(['data file']);
@@ -59,7 +59,7 @@ it('a gateway takes events without the database and whatever stands still, and s
 });
 
 it.each(['engine', 'delivery', 'control'] as const)(
-  '%s is not ready without any of what it works with',
+  '%s is not ready if any of its dependencies is missing',
   async (role) => {
     for (const name of ['configuration', 'Kafka', 'database', 'partitions']) {
       expect(await whatDecides(role, [name])).toEqual([name]);
@@ -67,7 +67,7 @@ it.each(['engine', 'delivery', 'control'] as const)(
   },
 );
 
-it('a gauge tells each state that there is, with 0 where nothing is in it', async () => {
+it('the delivery gauge exports every state, with 0 for states without deliveries', async () => {
   const watches = createWatches(readSettings({ logLevel: 'error' }, {}), 'test');
   const health = createHealth(
     {
@@ -106,7 +106,7 @@ function slowLedger(takes: number) {
   return { read, asked: () => asked, pass: (span: number) => (time += span), fail: (now: boolean) => (fails = now) };
 }
 
-it('a count that takes 200 ms is kept for 20 s, and then made anew', async () => {
+it('a count that takes 200 ms is cached for 20 s, and then repeated', async () => {
   const { read, asked, pass } = slowLedger(200);
   expect(await read()).toEqual({ WAITING: 1 });
   pass(19_000);
@@ -123,7 +123,7 @@ it('a count that takes no time is made each time', async () => {
   expect(asked()).toBe(2);
 });
 
-it('a count under way serves all who ask, and one that failed is not kept', async () => {
+it('a count under way is shared by all callers, and a failed count is not cached', async () => {
   const { read, asked, fail } = slowLedger(200);
   fail(true);
   const both = await Promise.allSettled([read(), read()]);

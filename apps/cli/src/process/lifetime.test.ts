@@ -16,7 +16,7 @@ afterEach(() => {
   }
 });
 
-it('a process that is asked to end does so within 15 s, also when a part of it never closes', async () => {
+it('a process ends within 15 s of SIGTERM, even if a part of it never closes', async () => {
   const exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
   const told = Promise.withResolvers<void>();
   void serveUntilAsked(

@@ -37,7 +37,7 @@ describe('A start', () => {
     await expect(refuseShorterLog(data)).resolves.toBeUndefined();
   });
 
-  it('is refused where the log ends before what was read of it, so that nothing acknowledged is passed over', async () => {
+  it('is refused if the log ends before a stored read position, so that acknowledged events are not skipped', async () => {
     await readUpTo(500);
     await expect(refuseShorterLog(data)).rejects.toMatchObject({
       code: 'wrong_log',

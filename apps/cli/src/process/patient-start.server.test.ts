@@ -83,7 +83,7 @@ it('without patience a start that fails is over at once', async () => {
   expect(role.lines).toEqual([]);
 });
 
-it('patience has an end, and whoever asks for the end does not wait for it', async () => {
+it('the start retries up to a timeout, and stops at once when asked to', async () => {
   const short = await patient('1');
   await expect(short.start(async () => away())).rejects.toMatchObject({ code: 'log_unavailable' });
   expect(short.lines).toHaveLength(1);
@@ -108,7 +108,7 @@ it('what is wrong with the settings is said, and read again: a secret may be mou
   expect(await started).toBe('started');
 });
 
-it('a port that somebody else holds is said as well, though health cannot be shown there', async () => {
+it('a port in use is logged too, although health cannot be served', async () => {
   const role = await patient('600');
   const other = createServer().listen(role.port, '127.0.0.1');
   await once(other, 'listening');

@@ -40,7 +40,7 @@ describe.runIf(process.platform !== 'win32')('at its start the program refuses',
     expect(() => refuseOpenPlaces(inner)).not.toThrow();
   });
 
-  it('nothing that others cannot use: files of its own, a folder that they may look into, none at all', () => {
+  it('nothing if other users cannot write: own files, a readable folder, a missing folder', () => {
     put('owner-token', 0o640);
     put('carillon.db', 0o600);
     put('endpoints.json', 0o644);

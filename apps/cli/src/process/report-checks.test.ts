@@ -15,11 +15,11 @@ const withAccount = (body: AccountOf<'smtp'>) => {
   return foldConfiguration(EMPTY_CONFIGURATION, { changes }, 0).configuration;
 };
 
-it('nothing is said of bounces where nobody asks for them', () => {
+it('the doctor says nothing about bounces if they are not configured', () => {
   expect(reportChecks(withAccount(smtp()), null)).toEqual([]);
 });
 
-it('an account whose mail comes back to nobody is named, with what to set', () => {
+it('doctor names an account without a bounce address, with the setting to add', () => {
   const [check] = reportChecks(withAccount(smtp({ return_path: 'bounces.shop.example.com' })), null);
   expect(check).toMatchObject({ step: 'bounces', ok: false });
   expect(check?.detail).toMatch(/shop\/mail.*bounces\.listen/);

@@ -19,7 +19,7 @@ function written(name: string, text: string): string {
   return file;
 }
 
-it('a secret comes from the file that its variable names, without the end of the line', () => {
+it('reads a secret from the file named by its _FILE variable, without the trailing newline', () => {
   const env = {
     ...CLUSTER,
     CARILLON_HEALTH_TOKEN_FILE: written('token', `${TOKEN}\n`),

@@ -12,7 +12,7 @@ it.each([
 ])('addresses and ranges are taken: %s', (text, expected) => expect(proxies(text)).toEqual(expected));
 
 it.each(['proxy.example.com', '10.1.0.0/33', '0.0.0.0/0', '10.1.0.0/', 'loopback', '10.1'])(
-  'what is no address, and what would believe everybody, is refused by name: %s',
+  'refuses an invalid address and a range that trusts everybody, by name: %s',
   (text) =>
     expect(() => proxies(text)).toThrow(
       `CARILLON_TRUSTED_PROXIES (trusted_proxies): expected addresses or ranges such as 10.0.0.0/8, found "${text}"`,

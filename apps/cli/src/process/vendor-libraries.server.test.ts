@@ -18,7 +18,7 @@ console.log(JSON.stringify([...loaded]));
 process.exit(0);
 `;
 
-it('A process starts without the libraries of Twilio, Google and PostgreSQL, which the first account or source of theirs loads, and without the compiler of MJML, which a thread loads', async () => {
+it('A process starts without the libraries of Twilio, Google, PostgreSQL and MJML; they are loaded on first use', async () => {
   const foundation = new URL('./foundation.ts', import.meta.url).href;
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--input-type=module',

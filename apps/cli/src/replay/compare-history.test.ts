@@ -122,7 +122,7 @@ type Dying = {
 };
 
 describe('A comparison whose process dies after a page', () => {
-  it('has the checksum, counts and slots of one that does not', async () => {
+  it('has the same checksum, counts and slots as an uninterrupted one', async () => {
     const compare = await given({ when: 'event.total > 100' }, { when: 'event.total > 80' }, async () => {
       for (let id = 0; id < ORDERS; id += 1) await event(90 + 5 * id);
     });

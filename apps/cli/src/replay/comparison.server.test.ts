@@ -202,7 +202,7 @@ describe('A comparison in a child process', () => {
 });
 
 describe('A child process that keeps ending', () => {
-  it('fails the run after three times without progress, and names what ended it', async () => {
+  it('fails the run after three ends without progress, and names the signal that ended it', async () => {
     // The child of an earlier test may still end.
     const known = new Set(await children());
     const { comparing, heard } = await compared(await newRun());
@@ -247,7 +247,7 @@ describe('A child process that keeps ending', () => {
     expect(heard.begun).toBe(5);
   });
 
-  it('is told apart from one that finds another process at its scratch file', async () => {
+  it('is reported differently if another process uses its scratch file', async () => {
     const run = await newRun();
     const { comparing, heard } = await compared(run, { pageRecords: 1 });
     await untilFound('the child has committed', async () => checkpointOf(run));

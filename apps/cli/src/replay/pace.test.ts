@@ -22,7 +22,7 @@ describe('The pace of a run', () => {
     expect(hasTurned).toBe(true);
   });
 
-  it('waits as long as the page took while events come in', async () => {
+  it('pauses as long as the last page took while events arrive', async () => {
     const [busy, idle] = [createPace(growing(10_000), 0), createPace(growing(0), 0)];
     const waited = async (pace: ReturnType<typeof createPace>, pageMs: number): Promise<number> => {
       await pace.afterPage(performance.now());

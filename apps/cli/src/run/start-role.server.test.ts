@@ -9,7 +9,7 @@ import { endsWhereAway, startRole } from './start-role.ts';
 const dataDir = mkdtempSync(join(tmpdir(), 'carillon-role-'));
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-it('a role that starts while Kafka is away ends, and says that something has to start it again', async () => {
+it('a role that starts while Kafka is unavailable exits, and says that a supervisor has to restart it', async () => {
   const env = {
     // Nobody listens there.
     CARILLON_BROKERS: '127.0.0.1:1',
