@@ -29,7 +29,7 @@ describe('A step of the doctor', () => {
     expect(await looked).toEqual({ step: 'Kafka', ok: false, detail: 'no answer within 4000 ms' });
   });
 
-  it('that looks at many is one where it could not look', async () => {
+  it('reports one failed step when a check of many items times out', async () => {
     const two = [
       { step: 'database', ok: true, detail: '' },
       { step: 'database writes', ok: false, detail: '' },

@@ -7,14 +7,14 @@ const over = (name: string, more: object = {}) =>
   notification(name, { ...ORDER_PAID, channels: { email: { template: 'paid', accounts: ['mail'] } }, ...more });
 const checks = (...wishes: readonly Wish[]) => linkChecks(configurationOf([account('mail', SMTP), ...wishes]));
 
-it('doctor names what sends mail that nobody can stop by a link, and is not at fault for it', () => {
+it('lists notifications whose email has no unsubscribe link, as a passing step', () => {
   const [step, ...others] = checks(over('paid'), over('news'));
   expect(others).toEqual([]);
   expect(step).toMatchObject({ step: 'unsubscribe links', ok: true });
   expect(step?.detail).toMatch(/^no unsubscribe link in email of shop\/news, shop\/paid: .*public_url,/);
 });
 
-it('says it of the deployment’s own account, which all use that name none', () => {
+it('includes notifications that fall back to the email account of the deployment', () => {
   const plain = notification('plain', ORDER_PAID);
   expect(checks(plain)).toEqual([]);
   expect(checks(plain, deployment({ accounts: { email: SMTP } }))).toHaveLength(1);

@@ -15,7 +15,7 @@ const crm = {
 const WAYS =
   'call the variable CARILLON_SECRET_MY_SHOP__CRM_KEY, list CRM_KEY in CARILLON_WORKSPACE_SECRETS, or run: npx carillon secret set CRM_KEY --workspace my-shop';
 
-it('apply warns where a file names a variable that the workspace does not read any more, with the place and the ways out', async () => {
+it('apply warns about an environment variable that the workspace no longer reads, with its position and the alternatives', async () => {
   const wanted: WantedResource = {
     ref: { kind: 'integration', workspace: 'my-shop', name: 'crm' },
     body: crm,

@@ -23,7 +23,7 @@ function pages(all: readonly Row[], placeOf: (row: Row) => string, limit: number
   return seen;
 }
 
-test('A list that is read whole shows each row once, those of one moment too, in an order that no write moves', () => {
+test('A list read page by page shows each row once in a stable order, even if timestamps are equal or rows change meanwhile', () => {
   const newest = ({ at, id }: Row): string => newestFirst(at, id);
   const oldest = ({ at, id }: Row): string => oldestFirst(at, id);
   const latest = (page: number): Row[] => [{ at: 10 + page, id: `late ${page}` }];
@@ -34,7 +34,7 @@ test('A list that is read whole shows each row once, those of one moment too, in
   expect(pages([], oldest, 5, () => [])).toEqual([[]]);
 });
 
-test('A row that is gone moves none of the others', () => {
+test('A deleted row does not move the other rows of a list', () => {
   const oldest = ({ at, id }: Row): string => oldestFirst(at, id);
   const { next } = pageOfAll(rows, oldest, { limit: 2 });
   const left = rows.filter(({ id }) => id !== 'row 1' && id !== 'row 2');

@@ -70,7 +70,7 @@ describe('a check of an account', () => {
   });
 
   it.each(['default:push', 'sandbox:push'])(
-    '%s that nobody wrote says what stands in for it and where to write one',
+    'of %s without configuration names the account used instead and where to configure it',
     async (name) => {
       const { status, body } = await check(name);
       expect([status, opened]).toEqual([200, ['sandbox of the deployment']]);

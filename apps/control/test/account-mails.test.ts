@@ -35,8 +35,8 @@ const open = (opened: string) => fixture.browser().call('POST', '/v1/mailed-link
 const subjectsTo = (to: string): readonly string[] =>
   fixture.mails.filter((mail) => mail.to === to).map(({ subject }) => subject);
 
-describe('A new address of somebody who is signed in', () => {
-  it('counts once the link mailed to it is opened, and the old one is notified', async () => {
+describe('A new address of a signed-in person', () => {
+  it('takes effect once its mailed link is opened, and the old address is notified', async () => {
     const changed = await ask(NEW);
     expect(changed.body).toMatchObject({ person: { email: BOB, unconfirmed_email: { address: NEW } } });
     expect(await emailOf()).toBe(BOB);
@@ -50,7 +50,7 @@ describe('A new address of somebody who is signed in', () => {
     expect((await bob.call('GET', '/v1/me')).body).toMatchObject({ person: { email: NEW, unconfirmed_email: null } });
   });
 
-  it('counts once an owner confirms it, and is marked for owners until then', async () => {
+  it('takes effect once an owner confirms it, and is marked for owners until then', async () => {
     const owner = await fixture.owner();
     await ask(NEW);
     const person = await owner.call('GET', `/v1/people/${id}`);
@@ -66,7 +66,7 @@ describe('A new address of somebody who is signed in', () => {
     expect((await open(word())).status).toBe(404);
   });
 
-  it('has a link that is good once, for 24 hours, until a newer one, and is kept as a digest', async () => {
+  it('has a link that works once, within 24 hours, until a newer link is mailed, and is stored as a digest', async () => {
     await ask(NEW);
     const first = word();
     expect(JSON.stringify(await fixture.directory.all('mailed_link'))).not.toContain(first);
@@ -79,7 +79,7 @@ describe('A new address of somebody who is signed in', () => {
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404]);
   });
 
-  it('is refused when somebody has it, when asked for or opened', async () => {
+  it('is refused if another account has it, on request and on opening the link', async () => {
     await ask(NEW);
     const other = await fixture.addPerson(NEW);
     expect((await open(word())).body).toMatchObject({ code: 'conflict' });
@@ -88,7 +88,7 @@ describe('A new address of somebody who is signed in', () => {
     expect(other).not.toBe(id);
   });
 
-  it('waits for an owner where no mail can be sent', async () => {
+  it('waits for confirmation by an owner if no mail can be sent', async () => {
     fixture.outgoing.portalUrl = null;
     expect((await ask(NEW)).status).toBe(200);
     expect(subjectsTo(NEW)).toEqual([]);
@@ -97,18 +97,18 @@ describe('A new address of somebody who is signed in', () => {
     expect(await emailOf()).toBe(NEW);
   });
 
-  it('counts at once for an owner of the deployment, who confirms addresses', async () => {
+  it('takes effect at once for an owner of the deployment, who confirms addresses', async () => {
     const owner = await fixture.owner();
     const changed = await owner.call('PUT', '/v1/me', { email: 'ada@example.com' });
     expect(changed.body).toMatchObject({ person: { email: 'ada@example.com', unconfirmed_email: null } });
   });
 
-  it('mails strangers at most five times an hour', async () => {
+  it('sends at most five mails an hour to addresses without an account', async () => {
     for (let at = 0; at < 5; at += 1) expect((await ask(`a${at}@example.org`)).status).toBe(200);
     expect((await ask('a5@example.org')).body).toMatchObject({ code: 'rate_limited' });
   });
 
-  it('counts as asked for before it is looked up, so that nobody tries addresses of others without end', async () => {
+  it('counts each request before the address is looked up, so that probing for addresses of others is rate limited', async () => {
     for (let at = 0; at < 5; at += 1) {
       const other = `a${at}@example.org`;
       await fixture.addPerson(other);
@@ -117,7 +117,7 @@ describe('A new address of somebody who is signed in', () => {
     expect((await ask('a0@example.org')).body).toMatchObject({ code: 'rate_limited' });
   });
 
-  it('is dropped with a new password, because somebody else may have asked for it', async () => {
+  it('is discarded when the password changes, because another person may have requested it', async () => {
     await ask(NEW);
     const asked = word();
     const renewed = { current_password: PASSWORD, password: 'another long password of bob' };
@@ -134,7 +134,7 @@ describe('A new address of somebody who is signed in', () => {
     expect(await emailOf()).toBe(BOB);
   });
 
-  it('goes with the person', async () => {
+  it('is deleted with the person', async () => {
     await ask(NEW);
     await (await fixture.owner()).call('DELETE', `/v1/people/${id}`);
     expect(await fixture.directory.all('mailed_link')).toEqual([]);
@@ -183,7 +183,7 @@ describe('Wrong codes of a second factor', () => {
     await expect(fixture.access.factors.refuseLocked(person)).resolves.toBeUndefined();
   });
 
-  it('say that a link was mailed only if it was, and mail it once that is possible', async () => {
+  it('promise a mailed link only if the mail was sent, and send it once mail works again', async () => {
     const now = await addFactor();
     for (let at = 0; at < MAX_WRONG_CODES; at += 1) await signIn('000000');
     fixture.outgoing.result = 'failed';
@@ -194,7 +194,7 @@ describe('Wrong codes of a second factor', () => {
     expect((await signIn(now())).status).toBe(200);
   });
 
-  it('of more than 24 hours ago are forgotten, which is the way out where no mail can be sent', async () => {
+  it('are forgotten after 24 hours, so that a person can sign in again without mail', async () => {
     const now = await addFactor();
     fixture.outgoing.result = 'no_account';
     for (let at = 0; at < MAX_WRONG_CODES; at += 1) await signIn('000000');
@@ -221,7 +221,7 @@ describe('People get a mail', () => {
     ]);
   });
 
-  it('after a sign-in from a new place, and not after the first one or from a known one', async () => {
+  it('after a sign-in from a new place, but not after the first sign-in or one from a known place', async () => {
     const from = async (remoteAddress: string): Promise<number> => {
       const payload = { email: BOB, password: PASSWORD };
       const headers = { 'user-agent': 'Firefox' };

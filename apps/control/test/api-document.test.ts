@@ -24,7 +24,7 @@ const TEXTS = {
 const textOf = (of: Readonly<Record<string, string>>, name = ''): string | undefined => of[name];
 
 describe('An operation in the description of the API', () => {
-  it('has a name of its own, a summary and one tag of the list', () => {
+  it('has a unique operation id, a summary and one declared tag', () => {
     const names = operations.map(({ operation }) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
     const tags = document.tags.map(({ name }) => name);
@@ -36,7 +36,7 @@ describe('An operation in the description of the API', () => {
     }
   });
 
-  it('answers a schema that has a name, so that programs made from it have types with names', () => {
+  it('returns a named schema, so that generated clients have named types', () => {
     for (const { where, operation } of operations) {
       const [status = '', success] = Object.entries(operation.responses).find(([one]) => one.startsWith('2')) ?? [];
       expect(status, where).toMatch(/^20[012]$/);
@@ -54,7 +54,7 @@ describe('An operation in the description of the API', () => {
     }
   });
 
-  it('has an example of what it takes and of what it answers, which its own schemas accept', () => {
+  it('has examples of request and response that match its own schemas', () => {
     type Body = { readonly content?: Readonly<Record<string, { readonly example?: unknown }>> };
     const exampleOf = (body: Body | undefined, text = 'application/json') => body?.content?.[text]?.example;
     for (const { where, operation } of operations) {
@@ -68,7 +68,7 @@ describe('An operation in the description of the API', () => {
     }
   });
 
-  it('lists its refusals, each with the status and words that it is answered with', () => {
+  it('lists its errors with the status and title that it returns', () => {
     for (const { where, operation } of operations) {
       const codes = operation['x-carillon-problems'] ?? [];
       expect(codes.length, where).toBeGreaterThan(3);
@@ -87,7 +87,7 @@ describe('An operation in the description of the API', () => {
     }
   });
 
-  it('has a problem of a name of its own for each status, with the codes of the table that have it', () => {
+  it('has one named problem schema per status, with the codes of the error table for that status', () => {
     type Narrowed = { readonly allOf: readonly [object, { readonly properties: Record<'status' | 'code', object> }] };
     const statuses = new Map<string, unknown>();
     for (const { where, operation } of operations) {
@@ -110,7 +110,7 @@ describe('An operation in the description of the API', () => {
     }
   });
 
-  it('says which headers it takes and answers, and whether its body may be left out', () => {
+  it('declares its request and response headers, and whether its body is optional', () => {
     const named = (name: string): Operation => {
       const found = operations.find(({ operation }) => operation.operationId === name);
       if (!found) throw new Error(`no operation ${name}`);
@@ -133,14 +133,14 @@ describe('An operation in the description of the API', () => {
     expect(named('putStream').requestBody).toMatchObject({ required: true });
   });
 
-  it('takes no field that it does not know, and may answer one that a client does not know', () => {
+  it('rejects unknown fields in requests, and allows unknown fields in responses', () => {
     for (const [name, schema] of Object.entries(document.components.schemas)) {
       const closed = JSON.stringify(schema).includes('"additionalProperties":false');
       expect({ name, closed }).toEqual({ name, closed: name.endsWith('Input') });
     }
   });
 
-  it('refers only to what is there, and nothing is there that nobody refers to', () => {
+  it('refers only to schemas that exist, and no schema is unused', () => {
     const referred = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
       ([, name]) => name,
     );

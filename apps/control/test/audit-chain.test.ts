@@ -72,7 +72,7 @@ describe('The keeper of the audit', () => {
     expect(await verify()).toMatchObject({ records: 101, fault: null });
   });
 
-  it('is one of several; where it dies, another goes on with the same chain', async () => {
+  it('runs once among several processes; after it dies, another process continues the same chain', async () => {
     const other = sealerOf('two');
     await write(5);
     await other.round();
@@ -93,7 +93,7 @@ describe('The keeper of the audit', () => {
     expect(await verify(fixture.log, lines)).toMatchObject({ seals: 6, fault: null });
   });
 
-  it('gives the store the seal that a crash kept from it', async () => {
+  it('stores a seal that a crash kept from the store', async () => {
     const dying = { ...seals, keep: () => Promise.reject(new Error('killed')) };
     const killed = createAuditSealer(
       {
@@ -115,7 +115,7 @@ describe('The keeper of the audit', () => {
     expect(await verify()).toMatchObject({ fault: null });
   });
 
-  it('tells of a configuration whose request was answered as failed, since the log took it all the same', async () => {
+  it('records a configuration change whose request failed although the log stored it', async () => {
     const log: EventLog = {
       ...fixture.log,
       async append(given) {
@@ -146,7 +146,7 @@ describe('The keeper of the audit', () => {
     expect(await verify()).toMatchObject({ fault: null });
   });
 
-  it('makes good what a crash between a configuration and its outcome left out, once, under the id of what was begun', async () => {
+  it('records a missing outcome after a crash once, under the id of the begun change', async () => {
     let writes = 0;
     const log: EventLog = {
       ...fixture.log,
@@ -178,7 +178,7 @@ describe('The keeper of the audit', () => {
     await control.app.close();
   });
 
-  it('tells of a configuration that came by no request, with an id from its number', async () => {
+  it('records a configuration change without a request under an id derived from its number', async () => {
     const value = fixture.codecs.configuration.encode({
       id: 'req_1',
       at: new Date(clock.now()).toISOString(),
@@ -201,7 +201,7 @@ async function entries(): Promise<readonly AuditEntry[]> {
   });
 }
 
-describe('Whoever tampers with the audit is found by', () => {
+describe('The verification of the audit', () => {
   /** 20 entries and a seal, twice: positions 0 to 19, a seal at 20, 21 to 40, a seal at 41. */
   beforeEach(async () => {
     await write(20);
@@ -210,7 +210,7 @@ describe('Whoever tampers with the audit is found by', () => {
 
   const other = (target: string) => ({ value: fixture.codecs.audit.encode(entry(target)) });
 
-  it('nothing, where all is as it was written', async () => {
+  it('finds no fault in an untouched audit', async () => {
     expect(await verify(fixture.log, lines)).toEqual({
       begins: 0,
       records: 42,
@@ -220,7 +220,7 @@ describe('Whoever tampers with the audit is found by', () => {
     });
   });
 
-  it('nothing, where it is sealed while somebody verifies it', async () => {
+  it('finds no fault in an audit that is sealed meanwhile', async () => {
     const read: EventLog['read'] = async (...asked) => {
       const page = await fixture.log.read(...asked);
       await write(3, 40);
@@ -229,13 +229,13 @@ describe('Whoever tampers with the audit is found by', () => {
     expect(await verify({ ...fixture.log, read })).toMatchObject({ records: 46, sealedThrough: 44, fault: null });
   });
 
-  it('the position of a record that was changed', async () => {
+  it('reports the position of a changed record', async () => {
     const left = (await records()).with(7, { ...blank, offset: 7, ...other('another') });
     const seal = { place: 'store', through: 19 };
     expect((await verify(withRecords(left))).fault).toEqual({ kind: 'changed', position: 7, seal });
   });
 
-  it('the position of a single bit of a record', async () => {
+  it('reports the position of a record with one changed bit', async () => {
     const left = (await records()).map((record) => ({ value: Uint8Array.from(record.value) }));
     const value = left[30]?.value ?? new Uint8Array();
     value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
@@ -243,12 +243,12 @@ describe('Whoever tampers with the audit is found by', () => {
     expect((await verify(withRecords(left))).fault).toEqual({ kind: 'changed', position: 30, seal });
   });
 
-  it('the position of a record that was taken out, with the others moved up', async () => {
+  it('reports the position of a removed record, if later records moved up', async () => {
     const left = (await records()).toSpliced(7, 1);
     expect((await verify(withRecords(left))).fault).toMatchObject({ kind: 'missing', position: 7 });
   });
 
-  it('the gap that a record left', async () => {
+  it('reports the gap of a removed record', async () => {
     const all = await records();
     const log: EventLog = {
       ...fixture.log,
@@ -258,12 +258,12 @@ describe('Whoever tampers with the audit is found by', () => {
     expect((await verify(log)).fault).toEqual({ kind: 'missing', position: 7, seal: null });
   });
 
-  it('the position of a record that was put in', async () => {
+  it('reports the position of an inserted record', async () => {
     const left = (await records()).toSpliced(30, 0, { ...blank, offset: 30, ...other('put-in') });
     expect((await verify(withRecords(left))).fault).toMatchObject({ kind: 'inserted', position: 30 });
   });
 
-  it('the first of two records that changed places', async () => {
+  it('reports the first of two swapped records', async () => {
     const all = await records();
     const [a, b] = [all[7], all[15]];
     if (!a || !b) throw new Error('there are none');
@@ -271,18 +271,18 @@ describe('Whoever tampers with the audit is found by', () => {
     expect((await verify(withRecords(left))).fault).toMatchObject({ kind: 'changed', position: 7 });
   });
 
-  it('the store, where the end of the topic was cut off', async () => {
+  it('reports a truncated topic by the newest seal of the store', async () => {
     const left = (await records()).slice(0, 25);
     const seal = { place: 'store', through: 40 };
     expect((await verify(withRecords(left))).fault).toEqual({ kind: 'cut_off', position: 25, seal });
   });
 
-  it('the store, where only the newest seal was cut off', async () => {
+  it('reports a topic without the record of the newest seal, by that seal in the store', async () => {
     const left = (await records()).slice(0, 41);
     expect((await verify(withRecords(left))).fault).toMatchObject({ kind: 'cut_off', position: 41 });
   });
 
-  it('a line that somebody kept, where topic and store were both cut off', async () => {
+  it('reports truncation of topic and store by a seal line kept elsewhere', async () => {
     const left = withRecords((await records()).slice(0, 21));
     const store = createMemoryStores().connect().auditSeals;
     const [first] = await seals.list(fixture.log.logId, -1, 1);
@@ -292,7 +292,7 @@ describe('Whoever tampers with the audit is found by', () => {
     expect((await verify(left, lines, store)).fault).toEqual({ kind: 'cut_off', position: 21, seal });
   });
 
-  it('a seal that was written anew without the key, everywhere', async () => {
+  it('reports a seal forged without the key in topic and store', async () => {
     const forger = createMemoryStores().connect().auditSeals;
     const kept = (await records()).filter(({ offset }) => offset < 20 && offset !== 7);
     const appended: { value: Uint8Array }[] = [...kept];
@@ -315,7 +315,7 @@ describe('Whoever tampers with the audit is found by', () => {
     expect((await verify(log, [], forger)).fault).toMatchObject({ kind: 'forged_seal' });
   });
 
-  it('a seal of the store that says otherwise of single records, or of the configuration, than what was sealed', async () => {
+  it('reports a stored seal whose record digests or configuration number were changed', async () => {
     const [first, second] = await seals.list(fixture.log.logId, -1, 2);
     if (!first || !second) throw new Error('there are none');
     for (const forged of [
@@ -330,7 +330,7 @@ describe('Whoever tampers with the audit is found by', () => {
     }
   });
 
-  it('nothing, where an earlier version sealed the chain alone; its line verifies too', async () => {
+  it('accepts a chain sealed by an earlier version, and its seal line', async () => {
     const keyed = (what: string, ...parts: readonly string[]): string =>
       givenIds.keyed('audit seal', ...(what === 'audit seal with contents' ? parts.slice(0, 3) : [what, ...parts]));
     await fixture.log.append([onAudit(entry('late'), fixture.codecs)]);
@@ -344,13 +344,13 @@ describe('Whoever tampers with the audit is found by', () => {
     expect(await verify(fixture.log, lines)).toMatchObject({ sealedThrough: 46, fault: null });
   });
 
-  it('the beginning of the chain, where the records come from another log', async () => {
+  it('reports a chain copied from another log', async () => {
     const logId = 'log_0000000000000000000000000B' as LogId;
     const log: EventLog = { ...fixture.log, logId };
     expect((await verify(log)).fault).toMatchObject({ kind: 'forged_seal', position: 20 });
   });
 
-  it('what can be read: a record of nothing that is known here counts as any other', async () => {
+  it('accepts a record of an unknown type', async () => {
     await fixture.log.append([{ ...onAudit(entry('newer'), foreignCodecs) }]);
     await write(2, 40);
     expect((await verify(fixture.log, lines)).fault).toBeNull();

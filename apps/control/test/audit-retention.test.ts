@@ -12,7 +12,7 @@ beforeEach(async () => {
   audit = await openAudit();
 });
 
-describe('An audit that is not kept for ever', () => {
+describe('An audit with a retention', () => {
   const keepFor = async (span: string | null): Promise<void> => {
     const body = span === null ? {} : { retention: { audit: span } };
     await publishWishes(audit.fixture, [{ ref: { kind: 'deployment', workspace: '', name: '' }, body }]);
@@ -20,7 +20,7 @@ describe('An audit that is not kept for ever', () => {
   const DAY = 86_400_000;
   const start = async (): Promise<number> => (await audit.fixture.log.bounds('carillon.audit', 0)).start;
 
-  it('goes through a seal once it is older than it is kept, says so, and verifies from there', async () => {
+  it('is deleted up to the last seal older than the retention, records the cut, and verifies from there', async () => {
     await audit.write(150);
     audit.clock.pass(20 * DAY);
     await audit.write(30, 150);
@@ -54,7 +54,7 @@ describe('An audit that is not kept for ever', () => {
     expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toBeNull();
   });
 
-  it('is for ever where nothing else is said', async () => {
+  it('is kept for ever without one', async () => {
     await audit.write(150);
     await keepFor(null);
     audit.clock.pass(4_000 * DAY);
@@ -62,7 +62,7 @@ describe('An audit that is not kept for ever', () => {
     expect(await start()).toBe(0);
   });
 
-  it('misses records that somebody else took away, at a seal or beside one, and a seal of the store that is not the one', async () => {
+  it('fails verification if records are deleted without a cut, at a seal or beside it, or if the stored seal is forged', async () => {
     await audit.write(120);
     await audit.write(130, 120);
     const sealed = await audit.seals.list(audit.fixture.log.logId, -1, 10);
@@ -95,7 +95,7 @@ describe('An audit that is not kept for ever', () => {
     await audit.fixture.log.append([onAudit(audit.entry('young'), audit.fixture.codecs)]);
   }
 
-  it('misses records of which somebody who can write to the log alone says there that they were taken away', async () => {
+  it('fails verification if the cut was written to the log by someone without the sealing key', async () => {
     await audit.write(250);
     await audit.write(5, 250);
     const [first] = await audit.seals.list(audit.fixture.log.logId, -1, 10);
@@ -114,7 +114,7 @@ describe('An audit that is not kept for ever', () => {
     expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toMatchObject({ kind: 'missing', position: 0 });
   });
 
-  it('misses what somebody takes away behind a true cut, also where they write the true word of it once more', async () => {
+  it('fails verification if records after a genuine cut are deleted, even when the record of the cut is repeated', async () => {
     await grownOld();
     await audit.sealer.round();
     const [told] = (await entries()).filter(({ what }) => what === 'audit.cut');
@@ -128,7 +128,7 @@ describe('An audit that is not kept for ever', () => {
     expect((await audit.verify()).fault).toMatchObject({ kind: 'missing', position: was });
   });
 
-  it('says once an hour that it could not be cut, goes on with its seals, and is cut once the log allows it', async () => {
+  it('reports hourly that the log refuses to cut, continues sealing, and is cut once the log allows it', async () => {
     await grownOld();
     let isAllowed = false;
     const log: EventLog = {
@@ -162,7 +162,7 @@ describe('An audit that is not kept for ever', () => {
     expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toBeNull();
   });
 
-  it('keeps what the log finds young, though the clock of a process is a year ahead', async () => {
+  it('keeps records that are young by the time of the log, although the clock of a process is a year ahead', async () => {
     await audit.write(250);
     await keepFor('30d');
     audit.clock.pass(MINUTE);
@@ -175,7 +175,7 @@ describe('An audit that is not kept for ever', () => {
     expect(await cuts()).toEqual([]);
   });
 
-  it('is whole for whoever verifies it while it is cut, and after each crash within a cut', async () => {
+  it('verifies while it is cut, and after a crash at any step of the cut', async () => {
     await grownOld();
     for (let at = 0; at < 40; at += 1) await audit.write(100, 1_000 + 100 * at);
     audit.clock.pass(40 * DAY);
@@ -213,7 +213,7 @@ describe('An audit that is not kept for ever', () => {
     expect(await start()).toBeGreaterThan(second);
   });
 
-  it('goes on behind what was taken away where the newest seal of the store is none to go on from, or where there is none', async () => {
+  it('continues sealing after a cut if the newest stored seal is invalid or missing', async () => {
     await grownOld();
     await audit.sealer.round();
     expect(await start()).toBeGreaterThan(0);

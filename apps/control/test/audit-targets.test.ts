@@ -16,7 +16,7 @@ async function fixture(ports: Parameters<typeof openControl>[1]): Promise<Fixtur
   return open;
 }
 
-test('Of an address that is held back, freed and held back again the audit tells under one target', async () => {
+test('The audit names an address by one target when it is suppressed, released and suppressed again', async () => {
   const suppressions = createMemorySuppressions().connect(createDirectWire());
   const here = await fixture({ suppressions });
   const post = async (path: string, payload: object) => {
@@ -42,7 +42,7 @@ test('Of an address that is held back, freed and held back again the audit tells
   expect(ofAda.every(({ actor }) => actor?.id === 'owner')).toBe(true);
 });
 
-test('Of each address and person of a file the audit tells under the target that they have alone', async () => {
+test('The audit names each address and person of an imported file by a target of its own', async () => {
   const wire = createDirectWire();
   const suppressions = createMemorySuppressions().connect(wire);
   const { consents } = createMemoryStores().connect(wire);
@@ -65,7 +65,7 @@ test('Of each address and person of a file the audit tells under the target that
   expect(words('consent.import')).toContain(words('consent.set')[0]);
 });
 
-test('Of each address of a long file the audit says whether it was taken, also where that failed on the way', async () => {
+test('The audit records for each address of a long file whether it was stored, even if the import fails halfway', async () => {
   const kept = createMemorySuppressions().connect(createDirectWire());
   const suppressions: SuppressionList = {
     ...kept,

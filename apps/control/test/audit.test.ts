@@ -25,7 +25,7 @@ const makeKey = ({ control }: Fixture) =>
     payload: { name: 'backend' },
   });
 
-test('A change stands on the audit before it is made and with its outcome before the answer: who, what, from where, and digests', async () => {
+test('A change is audited before it is made and again with its outcome before the response: actor, action, origin and digests', async () => {
   const here = await fixture();
   const answer = await makeKey(here);
   expect(answer.statusCode).toBe(201);
@@ -114,7 +114,7 @@ test('A change whose outcome cannot be written says that it was begun', async ()
   expect((await entries(here)).map(({ outcome }) => outcome)).toEqual(['begun']);
 });
 
-test('What a change was refused for is its outcome; what the checks of its body refuse began nothing', async () => {
+test('A refused change is audited with the refusal as outcome; a body that fails validation is not audited', async () => {
   const here = await fixture();
   await makeKey(here);
   expect((await makeKey(here)).statusCode).toBe(409);
@@ -127,7 +127,7 @@ test('What a change was refused for is its outcome; what the checks of its body 
   expect(await entries(here)).toHaveLength(4);
 });
 
-test('Whoever lacks a permission is told of with the address that was asked, and in what place', async () => {
+test('A refusal for a missing permission is audited with the requested route and workspace', async () => {
   const here = await fixture(accessOf(personWith('per_ann', ['read'])));
   await here.control.app.inject({ method: 'DELETE', url: '/v1/workspaces/shop/api-keys/backend' });
   await here.control.app.inject({ method: 'GET', url: '/v1/workspaces/shop/suppressions' });
@@ -144,7 +144,7 @@ test('Whoever lacks a permission is told of with the address that was asked, and
   ]);
 });
 
-test('Signing in and out are told of, and a wrong word; no word stands there', async () => {
+test('Sign-in, sign-out and a wrong password are audited, and no record contains a password', async () => {
   const here = await fixture();
   const signIn = (word: string) => here.control.app.inject({ method: 'POST', url: '/v1/session', payload: { word } });
   await signIn('guess-of-somebody');
@@ -163,7 +163,7 @@ test('Signing in and out are told of, and a wrong word; no word stands there', a
   expect(JSON.stringify(told)).not.toMatch(/guess-of-somebody|own_/);
 });
 
-test('A flood of wrong words leaves as many records as are told that they are wrong', async () => {
+test('A flood of wrong passwords leaves one audit record per answered attempt', async () => {
   const here = await fixture();
   for (let guess = 0; guess < 50; guess += 1) {
     await here.control.app.inject({ method: 'POST', url: '/v1/session', payload: { word: `guess ${guess}` } });
@@ -171,7 +171,7 @@ test('A flood of wrong words leaves as many records as are told that they are wr
   expect(await entries(here)).toHaveLength(10);
 });
 
-test('Refused sign-ins of one address, and of many, are told of so often in a minute and no oftener; a good one always is', async () => {
+test('Audit records of refused sign-ins are limited per minute for each address and in total; successful sign-ins are always recorded', async () => {
   const here = await fixture();
   const signIn = (remoteAddress: string, payload: object, more: object = {}) =>
     here.control.app.inject({ method: 'POST', url: '/v1/session', remoteAddress, payload, headers: { ...more } });
@@ -190,7 +190,7 @@ test('Refused sign-ins of one address, and of many, are told of so often in a mi
   expect(await entries(here)).toHaveLength(REFUSED_SIGN_INS.inAll + 2);
 });
 
-test('Reading what a route does not show as contents, and what changes nothing, is not told of', async () => {
+test('Requests that change nothing and show no contents are not audited', async () => {
   const here = await fixture(accessOf(personWith('per_ann', PERMISSIONS)));
   await makeKey(here);
   const before = (await entries(here)).length;
@@ -220,7 +220,7 @@ function withoutAudit(log: EventLog): EventLog {
   };
 }
 
-test('A look into what was kept is told of with the workspace that it was of, wherever it was looked for', async () => {
+test('Reading a stored message is audited under the workspace of the message, whichever route was used', async () => {
   const inbox = createMemoryStores().connect().inbox;
   const html = '<p>Hello</p>';
   const message = {
@@ -245,7 +245,7 @@ test('A look into what was kept is told of with the workspace that it was of, wh
   expect(JSON.stringify(told)).not.toContain('ada@example.com');
 });
 
-test('The list shows what was done once, with its outcome, newest first, by filters, in pages that neither repeat nor skip', async () => {
+test('The audit list shows each action once with its outcome, newest first, filtered, in pages without gaps or repeats', async () => {
   const here = await fixture();
   for (const name of ['one', 'two', 'three']) {
     await here.control.app.inject({
@@ -287,7 +287,7 @@ test('The list shows what was done once, with its outcome, newest first, by filt
   expect(wrong.json<{ detail: string }>().detail).toContain('there is no action api_key.made');
 });
 
-test('Whoever sees the audit of one workspace sees nothing of another, nor of the deployment', async () => {
+test('A person with access to the audit of one workspace sees no records of other workspaces or the deployment', async () => {
   const club = personWith('per_ann', ['audit'], 'club');
   let who = personWith('per_bob', PERMISSIONS);
   const here = await fixture({ ...accessOf(who), who: async () => who });

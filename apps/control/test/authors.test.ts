@@ -30,7 +30,7 @@ test('Whoever changes the configuration is the author of its record, whatever th
   await control.app.close();
 });
 
-test('The owner token is the author of what is done with it; in a session that it opened the person is', async () => {
+test('A change with the owner token has the token as author; a change in a session opened with it has the person', async () => {
   const fixture = await openControl();
   const { app } = fixture.control;
   const opened = await app.inject({ method: 'POST', url: '/v1/session', payload: { word: TOKEN } });

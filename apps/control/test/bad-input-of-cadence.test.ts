@@ -78,7 +78,7 @@ test('the folder in which one thing at a time is wrong has no mistake itself', a
   }
 });
 
-describe('what is refused when it is saved, with file, line and what to do', () => {
+describe('a faulty cadence is refused on save with file, line and fix', () => {
   test.each<[row: string, changes: Files, place: string, message: string, help: string]>([
     [
       'quiet hours of a notification and its workspace that leave no time of a week',
@@ -261,7 +261,7 @@ describe('what is refused when it is saved, with file, line and what to do', () 
   });
 });
 
-describe('what only an event can say wrong has its recorded reason', () => {
+describe('a fault in event values is recorded with its reason', () => {
   const PERSON = { status: 'paid', order_id: 'A-1', email: 'ada@example.com' };
   const judged = async (cadence: readonly string[], more: { readonly [name: string]: Json }) => {
     const event = givenEvent({ ...PERSON, ...more });
@@ -293,17 +293,17 @@ describe('what only an event can say wrong has its recorded reason', () => {
     });
   });
 
-  test('a key that is text by its form is a key like any other', async () => {
+  test('a key that has the form of text is used as a key', async () => {
     const { intents } = await judged(KEY_AS_TEXT, { project: 7 });
     expect(intents).toMatchObject([{ digestKey: '7' }]);
   });
 
-  test('`until` that is past: the message is due at once', async () => {
+  test('`until` in the past: the message is due at once`', async () => {
     const { intents } = await judged(UNTIL, { starts_at: '1999-01-01T00:00:00Z' });
     expect(intents).toMatchObject([{ sendAt: givenEvent(PERSON).appendedAt }]);
   });
 
-  test('an item of 400 KB: it fails by itself, and the others of its digest go', async () => {
+  test('an item of 400 KB fails alone, and the other items of its digest are sent', async () => {
     await fixture.topology.publish(...(await planned(paid(...KEY))).changes);
     const now = at(fixture.topology.clock.now());
     const notificationId = findResource(fixture.ports.configuration.current(), 'notification', 'shop', 'order-paid')

@@ -91,8 +91,8 @@ const limited = (max: number) => [
   },
 ];
 
-describe('the last days under another cadence', () => {
-  it('are told beside what is published: who would get less, and what used the limit up', async () => {
+describe('the simulation of a cadence over the last days', () => {
+  it('compares a proposed with the published cadence: messages per person, and what used up the limit', async () => {
     for (const hours of [30, 5, 4, 3]) await told('ada@example.com', hours);
     await told('bo@example.com', 2);
     await told('cy@example.com', 1, { state: 'SUPPRESSED', reason: 'opted_out' });
@@ -119,7 +119,7 @@ describe('the last days under another cadence', () => {
     expect([sum('came'), sum('went'), sum('dropped')]).toEqual([5, 4, 1]);
   });
 
-  it('show people to those alone who may see what events hold', async () => {
+  it('names people only to callers who may see event contents', async () => {
     for (const hours of [3, 2, 1]) await told('ada@example.com', hours);
     const viewer = personWith('vic', ['read']);
     const { body } = await simulate({ notification: 'order-paid', put: limited(1) }, viewer);
@@ -127,7 +127,7 @@ describe('the last days under another cadence', () => {
     expect(JSON.stringify(body)).not.toContain('ada@');
   });
 
-  it('are read once for changes that follow one another at once, and anew half a minute later', async () => {
+  it('reads deliveries once for changes within half a minute, and again after it', async () => {
     await told('ada@example.com', 5);
     const count = async (): Promise<number> => (await simulate({ notification: 'order-paid' })).body.now.messages;
     expect(await count()).toBe(1);
@@ -137,7 +137,7 @@ describe('the last days under another cadence', () => {
     expect(await count()).toBe(2);
   });
 
-  it('are drawn over what is there at each change, while they are read anew for the next', async () => {
+  it('uses the deliveries read before while newer ones are being read', async () => {
     await told('ada@example.com', 5);
     const change = async (): Promise<number> =>
       (await simulate({ notification: 'order-paid', put: limited(2) })).body.now.messages;
@@ -151,7 +151,7 @@ describe('the last days under another cadence', () => {
     expect(await change()).toBe(3);
   });
 
-  it('are read by the next change where reading them anew failed', async () => {
+  it('reads deliveries again after a failed read', async () => {
     await told('ada@example.com', 5);
     const { ledger } = fixture.ports;
     let isAway = false;
@@ -178,7 +178,7 @@ describe('the last days under another cadence', () => {
     await expect.poll(change).toBe(2);
   });
 
-  it('are sent again as it is published once, however many changes are tried', async () => {
+  it('simulates the published cadence once for any number of proposals', async () => {
     for (let hours = 1; hours <= 100; hours += 1) await told('ada@example.com', hours);
     const parts = countedParts();
     const ask = async (max: number): Promise<number> => {
@@ -193,7 +193,7 @@ describe('the last days under another cadence', () => {
     expect(await ask(2)).toBeLessThan(150);
   });
 
-  it('are not gone through to the end for a question that the next change has dropped', async () => {
+  it('stops early when a newer request replaces it', async () => {
     for (let n = 1; n <= 1_000; n += 1) await told('ada@example.com', n / 10);
     const parts = countedParts();
     control = await buildControl(config, { ...fixture.ports, slice: parts.slice }, { access: accessOf(OWNER) });
@@ -215,14 +215,14 @@ describe('the last days under another cadence', () => {
     expect((await simulate(payload)).body.proposed?.messages).toBe(1_000);
   });
 
-  it('are a named example where nothing was sent', async () => {
+  it('uses a named example week without deliveries', async () => {
     const { body } = await simulate({ notification: 'order-paid', put: limited(1) });
     expect(body).toMatchObject({ history: 'example', words: expect.stringContaining('example week') as string });
     expect(body.now.dropped).toBe(0);
     expect(body.proposed?.dropped).toBeGreaterThan(10);
   });
 
-  it('count messages of every notification where the workspace has limits', async () => {
+  it('counts messages of every notification if the workspace has limits', async () => {
     await told('ada@example.com', 3, { slot: deliveryOf({ slot: { notificationId: 'ntf_gone' } }).slot });
     await told('ada@example.com', 2);
     const workspace = { ...SHOP, cadence: { limits: [{ max: 1, per: '1d', then: 'drop' }] } };
@@ -232,7 +232,7 @@ describe('the last days under another cadence', () => {
     expect(all.body.proposed).toMatchObject({ messages: 2 });
   });
 
-  it('say what is wrong with a body by its path, and show what is published', async () => {
+  it('returns faults of a proposal by path, together with the published result', async () => {
     await told('ada@example.com', 1);
     const { body } = await simulate({ notification: 'order-paid', put: limited(0) });
     expect(body).toMatchObject({
@@ -242,12 +242,12 @@ describe('the last days under another cadence', () => {
     });
   });
 
-  it('refuse a time that is too long, and a notification that is not there', async () => {
+  it('refuses a span that is too long, and an unknown notification', async () => {
     expect(await simulate({ last: '32d' })).toMatchObject({ status: 400 });
     expect(await simulate({ notification: 'order-payed' })).toMatchObject({ status: 404 });
   });
 
-  it('are the newest ten thousand messages where there are more', async () => {
+  it('uses the newest ten thousand messages at most', async () => {
     const { ledger, clock } = fixture.ports;
     const many = Array.from({ length: 10_050 }, (_, index) =>
       deliveryOf({

@@ -68,8 +68,8 @@ const sent = (...entries: readonly SentEntry[]): Promise<unknown> =>
   );
 const ADA = { notification: 'order-paid', person: 'Ada@EXAMPLE.com', at: '2026-11-22T12:00:00Z' };
 
-describe('what would meet a message to a person', () => {
-  it('is nothing, where they got none', async () => {
+describe('the cadence preview for a person', () => {
+  it('lists no limits for a person without messages', async () => {
     expect(await explain(ADA)).toEqual({
       status: 200,
       body: {
@@ -99,7 +99,7 @@ describe('what would meet a message to a person', () => {
     });
   });
 
-  it('is a limit, with its count, what fills it, and when there is room', async () => {
+  it('shows a limit with its count, the messages that fill it, and when there is room', async () => {
     await sent(entry('a'));
     const { body } = await explain({ ...ADA, at: '2026-11-22T13:00:00Z' });
     expect(body.channels).toMatchObject([
@@ -114,7 +114,7 @@ describe('what would meet a message to a person', () => {
     ]);
   });
 
-  it('is quiet hours by the clock of the person, at another time and in another zone', async () => {
+  it('shows quiet hours in the time zone of the person, at a given time and in another zone', async () => {
     const night = { ...ADA, at: '2026-11-22T22:00:00Z' };
     expect((await explain(night)).body.channels).toMatchObject([
       {
@@ -137,7 +137,7 @@ describe('what would meet a message to a person', () => {
     );
   };
 
-  it('is the end at once where quiet hours or a limit end only when it is too late', async () => {
+  it('drops the message at once if quiet hours or a limit end after the message expires', async () => {
     await publish({ expires: '2h', cadence: { quiet_hours: { from: '22:00', to: '07:00' } } });
     expect(await verdictAt('2026-11-22T22:00:00Z')).toEqual([['dropped', 'quiet_hours', null]]);
     expect(await verdictAt('2026-11-23T04:00:00Z')).toEqual([['held', null, '2026-11-23T06:00:00.000Z']]);
@@ -147,7 +147,7 @@ describe('what would meet a message to a person', () => {
     expect(await verdictAt('2026-11-23T10:00:00Z')).toEqual([['held', null, '2026-11-23T12:00:00.000Z']]);
   });
 
-  it('is the night too, where a limit has room only when it is quiet', async () => {
+  it('shows quiet hours too if a limit has room only during them', async () => {
     const limits = [{ max: 1, per: '1d', then: 'hold' as const }];
     await publish({ expires: '48h', cadence: { limits, quiet_hours: { from: '12:00', to: '18:00' } } });
     await sent(entry('a'));
@@ -158,7 +158,7 @@ describe('what would meet a message to a person', () => {
     expect(await verdictAt('2026-11-22T20:00:00Z')).toEqual([['dropped', 'quiet_hours', null]]);
   });
 
-  it('is the switch, where the notification or all its rules are off', async () => {
+  it('shows that the notification or all its rules are switched off', async () => {
     await publish({ enabled: false });
     expect(await verdictAt('2026-11-22T12:00:00Z')).toEqual([['dropped', 'rule_withdrawn', null]]);
     const rules = Object.entries(ORDER_PAID.rules).map(([name, rule]) => [name, { ...rule, enabled: false }] as const);
@@ -166,7 +166,7 @@ describe('what would meet a message to a person', () => {
     expect(await verdictAt('2026-11-22T12:00:00Z')).toEqual([['dropped', 'rule_withdrawn', null]]);
   });
 
-  it('is a digest, always or over the limit', async () => {
+  it('shows a digest, always or over the limit', async () => {
     const limits = [{ max: 1, per: '1d', then: 'digest' as const }];
     const digested = (when: 'always' | 'over_limit') =>
       topology.publish(
@@ -180,7 +180,7 @@ describe('what would meet a message to a person', () => {
     expect((await explain({ ...ADA, person: 'bob' })).body.channels).toMatchObject([{ verdict: 'collected' }]);
   });
 
-  it('passes over a place that a dead process left behind, and changes nothing', async () => {
+  it('ignores a slot reserved by a dead process, and writes nothing', async () => {
     await sent(entry('a', { sure: false }));
     expect((await explain(ADA)).body.channels).toMatchObject([
       { verdict: 'sent', limits: [{ count: 0 }, { count: 0 }] },
@@ -188,7 +188,7 @@ describe('what would meet a message to a person', () => {
     expect((await topology.data.limits.find('shop', 'ada@example.com'))?.entries).toHaveLength(1);
   });
 
-  it('is refused for what there is not, by name, and to who may not read', async () => {
+  it('names a notification or field that does not exist, and refuses callers without read permission', async () => {
     expect(await explain({ ...ADA, notification: 'order-payd' })).toMatchObject({
       status: 404,
       body: { detail: expect.stringContaining('order-paid') as string },

@@ -24,7 +24,7 @@ const runnerWith = (runChild: RunChild) => fixture.runner(owner, createDirectWir
 const stateOf = async ({ job }: CompareRun) => (await fixture.jobs.get(job))?.state;
 
 describe('A job that compares history', () => {
-  it('stores the rows with what the ledger knows, and the counts', async () => {
+  it('stores rows with the state of their deliveries, and the counts', async () => {
     const [sent] = await fixture.deliver(1, { state: 'SENT' });
     if (!sent) throw new Error('nothing was delivered');
     const run = await given();
@@ -69,7 +69,7 @@ describe('A job that compares history', () => {
     expect(ended).toEqual(['done']);
   });
 
-  it('keeps as many rows as a run may have, and counts all', async () => {
+  it('stores at most the maximum number of rows, and counts all', async () => {
     const run = await given();
     const found = MAX_RUN_ROWS + 1;
     let stored = 0;
@@ -87,7 +87,7 @@ describe('A job that compares history', () => {
     expect(await fixture.runs.get(run.id)).toMatchObject({ counts: { rows: { differences: { added: found } } } });
   });
 
-  it('is taken only while no other one is under way, and takes no place of other jobs', async () => {
+  it('starts only while no other comparison runs, and does not take the slot of other jobs', async () => {
     const runs = [await given(), await given()];
     const { promise: ended, resolve: end } = Promise.withResolvers<RunResult<'compare'>>();
     const runner = runnerWith(scripted(() => ended).runChild);
@@ -110,7 +110,7 @@ describe('A job that compares history', () => {
     expect(await Promise.all(runs.map(stateOf))).toEqual(['done', 'done']);
   });
 
-  it('leaves room for other jobs however many runs wait', async () => {
+  it('leaves capacity for other jobs however many runs wait', async () => {
     for (let count = 0; count < 101; count += 1) await given();
     const [failed] = await fixture.deliver(1);
     if (!failed) throw new Error('nothing was delivered');
@@ -126,7 +126,7 @@ describe('A job that compares history', () => {
     await runner.idle();
   });
 
-  it('is refused if its workspace has five that have not ended', async () => {
+  it('is refused if its workspace has five unfinished runs', async () => {
     const asker = await fixture.as(deploymentOwner('session'), { runChild: scripted(async () => RESULT).runChild });
     await fixture.publishShop(asker);
     const runs = [];
@@ -138,7 +138,7 @@ describe('A job that compares history', () => {
     expect((await asker.ask('POST', 'runs', {})).body['code']).not.toBe('wrong_state');
   });
 
-  it('ends the comparison soon after it was cancelled, and deletes its rows and what it has on the disk', async () => {
+  it('ends soon after it was cancelled, and deletes its rows and scratch files', async () => {
     const run = await given();
     const { runChild, forgotten, ended } = scripted(async (_run, _edit, reports, stop) => {
       await reports.begin();
@@ -174,7 +174,7 @@ describe('A job that compares history', () => {
     expect(await stateOf(run)).toBe('done');
   });
 
-  it('is taken at once after its process was killed, by a process that is alone', async () => {
+  it('restarts at once in a single-process deployment after its process was killed', async () => {
     const run = await given();
     const { promise: killed, resolve: end } = Promise.withResolvers<RunResult<'compare'>>();
     await runnerWith(scripted(() => killed).runChild).round();
@@ -210,7 +210,7 @@ describe('A job that compares history', () => {
     expect(ended).toEqual(['failed']);
   });
 
-  it('deletes what it has on the disk if the process that reports it meets the full disk, and begins again', async () => {
+  it('deletes its scratch files if the disk is full when it stores a report, and starts over', async () => {
     const run = await given();
     const full = () => Promise.reject(new CarillonError('store_unavailable', 'the disk is full'));
     const { runChild, forgotten, ended } = scripted(async (_run, _edit, reports) => {
@@ -250,7 +250,7 @@ describe('A job that compares history', () => {
     expect(forgotten).toEqual([run.id]);
   });
 
-  it('deletes what it has on the disk if its lease cannot be renewed', async () => {
+  it('deletes its scratch files if its lease cannot be renewed', async () => {
     const run = await given();
     const { runChild, forgotten } = scripted(async (_run, _edit, _reports, stop) => untilStopped(stop));
     let isFull = false;

@@ -33,7 +33,7 @@ describe('the start of a run', () => {
 });
 
 describe('the starts of runs', () => {
-  it('leave at most five unfinished in a workspace, however many come at once', async () => {
+  it('leave at most five unfinished in a workspace, even with concurrent starts', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => starts.start({})));
     expect(Map.groupBy(answers, ({ status }) => status).get(202)).toHaveLength(5);
     expect(answers.filter(({ body }) => 'code' in body && body.code === 'wrong_state')).toHaveLength(3);
@@ -60,7 +60,7 @@ describe('the start of a run over two versions', () => {
 });
 
 describe('the start of a run over drafts', () => {
-  it('leaves out drafts of other people that have mistakes, and lists them', async () => {
+  it('skips drafts of other people that contain mistakes, and lists them', async () => {
     const ben = await under.as('ben');
     const broken = { email: { subject: 'x', html: '<p>{{#if a}}</p>', strict: false } };
     const draft = { body: broken, based_on: null };
@@ -79,7 +79,7 @@ describe('the start of a run over drafts', () => {
 });
 
 describe('the start of a run over a folder', () => {
-  it('removes nothing of other workspaces, and neither stores nor shows a resource of them', async () => {
+  it('removes no resources of other workspaces, and neither stores nor shows them', async () => {
     const { status, body, text } = await starts.fold({}, true);
     expect({ status, changes: body.changes }).toEqual({
       status: 202,
@@ -141,7 +141,7 @@ describe('the start of a run over a folder', () => {
     }
   });
 
-  it('says the same of a workspace that is there as of one that is not', async () => {
+  it('gives the same error for a workspace out of sight as for a missing workspace', async () => {
     const [there, missing] = await Promise.all(
       [RIVAL, 'nobody'].map(async (of) => {
         const { text } = await starts.fold({ 'workspaces/shop/workspace.yaml': yaml({ environment: 'test', of }) });
@@ -151,7 +151,7 @@ describe('the start of a run over a folder', () => {
     expect(there).toBe(missing);
   });
 
-  it('refuses a folder that holds nothing of the workspace', async () => {
+  it('refuses a folder without files of the workspace', async () => {
     const answer = await starts.start({
       folder: { files: { 'workspaces/shops/workspace.yaml': 'name: Shop' }, prune: true },
     });

@@ -32,7 +32,7 @@ async function found(query: string): Promise<string> {
   return names.toSorted((one, other) => one.localeCompare(other)).join(' ');
 }
 
-describe('What people said is found', () => {
+describe('Consents can be listed', () => {
   beforeEach(async () => {
     await set({ person: 'all@example.com', target: 'all', opted_out: true });
     await set({ person: 'mail@example.com', target: 'category', name: 'orders', channel: 'email', opted_out: true });
@@ -50,17 +50,17 @@ describe('What people said is found', () => {
     ['target=notification&name=order-paid', 'one'],
     ['target=category&person=MAIL@example.com', 'mail'],
     ['target=category&person=one@example.com', ''],
-  ])('by what it is about, on which channel and in which way: %s', async (query, people) => {
+  ])('by target, channel and opt-out state: %s', async (query, people) => {
     expect(await found(query)).toBe(people);
   });
 
-  it('by no name that nothing has, and by none without what it is of', async () => {
+  it('only by names that exist, and by a name only together with its target', async () => {
     expect(await found('target=notification&name=order-payed')).toContain('did you mean order-paid?');
     expect(await found('name=orders')).toBe('name: say with target whether it is a category or a notification');
     expect(await found('target=some')).toContain('target');
   });
 
-  it('page by page, whoever does not fit left out', async () => {
+  it('page by page, without entries that do not match', async () => {
     const people: string[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {

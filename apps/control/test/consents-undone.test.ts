@@ -59,12 +59,12 @@ const sayingBack = ({ target, name, channel, opted_out: out, at }: Word) => ({
   undoes: at,
 });
 
-it('changes nothing where the person said it before, so that there is nothing to undo', async () => {
+it('changes nothing and offers no undo if the person had already chosen this', async () => {
   await saying({});
   expect((await set({ opted_out: true })).changed).toEqual([]);
 });
 
-it('is undone without what the person said of a single channel', async () => {
+it('undo leaves an opt-out of a single channel in place', async () => {
   await saying({ channel: 'sms' });
   const answer = await set({ opted_out: true });
   expect(wordsOf(answer.changed)).toEqual(['all all out']);
@@ -79,13 +79,13 @@ it('is undone with what went along, where it allowed single channels too', async
   expect(await undo(answer)).toEqual(['all all out', 'all sms out']);
 });
 
-it('is undone without what the person said under an older name of the category', async () => {
+it('undo of an opt-out leaves a choice under an older name of the category in place', async () => {
   await saying({ target: { kind: 'category', name: 'purchases' } });
   const answer = await set({ target: 'category', name: 'orders', opted_out: true });
   expect(await undo(answer)).toEqual(['category all in', 'category all out']);
 });
 
-it('is undone under an older name of the category, where it was allowed under that', async () => {
+it('undo of an opt-in restores the opt-out under an older name of the category', async () => {
   await saying({ target: { kind: 'category', name: 'purchases' } });
   const answer = await set({ target: 'category', name: 'orders', opted_out: false });
   expect(wordsOf(answer.changed)).toEqual(['category all in']);

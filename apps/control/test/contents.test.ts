@@ -59,7 +59,7 @@ const send = async (from: Control, url: string, payload: object) => {
 const ofEvent = (more = ''): string => `/v1/workspaces/shop/events/${event}/${more}`;
 const ofDelivery = (more = ''): string => `/v1/workspaces/shop/deliveries/${delivery}/${more}`;
 
-describe('Who may see bodies', () => {
+describe('The right to see contents', () => {
   it('opens the body of an event and the message of a delivery', async () => {
     const came = await ask(control, ofEvent('content'));
     expect(came).toMatchObject({ status: 200, body: { id: event, stream: 'shop/orders', gone: null, copies: 1 } });
@@ -67,7 +67,7 @@ describe('Who may see bodies', () => {
     expect(went).toMatchObject({ status: 200, body: { id: delivery, missing: ['customer.name'], problem: null } });
   });
 
-  it('lists events with a label that tells them apart, and others without', async () => {
+  it('lists events with a distinguishing label, and people without that right get no label', async () => {
     const labels = async (from: Control, more: string) => {
       const { body } = await ask(from, `/v1/workspaces/shop/events?${more}`);
       return (body as { items: readonly { id: string; label: string | null }[] }).items.map(({ label }) => label);
@@ -77,7 +77,7 @@ describe('Who may see bodies', () => {
     expect(await labels(limited, 'labels=true')).toEqual([null, null]);
   });
 
-  it('is a question of its own: nothing of them is told to whoever may do all the rest', async () => {
+  it('needs a permission of its own: people with every other permission see no contents', async () => {
     const pages = [
       ofEvent('content'),
       ofDelivery('content'),
@@ -99,7 +99,7 @@ describe('Who may see bodies', () => {
     }
   });
 
-  it('tries a rule over an event of the log, where nobody else gets a word of it', async () => {
+  it('tests a rule on a logged event; callers without that right get none of its contents', async () => {
     const reader = await controlOf(['read']);
     for (const where of ['shop', '-']) {
       const url = `/v1/workspaces/${where}/rules/order-paid.paid/test`;
@@ -113,7 +113,7 @@ describe('Who may see bodies', () => {
     await reader.app.close();
   });
 
-  it('leaves an audit record of each event on the log that a try, a preview or a story shows, and of nothing else', async () => {
+  it('leaves an audit record for each logged event shown by a test, preview or timeline, and no other record', async () => {
     const read = async (): Promise<readonly (string | null)[]> => {
       const records = await topology.records('carillon.audit');
       return records.flatMap(({ value }) => {
@@ -162,7 +162,7 @@ describe('Who may see bodies', () => {
     expect(await tried({})).toMatchObject({ name: 'Ada', already_told: null, notified_already: false });
   });
 
-  it('is no question where somebody tries a rule over an event of his own, and who tries a folder may publish or see', async () => {
+  it('is not checked when a person tests a rule on an event of their own; testing a folder needs permission to publish or see contents', async () => {
     const reader = await controlOf(['read']);
     const url = '/v1/workspaces/shop/rules/order-paid.paid/test';
     const own = { event: JSON.stringify({ status: 'open' }) };
@@ -197,7 +197,7 @@ describe('Who may see bodies', () => {
     expect(answer.body).not.toMatch(/script|A-1|ada@/);
   });
 
-  it('finds them in their own workspace only', async () => {
+  it('shows them in the workspaces of the person only', async () => {
     for (const url of [ofEvent('content'), ofDelivery('content')]) {
       expect(await ask(control, url.replace('/shop/', '/club/'))).toMatchObject({
         status: 404,
@@ -216,7 +216,7 @@ describe('Who may see bodies', () => {
 });
 
 describe('A body', () => {
-  it('comes in lines that say who reads them, some at a time, without characters that nobody sees', async () => {
+  it('is returned in pages of lines with the rules that read them, without invisible characters', async () => {
     const { body } = await ask(control, ofEvent('content?limit=3'));
     expect(body['next']).toBe('3');
     expect(body['lines']).toEqual([
@@ -248,7 +248,7 @@ describe('A body', () => {
     expect(text.length).toBe(first[0]?.text.length === undefined ? 0 : 26 * 3000);
   });
 
-  it('in HTML is for a frame where nothing runs and from which nothing gets out', async () => {
+  it('in HTML is shown in a sandboxed frame without scripts and requests', async () => {
     const { status, answer } = await ask(control, `/messages/${delivery}/html`);
     expect(status).toBe(200);
     expect(answer.headers['content-security-policy']).toMatch(/^sandbox; default-src 'none'/);

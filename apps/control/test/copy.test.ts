@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 describe('Copying a live workspace into its test environment', () => {
-  it('takes a chosen notification with what it needs, and writes nothing when it only checks', async () => {
+  it('copies the chosen notification with its dependencies, and writes nothing with check_only', async () => {
     const chosen = { resources: [{ kind: 'notification', name: 'order-paid' }], with_needs: true, check_only: true };
     const { status, body } = await copy(chosen);
     expect(status).toBe(200);

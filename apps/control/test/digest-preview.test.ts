@@ -77,7 +77,7 @@ describe('a template of digests', () => {
     expect(await previewed('order-paid')).toMatchObject({ text: 'One: A-1', notes: [] });
   });
 
-  it('is shown with as many as are asked for, as one message, and with what the event holds itself', async () => {
+  it('is previewed with the requested number of items, as a single message, and with the items of the event itself', async () => {
     await digesting({ window: { fixed: '1h' }, template: 'orders-digest' });
     expect(await previewed('orders-digest', EVENT, { items: 12 })).toMatchObject({
       subject: '12 orders, the newest A-1',
@@ -90,7 +90,7 @@ describe('a template of digests', () => {
     expect(refused).toMatchObject({ status: 400 });
   });
 
-  it('is what `rule test` shows where messages always go out in digests, and only there', async () => {
+  it('is shown by `rule test` only if the notification always sends digests', async () => {
     await digesting({ window: { fixed: '1h' }, template: 'orders-digest' });
     expect(await tried()).toMatchObject({
       text: 'A-1. A-1. A-1. ',

@@ -44,7 +44,7 @@ beforeEach(async () => {
 });
 
 describe('the plans of drafts', () => {
-  it('plan the drafts of a workspace once, whichever of them is read and however often', async () => {
+  it('plan all drafts of a workspace once, however many of them are read', async () => {
     const plans = createDraftPlans();
     await Promise.all(NAMES.map((name) => plans.findingsOf(mail(name), current(), ports)));
     const once = checkedTemplates;
@@ -53,7 +53,7 @@ describe('the plans of drafts', () => {
     expect(checkedTemplates).toBe(once);
   });
 
-  it('show a draft what is wrong with it alone', async () => {
+  it('show each draft only its own faults', async () => {
     const plans = createDraftPlans();
     const wrong = mail('a', 'r-a2', '{{#each}}');
     await ports.drafts.replace(wrong, 'r-a');

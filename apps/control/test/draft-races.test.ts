@@ -41,7 +41,7 @@ const found = async (ref: ResourceRef): Promise<Draft> => {
   return draft;
 };
 
-it('whoever types on while it is published, between any two steps of both, is in no conflict with their own text', async () => {
+it('a person who keeps typing during a publish never conflicts with their own text', async () => {
   const first = await begin(A, 'one');
   const { drafts } = fixture.ports;
   // Ada has read the draft that was published, and saves after its base was moved.

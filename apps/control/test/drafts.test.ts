@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 describe('A draft', () => {
-  it('is saved as somebody types, each saving over the one before, and changes nothing that counts', async () => {
+  it('is saved while typing, each save replacing the previous one, and changes no published resource', async () => {
     const first = await begin({ ...PAID, enabled: false });
     expect(first).toMatchObject({
       status: 200,
@@ -73,7 +73,7 @@ describe('A draft', () => {
     expect((await under.ask('GET', PATH)).status).toBe(404);
   });
 
-  it('says what it began from when it is begun, and that is a number that the resource had', async () => {
+  it('requires based_on when it is created, and it must be a number that the resource had', async () => {
     const unsaid = await under.ask('PUT', PATH, { body: PAID }, BEGIN);
     expect(unsaid).toMatchObject({ status: 400, body: { detail: expect.stringContaining('based_on') as string } });
     for (const based_on of [(number() ?? 0) + 40, 1]) {
@@ -87,7 +87,7 @@ describe('A draft', () => {
     ).toBe(400);
   });
 
-  it('is saved with mistakes, which it is told, and is not published with them', async () => {
+  it('is saved with mistakes and returns them, but cannot be published with them', async () => {
     const saved = await begin({ ...PAID, rules: { paid: { ...PAID.rules.paid, when: 'event.status ==' } } });
     expect(saved.status).toBe(200);
     expect(saved.body['faults']).toMatchObject([{ kind: 'notification', name: 'order-paid', path: 'rules.paid.when' }]);
@@ -139,7 +139,7 @@ describe('A draft', () => {
     expect(findResource(current(), 'template', 'shop', 'old')).toBeUndefined();
   });
 
-  it('is of nobody who may only read, but to read', async () => {
+  it('can be read but not changed by people with read permission only', async () => {
     await begin(PAID);
     const viewer = await under.as('vera', ['read']);
     expect((await viewer('GET', PATH)).status).toBe(200);
@@ -182,7 +182,7 @@ describe('A draft whose resource changed', () => {
     await under.apply('notification', 'order-paid', PAID);
   });
 
-  it('holds back the others that are published with it: all or nothing', async () => {
+  it('holds back the other drafts of the same publish: all or nothing', async () => {
     await begin({ ...PAID, expires: '2h' });
     await begin(MAIL, 'templates/second/draft', null);
     await under.apply('notification', 'order-paid', { ...PAID, expires: '3h' });
@@ -193,7 +193,7 @@ describe('A draft whose resource changed', () => {
     await under.apply('notification', 'order-paid', PAID);
   });
 
-  it('that says what counts already is none, and goes without a record', async () => {
+  it('equal to the published version publishes nothing and is deleted without an audit record', async () => {
     await begin({ ...PAID, expires: '4h' });
     const now = await under.apply('notification', 'order-paid', { ...PAID, expires: '4h' });
     expect(await listed()).toMatchObject([{ state: 'published' }]);
@@ -203,7 +203,7 @@ describe('A draft whose resource changed', () => {
     await under.apply('notification', 'order-paid', PAID);
   });
 
-  it('is refused where somebody saved it after it was reviewed', async () => {
+  it('is refused if it was saved again after the review', async () => {
     const seen = await begin({ ...PAID, expires: '2h' });
     await under.ask('PUT', PATH, { body: { ...PAID, expires: '9h' } }, match(seen));
     expect((await publish({ ...REF, revision: seen.body['revision'] })).status).toBe(412);
@@ -211,8 +211,8 @@ describe('A draft whose resource changed', () => {
   });
 });
 
-describe('What a workspace is for', () => {
-  it('is changed only by whoever decides about people', async () => {
+describe('The environment of a workspace', () => {
+  it('is changed only by people who decide about people', async () => {
     const url = 'settings/draft';
     const now = findResource(current(), 'workspace', 'shop', '')?.number ?? null;
     const saved = await begin({ name: 'Shop', environment: 'test' }, url, now);

@@ -94,7 +94,7 @@ describe('the state of an entity', () => {
     });
   });
 
-  it('shows no body without the permission bodies, and audits who saw one', async () => {
+  it('shows no body without the permission for contents, and audits who read it', async () => {
     const before = await contentReads();
     const { status, body } = await ask(['read'], undefined, OF_ORDER);
     expect(status).toBe(200);
@@ -139,7 +139,7 @@ describe('forgetting an entity', () => {
     expect(await forget(['operate'], undefined, 'refunds/entities/A-1')).toMatchObject({ status: 404 });
   });
 
-  it('ends the wait, is on the audit without the key, and is told by the trace of the event', async () => {
+  it('ends the wait, is audited without the key, and appears in the trace of the event', async () => {
     const before = await ask(['read'], undefined, OF_ORDER);
     expect(before.body).toMatchObject({ rules: [{ waits_until: deadline }] });
     expect(await forget(['operate'])).toEqual({ status: 202, body: { stream: 'shop/orders', key: 'A/1' } });
@@ -171,7 +171,7 @@ describe('forgetting an entity', () => {
     });
   });
 
-  it('leaves the message of a wait that has fired, and the trace does not say that it ended without one', async () => {
+  it('keeps the message of a wait that has already fired, and the trace shows that it fired', async () => {
     const fired = await topology.event({ status: 'placed', order_id: 'A-3', customer: { email: 'ada@example.com' } });
     topology.clock.pass(2 * HOUR);
     expect(await forget(['operate'], undefined, 'orders/entities/A-3')).toMatchObject({ status: 202 });

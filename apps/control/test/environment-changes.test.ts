@@ -19,7 +19,7 @@ function judged(body: WorkspaceBody | null, who = EDITOR): string {
   }
 }
 
-it('an editor changes a workspace, but neither removes it nor says which environment it is', () => {
+it('an editor may change a workspace, but may not remove it or change its environment', () => {
   expect(judged({ name: 'Bücher' })).toBe('taken');
   expect(judged(null)).toBe('forbidden_role');
   expect(judged({ name: 'Shop', environment: 'test', of: 'club' })).toBe('forbidden_role');

@@ -45,7 +45,7 @@ describe('The route that erases a person', () => {
     });
   });
 
-  it('takes owners alone, and all workspaces from owners of the deployment', async () => {
+  it('is limited to owners, and for all workspaces to owners of the deployment', async () => {
     const [editor, ofShop, owner] = await Promise.all([
       as(personWith('per_ed', ['read', 'configure', 'operate']), { erasing: erasingOne() }),
       as(personWith('per_own', ['read', 'people'], 'shop'), { erasing: erasingOne() }),
@@ -66,7 +66,7 @@ describe('The route that erases a person', () => {
     expect(asked.every(({ matcher }) => matcher.isPerson('BOB@example.com'))).toBe(true);
   });
 
-  it('refuses an address of several people, and takes each of them by user id', async () => {
+  it('refuses an address shared by several people, and accepts each person by user id', async () => {
     const owner = await as(deploymentOwner('session'), { erasing: erasingOne() });
     for (const person of ['7', '42']) {
       await fixture.deliver(1, { state: 'SENT', intent: { person, to: BODY.person } });
@@ -78,7 +78,7 @@ describe('The route that erases a person', () => {
     expect(one).toMatchObject({ status: 200, body: { shared_addresses: 1 } });
   });
 
-  it('begins nothing on a full disk, and nothing while a message is in doubt', async () => {
+  it('refuses to start on a full disk, and while a message is in doubt', async () => {
     const doubt = 'dlv_37G5398XK2YK0SPEA59673M7JP' as DeliveryId;
     await fixture.deliver(1, { id: doubt, state: 'IN_DOUBT', intent: { person: '42', to: BODY.person } });
     const own = erasingOne();
@@ -96,7 +96,7 @@ describe('The route that erases a person', () => {
     expect((await full.ask('GET', 'erasures')).body['items']).toEqual([]);
   });
 
-  it('starts one job with the checksum of the look, and no second one of the same person meanwhile', async () => {
+  it('starts one job if the checksum of the preview matches, and no second job for the same person while it runs', async () => {
     const owner = await as(deploymentOwner('session'), { erasing: erasingOne() });
     expect(await owner.ask('POST', 'erasures', { ...BODY, confirm: 'c0' })).toMatchObject({ status: 409 });
     const begun = await owner.ask('POST', 'erasures', { ...BODY, confirm: 'c1' });

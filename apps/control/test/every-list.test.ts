@@ -56,7 +56,7 @@ async function refusalOf(url: string) {
 const refused = (pointer: string) => ({ status: 400, code: 'invalid_request', pointer });
 
 describe('Every list of the management API', () => {
-  it('takes a limit and a cursor, and answers the cursor of its next page', () => {
+  it('accepts limit and cursor, and returns the cursor of its next page', () => {
     expect(lists().length).toBeGreaterThan(40);
     for (const { path, operation } of lists()) {
       expect(takenBy(operation), path).toEqual(expect.arrayContaining(['limit', 'cursor']));
@@ -64,7 +64,7 @@ describe('Every list of the management API', () => {
     }
   });
 
-  it('refuses a limit of none and of too many, by name', async () => {
+  it('refuses a limit below 1 or above the maximum and names the parameter', async () => {
     for (const { url, operation } of lists()) {
       for (const limit of ['0', '501', '-1', '1.5', 'all', '']) {
         const asked = `${url}?limit=${limit}${needs(operation)}`;
@@ -73,7 +73,7 @@ describe('Every list of the management API', () => {
     }
   });
 
-  it('refuses a cursor that it did not give out, by name', async () => {
+  it('refuses a cursor that it did not issue and names the parameter', async () => {
     for (const { url, operation } of paged()) {
       const taken = `${url}?cursor=${Buffer.from('["made up"]'.repeat(5)).toString('base64url')}${needs(operation)}`;
       expect(await refusalOf(taken), taken).toMatchObject(refused('/cursor'));
@@ -82,7 +82,7 @@ describe('Every list of the management API', () => {
 });
 
 describe('Every operation that reads', () => {
-  it('refuses a parameter that it does not take, by name, and says what it takes', async () => {
+  it('refuses an unknown query parameter, names it and lists the known ones', async () => {
     expect(reads.length).toBeGreaterThan(90);
     for (const { url, operation } of reads) {
       const asked = `${url}?colour=blue${needs(operation)}`;

@@ -184,7 +184,7 @@ async function stopOf(after: string): Promise<readonly [gate: string | undefined
 }
 
 describe('the content of a row', () => {
-  it('shows the part of the condition that changed its value, and the message of the side that wants it', async () => {
+  it('shows the part of the condition whose value changed, and the message of the side that sends one', async () => {
     const { row, before, after } = await explain('published', 'lower');
     expect(row).toMatchObject({ person: 'bob@example.com', before: null, after: 'bob@example.com' });
     expect(before).toMatchObject({ rule: null, to: null, message: null });
@@ -226,7 +226,7 @@ describe('the content of a row', () => {
     expect(text).toContain('missing');
   });
 
-  it('does not take another message of the same person for the message of the row', async () => {
+  it('does not confuse the message of the row with another message to the same person', async () => {
     const { after } = await explain('of_one_person', 'of_one_person_without_bob');
     const stop = after?.gates.find(({ result }) => result === 'stopped');
     expect(stop).toMatchObject({ gate: 'recipient', text: 'not among the 1 recipient of the rule' });
@@ -287,7 +287,7 @@ describe('the content of a row', () => {
     expect(content.note).toBeNull();
   });
 
-  it('says what the event alone does not say about a rule that waits', async () => {
+  it('explains a waiting rule by state that the event does not contain', async () => {
     const { before, after } = await explain('waiting', 'waiting_longer', { difference: 'removed' });
     expect(before).toMatchObject({ to: 'bob@example.com', rule: 'order-paid.paid' });
     expect(after?.message).toBeNull();

@@ -43,7 +43,7 @@ async function openShop() {
   };
 }
 
-it('answers an expression as a form, with a change of it and fields that no event has', async () => {
+it('returns an expression as a form, with an applied change and unknown fields', async () => {
   const check = await openShop();
   const { takes, answers } = CONTENT_EXAMPLES.checkExpression;
   expect(await check(takes)).toEqual({ status: 200, body: answers });
@@ -65,7 +65,7 @@ it('warns of a type that a field never had, and counts any element of a list', a
   ]);
 });
 
-it('refuses a stream that is not there, and a change that is none', async () => {
+it('refuses an unknown stream, and an invalid change', async () => {
   const check = await openShop();
   expect(await check({ source: 'true', stream: 'order' })).toMatchObject({
     status: 404,

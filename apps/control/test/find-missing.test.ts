@@ -44,7 +44,7 @@ const refusalOf = async (looked: Promise<unknown>): Promise<string> => {
 };
 
 describe('the missing messages of a run', () => {
-  it('are those that the edit adds, without those that were sent since the run ended', async () => {
+  it('are the messages that the edit adds, without those sent since the run ended', async () => {
     for (const id of ['a', 'b', 'c']) await fixture.order(id, 90);
     await fixture.order('d', 200);
     const run = await fixture.compare(withIds('old'));
@@ -62,7 +62,7 @@ describe('the missing messages of a run', () => {
     expect(() => refuseChanged(after, before)).toThrow('2 messages are missing now, and 3 were confirmed');
   });
 
-  it('include stopped messages only if they are named, and never cancelled ones or ones in doubt', async () => {
+  it('include stopped messages only on request, and never cancelled messages or messages in doubt', async () => {
     for (const id of ['a', 'b', 'c', 'd']) await fixture.order(id, 90);
     const run = await fixture.compare(withIds('old'));
     await fixture.publish(withIds('old'));
@@ -117,7 +117,7 @@ describe('the missing messages of a run', () => {
     expect(await look(run)).toMatchObject({ count: 2, checksum: same.checksum });
   });
 
-  it('with a new unique_id are missing only if neither the old nor the new one was notified', async () => {
+  it('with a changed unique_id are missing only if neither the old nor the new id was notified', async () => {
     for (const id of ['a', 'b', 'c']) await fixture.order(id, 200);
     const body = withIds('old', 'event.total > 100');
     const rules = {
@@ -150,7 +150,7 @@ describe('a look at messages that a job would refuse', () => {
     await topology.ports.ledger.insert([{ ...delivery, state, clean: true, nextAt: null }]);
   }
 
-  it('leaves out a message whose person has one about the event under another unique_id', async () => {
+  it('skips a message whose person already has a message about the event under another unique_id', async () => {
     await fixture.order('a', 90);
     await fixture.order('b', 90);
     await notified('b@example.com', 'SENT');
@@ -225,7 +225,7 @@ describe('the lookups of a run that a sending job has asked about', () => {
     },
   };
 
-  it('are not counted while the partner may answer and when it has answered, and are counted when it was given up', async () => {
+  it('are not counted while the partner may answer or has answered, and are counted after the lookup was given up', async () => {
     await topology.publish(integration('crm', CRM));
     await fixture.order('a', 90);
     const run = await fixture.compare(asking);
@@ -252,7 +252,7 @@ describe('the lookups of a run that a sending job has asked about', () => {
 });
 
 describe('a look at the missing messages', () => {
-  it('asks for the questions of several events at once, and for those of an event once', async () => {
+  it('reads the lookups of several events in one query, and those of one event once', async () => {
     const crm = { kind: 'lookup', url: 'https://crm.example.com/people', match: 'id' } as never;
     await topology.publish(integration('crm', crm));
     const lookup = { from: 'lookup', integration: 'crm', user_ids: '["owner"]' } as const;
@@ -283,7 +283,7 @@ describe('a look at the missing messages', () => {
     expect(await refusalOf(look(run))).toMatch(/^run_unfinished: run_\S+ is running/);
   });
 
-  it('is refused until the edit is published, and after another change of what it uses', async () => {
+  it('is refused before the edit is published, and after a later change of a resource that it uses', async () => {
     await fixture.order('a', 90);
     const run = await fixture.compare(withIds('old'));
     expect(await refusalOf(look(run))).toMatch(/^not_published: notification order-paid is not published as compared/);
@@ -308,7 +308,7 @@ describe('a look at the missing messages', () => {
     );
   });
 
-  it('is refused for events that need a lookup if a run keeps as many of them as it can', async () => {
+  it('is refused for events that need a lookup if the run holds the maximum number of lookups', async () => {
     await fixture.order('a', 90);
     const run = await fixture.compare(withIds('old'));
     await fixture.publish(withIds('old'));

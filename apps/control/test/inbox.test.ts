@@ -74,7 +74,7 @@ it('The inbox is filtered by channel, recipient and time, in a workspace and ove
   expect(await found('/v1/workspaces/shop/inbox?to=30s')).toEqual(['msg_sms']);
 });
 
-it('A filter that names nothing is refused by its name, and a workspace out of sight is not told apart from none', async () => {
+it('The inbox refuses an unknown filter value by its name, and answers the same for a hidden workspace as for a missing one', async () => {
   expect(await refused('/v1/workspaces/shop/inbox?channel=emial')).toMatch(/^400 .*there is no channel emial.*email/s);
   expect(await refused('/v1/workspaces/shop/inbox?person=ada')).toMatch(/^400 .*person/s);
   expect(await refused('/v1/workspaces/shop/inbox?last=soon')).toMatch(/^400 last: /);

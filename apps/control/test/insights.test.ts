@@ -34,7 +34,7 @@ const put = (hoursAgo: number, state: NonNullable<DeliveryFacts['state']>, more:
     deliveryOf({ slot: { workspace: 'shop' }, ...more, state, createdAt: fixture.clock.now() - hoursAgo * HOUR }),
   ]);
 
-it('counts what is in each state now, by bucket, by notification, and the people who were told', async () => {
+it('counts deliveries by state, time and notification, and the notified people', async () => {
   const bob = { intent: { person: 'bob', notification: 'order-sent' } };
   await put(30, 'SENT');
   await put(2, 'SENT');
@@ -59,7 +59,7 @@ it('counts what is in each state now, by bucket, by notification, and the people
   });
 });
 
-it('a move is counted where it is now, however often it is asked for', async () => {
+it('a delivery that changed state is counted in its new state only, however often the counts are read', async () => {
   const delivery = deliveryOf({ slot: { workspace: 'shop' }, createdAt: fixture.clock.now() - HOUR });
   await ledger.insert([delivery, delivery]);
   expect((await ask('')).body.states).toEqual({ WAITING: 1 });
@@ -68,7 +68,7 @@ it('a move is counted where it is now, however often it is asked for', async () 
   expect((await ask('')).body.states).toEqual({ SENT: 1 });
 });
 
-it('tells what is in doubt whenever it began, and the accounts that messages wait for', async () => {
+it('lists deliveries in doubt of any age, and accounts that messages wait for', async () => {
   await put(200, 'IN_DOUBT');
   const called = {
     id: 'att_1',

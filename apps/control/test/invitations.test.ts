@@ -59,7 +59,7 @@ describe('An invitation', () => {
     await fixture.signedIn(BOB);
   });
 
-  test('is kept as a digest, and neither list nor audit has its word', async () => {
+  test('is stored as a digest, and neither the list nor the audit contains its secret', async () => {
     const { body } = await invite();
     const [kept] = await fixture.directory.all('invitation');
     expect(kept?.key).toBe(digestOf(body.word));
@@ -68,7 +68,7 @@ describe('An invitation', () => {
     expect(JSON.stringify([kept, listed])).not.toContain(body.word);
   });
 
-  test('is good once, also where two open it at once', async () => {
+  test('can be accepted once, even if two browsers open it at once', async () => {
     const { body } = await invite();
     const [one, other] = [fixture.browser(), fixture.browser()];
     const both = await Promise.all([accept(one, body.word), accept(other, body.word)]);
@@ -80,7 +80,7 @@ describe('An invitation', () => {
     expect((await owner.call('GET', '/v1/invitations')).body).toMatchObject({ items: [{ used: true }] });
   });
 
-  test('ends after seven days, when somebody ends it, and where the clock was set back before it', async () => {
+  test('expires after seven days, when it is revoked, and when the clock is before its creation', async () => {
     const { body: late } = await invite();
     fixture.clock.pass(7 * DAY);
     owner = await fixture.owner();
@@ -94,7 +94,7 @@ describe('An invitation', () => {
     expect((await accept(fixture.browser(), early.word)).status).toBe(404);
   });
 
-  test('that was cut off before the person was made goes on where it is opened again, and not once they were removed', async () => {
+  test('interrupted before the person was created continues when it is opened again, unless the person was removed', async () => {
     const { body } = await invite();
     const [record] = await fixture.directory.all('invitation');
     if (!record) throw new Error('there is an invitation');
@@ -105,7 +105,7 @@ describe('An invitation', () => {
     expect((await accept(fixture.browser(), body.word)).status).toBe(404);
   });
 
-  test('to whoever has an account gives them the roles once they are signed in, and to nobody else', async () => {
+  test('to an existing account gives its owner the roles after signing in, and nobody else', async () => {
     const id = await fixture.addPerson(BOB, { club: 'viewer' });
     await fixture.addPerson(ADA);
     const { body } = await invite();
@@ -127,7 +127,7 @@ describe('An invitation', () => {
     expect((await accept(await fixture.signedIn(BOB), body.word, {})).status).toBe(404);
   });
 
-  test('of an owner of the deployment lets somebody in again who lost what they sign in with; nobody else’s does', async () => {
+  test('of a deployment owner lets a person without credentials in again; an invitation of another person does not', async () => {
     const id = await fixture.addPerson(BOB, { shop: 'viewer' });
     await fixture.addPerson(ADA, { shop: 'owner' });
     await owner.call('DELETE', `/v1/people/${id}/credentials`);
@@ -170,7 +170,7 @@ describe('An invitation', () => {
     expect((await bob.call('GET', '/v1/me')).body).toMatchObject({ owner: true });
   });
 
-  test('promises nothing that whoever invites may not do, and nobody a workspace that is not there', async () => {
+  test('grants only roles that the inviter may grant, and only in workspaces that exist', async () => {
     await fixture.addPerson(ADA, { shop: 'owner' });
     const ada = await fixture.signedIn(ADA);
     expect((await invite(ada)).status).toBe(201);
@@ -202,7 +202,7 @@ describe('An invitation', () => {
     expect((await byToken(SHOP_EDITOR)).body).toMatchObject({ code: 'forbidden_role' });
   });
 
-  test('is worth what whoever invited may give when it is opened', async () => {
+  test('grants only what the inviter may still grant when it is opened', async () => {
     const id = await fixture.addPerson(ADA, { shop: 'owner' });
     const ada = await fixture.signedIn(ADA);
     const { body } = await invite(ada);

@@ -20,7 +20,7 @@ async function auditOf(what: string) {
 }
 
 describe('the audit of a job', () => {
-  it('writes no audit record of ids that do not exist, and one for all items that were refused', async () => {
+  it('has no record for ids that do not exist, and one record for all refused items', async () => {
     const [failed] = await fixture.deliver(1);
     const sent = await fixture.deliver(60, { state: 'SENT' });
     const unknown = Array.from({ length: 200 }, (_, at) => `dlv_none_${at}`);

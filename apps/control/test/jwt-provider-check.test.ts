@@ -49,7 +49,7 @@ describe('a check of settings that nobody has published', () => {
     return { status: answer.statusCode, body: answer.json<Answer & { readonly detail?: string }>() };
   };
 
-  it('fetches the keys of a provider that is not there yet, by the settings as they would count', async () => {
+  it('fetches the keys of an unpublished provider with the settings as they would be published', async () => {
     const { status, body } = await check('shop', { settings: SETTINGS, token: 'a.b.c' });
     expect(status).toBe(200);
     expect(body.steps.map(({ step, title, ok }) => [step, title, ok])).toEqual([
@@ -66,7 +66,7 @@ describe('a check of settings that nobody has published', () => {
     expect((await check('shop', { token: 'a.b.c' })).status).toBe(404);
   });
 
-  it('tells each mistake in them with its fix, and fetches nothing then', async () => {
+  it('reports each mistake in the settings with its fix, and then fetches nothing', async () => {
     const { body } = await check('shop', { settings: { jwks_url: 'nowhere', algorithms: ['HS256'] } });
     expect(body.steps.map(({ step, ok }) => [step, ok])).toEqual([
       ['settings', false],
@@ -77,7 +77,7 @@ describe('a check of settings that nobody has published', () => {
     expect(inspected).toEqual([]);
   });
 
-  it('is of a workspace that one may change or operate', async () => {
+  it('needs permission to configure or operate the workspace', async () => {
     expect((await check('lab', { settings: SETTINGS })).status).toBe(403);
     expect(inspected).toEqual([]);
   });

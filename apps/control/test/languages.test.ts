@@ -218,7 +218,7 @@ describe('MJML', () => {
     ]);
   });
 
-  it('keeps its source beside what was made of it, and exports the source alone', async () => {
+  it('is stored beside its compiled HTML, and exported as source only', async () => {
     const body = topology.ports.configuration.current().resources.get('template:shop/order-paid')?.body;
     const email = (body as { email: { locales: { de: { mjml: string; html: string } } } }).email;
     expect(email.locales.de.mjml).toBe(FILES[`${MAIL}/email.de.mjml`]);
@@ -229,7 +229,7 @@ describe('MJML', () => {
     expect(Object.keys(files)).not.toContain(`${MAIL}/email.de.html`);
   });
 
-  it('of a template that the folder does not name is compiled again with a layout of the folder', async () => {
+  it('of a template outside the folder is recompiled with a layout of the folder', async () => {
     const { body, changes } = await plan({
       [`${W}/layouts/basic.mjml`]: '<mjml><mj-body><mj-raw>NEW</mj-raw>{{{body}}}</mj-body></mjml>',
     });

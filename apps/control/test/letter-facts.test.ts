@@ -48,7 +48,7 @@ describe('a dead letter', () => {
     expect(turns).toBe(3);
   });
 
-  it('of a question names partner, notification, people, event, and that a redrive asks again', async () => {
+  it('of a lookup names partner, notification, people and event, and that a redrive asks again', async () => {
     const trigger = givenTrigger({ integration: 'crm', userIds: ['7', '8', '9'] });
     expect(await factsOf('carillon.triggers', topology.ports.codecs.trigger.encode(trigger))).toEqual({
       partner: 'crm',

@@ -76,7 +76,7 @@ describe('A job that takes back suppressions', () => {
     ]),
   );
 
-  it('counts first, by list and by filter, and changes nothing then', async () => {
+  it('counts matches of a list and of a filter first, without changing anything', async () => {
     const limits = { more: false, ceiling: 10_000 };
     const ofList = await owner.ask('POST', 'suppressions/count', { entries });
     expect(ofList).toMatchObject({ status: 200, body: { removed: 2, addresses: 2, still: 1, ...limits } });
@@ -112,7 +112,7 @@ describe('A job that takes back suppressions', () => {
     expect([await sourcesOf('ada@example.com'), await sourcesOf('bob@example.com')]).toEqual(before);
   });
 
-  it('keeps an entry that its source made again since, and names no address in the failure', async () => {
+  it('keeps an entry that its source created again meanwhile, and names no address in the failure', async () => {
     const stop = { channel: 'email', address: 'ada@example.com', source: 'stop' } as const;
     const begun = await owner.ask('POST', 'suppressions/remove-many', { entries: [stop, BOB] });
     await fixture.suppressions.addAll([entry('ada@example.com', { source: 'stop', at: 9 })]);
@@ -194,7 +194,7 @@ describe('A job that allows opt-outs again', () => {
     await optOut('mia', { optedOut: false });
   });
 
-  it('counts first, by list and by filter, and changes nothing then', async () => {
+  it('counts matches of a list and of a filter first, without changing anything', async () => {
     const limits = { more: false, ceiling: 10_000 };
     const people = ['ada', 'bob', 'ada', 'mia', 'nobody'];
     const ofList = await owner.ask('POST', 'consents/count', { people });
@@ -209,7 +209,7 @@ describe('A job that allows opt-outs again', () => {
     expect(await choicesOf('ada')).toEqual(['all all out', 'all sms out']);
   });
 
-  it('allows every opt-out of the named people and of nobody else, and opts them out again when undone', async () => {
+  it('lifts every opt-out of the named people only, and its undo restores them', async () => {
     const job = await done('consents/allow-many', { people: ['ada', 'bob', 'ada', 'nobody'] });
     expect(job).toMatchObject({ action: 'allow_consents', state: 'done', of: 2, done: 2, can_undo: true });
     expect(await choicesOf('ada')).toEqual(['all all in', 'all sms in']);
@@ -233,7 +233,7 @@ describe('A job that allows opt-outs again', () => {
     expect(await choicesOf('ada')).toEqual(['all all out', 'all sms out']);
   });
 
-  it('keeps an opt-out that came after it began, and names nobody in the failure', async () => {
+  it('keeps an opt-out made after the job began, and its failures name no person', async () => {
     const begun = await owner.ask('POST', 'consents/allow-many', { people: ['ada', 'bob'] });
     await optOut('ada');
     await run();
@@ -243,7 +243,7 @@ describe('A job that allows opt-outs again', () => {
     expect(await choicesOf('ada')).toEqual(['all all out', 'all sms in']);
   });
 
-  it('opts nobody out again who was allowed once more since', async () => {
+  it('does not opt out a person again who was opted in once more meanwhile', async () => {
     const job = await done('consents/allow-many', { people: ['ada'] });
     await optOut('ada', { optedOut: false });
     expect(await undo(job)).toMatchObject({ done: 0, failed: 1, failures: [{ code: 'conflict' }] });
@@ -297,7 +297,7 @@ describe('A job of a list', () => {
     expect(await fixture.jobs.get(later.id)).toEqual(later);
   });
 
-  it('starts nothing if more match than were expected, if nothing does, and if items come both ways or neither', async () => {
+  it('does not start if the match count differs from the expected one or is zero, or unless it gets either a filter or items', async () => {
     await suppress(3);
     await optOut('ada');
     const filter = {};
@@ -329,7 +329,7 @@ describe('A job of a list', () => {
     expect((await owner.ask('GET', 'jobs')).body['items']).toEqual([]);
   });
 
-  it('takes as many named entries as one job takes', async () => {
+  it('accepts up to the maximum number of named entries', async () => {
     await suppress(1);
     const entries = Array.from({ length: 10_000 }, (_, at) => {
       const address = `p${at}@a-rather-long-name-of-a-company-for-an-address.example.com`;
@@ -342,7 +342,7 @@ describe('A job of a list', () => {
     expect(begun).toMatchObject({ status: 202, body: { of: 1 } });
   });
 
-  it('refuses more entries than one job takes, and entries that are too long for one', async () => {
+  it('refuses more than the maximum number of entries, and entries whose text is too long', async () => {
     const detail = 'x'.repeat(500);
     await fixture.suppressions.addAll(addresses(10_001).map((address) => entry(address, { detail })));
     const filter = {};
@@ -363,7 +363,7 @@ describe('A job of a list', () => {
     });
   });
 
-  it('is undone after its end alone, once and not twice removed, and by whoever may start it', async () => {
+  it('can be undone only after it ended, only once, and only by people who may start it', async () => {
     await suppress(2);
     const filter = {};
     const begun = await owner.ask('POST', 'suppressions/remove-many', { filter, expected: 2 });
@@ -382,7 +382,7 @@ describe('A job of a list', () => {
     expect((await owner.ask('POST', `jobs/${String(resent['id'])}/undo`, {})).status).toBe(409);
   });
 
-  it('is undone as far as it came if it was cancelled', async () => {
+  it('can be undone up to where it came if it was cancelled', async () => {
     await suppress(60);
     const begun = await owner.ask('POST', 'suppressions/remove-many', { filter: {}, expected: 60 });
     const before = await fixture.suppressions.list({ workspace: 'shop' }, 100);

@@ -69,7 +69,7 @@ const message = (id: string, at = Date.now(), workspace = 'shop') => ({
 });
 
 describe('A live stream', () => {
-  it('tells a new delivery and each of its moves as the list shows it, and nothing of another workspace', async () => {
+  it('sends each new delivery and state change as the list shows it, and nothing from other workspaces', async () => {
     const old = made();
     await fixture.ledger.insert([old, ...Array.from({ length: 40 }, () => made())]);
     const one = await open('topics=deliveries,events');
@@ -110,7 +110,7 @@ describe('A live stream', () => {
   it.each([
     ['of another list', 'not-a-cursor'],
     ['that nobody made', ''],
-  ])('tells to read the list again after a cursor %s, and begins where there is none', async (_words, cursor) => {
+  ])('sends a reset after a cursor %s, and starts at the present without a cursor', async (_words, cursor) => {
     const one = await open('topics=inbox,drafts', cursor === '' ? {} : { 'last-event-id': cursor });
     if (cursor !== '') await until(one, () => rows(one, 'reset').length === 2);
     await fixture.inbox.put(message('msg_3'));
@@ -118,7 +118,7 @@ describe('A live stream', () => {
     expect(rows(one, 'reset').map(({ topic }) => topic)).toEqual(cursor === '' ? [] : ['inbox', 'drafts']);
   });
 
-  it('tells to read a list again instead of more rows than it looks at, and goes on with what comes then', async () => {
+  it('sends a reset instead of more rows than it reads at once, and continues with later rows', async () => {
     const one = await open('topics=inbox');
     const now = Date.now();
     await Promise.all(Array.from({ length: 300 }, (_, at) => fixture.inbox.put(message(`msg_${at}`, now + at))));
@@ -140,7 +140,7 @@ describe('A live stream', () => {
     expect(row?.['to']).toMatch(/^a.*@/);
   });
 
-  it('shows one row to each of those who follow it as they may see it, whoever is told first', async () => {
+  it('sends each subscriber a row with that subscriber’s masking, in any order of delivery', async () => {
     await fixture.addPerson('vera@example.com', { shop: 'viewer' });
     const vera = await fixture.signedIn('vera@example.com');
     const all = [
@@ -178,7 +178,7 @@ describe('A live stream', () => {
     await ends(own, async () => void fixture.close());
   });
 
-  it('keeps no session in use: one that nobody uses ends though a stream is open', async () => {
+  it('does not keep an unused session alive', async () => {
     await fixture.addPerson('ada@example.com', { shop: 'viewer' });
     const ada = await fixture.signedIn('ada@example.com');
     const one = await open('topics=deliveries', sessionOf(ada));
@@ -201,7 +201,7 @@ describe('A live stream', () => {
     await until(one, (stream) => stream.endedAt() !== null);
   });
 
-  it('is one of a bounded number of one person, and gives its place back', async () => {
+  it('counts towards a limit per person until it is closed', async () => {
     const many = [];
     for (let at = 0; at < MAX_STREAMS_OF_ONE; at += 1) many.push(await open('topics=events'));
     expect((await open('topics=events')).status).toBe(429);

@@ -43,7 +43,7 @@ describe('An address', () => {
     }
   });
 
-  it('that stands beside a text is masked in it, however it is written', () => {
+  it('is masked inside a text next to it, in any spelling', () => {
     expect(maskText('sent to DEVICE-7 at once', ['device-7'])).toBe('sent to ••• at once');
     expect(maskText('of (a.b+c)*', ['(a.b+c)*'])).toBe('of •••');
     expect(maskText('x', ['x'])).toBe('•••');
@@ -99,7 +99,7 @@ describe('An answer', () => {
     ).toBe('a•••@e•••.com');
   });
 
-  it('of one of several shapes is masked by the one that it has', () => {
+  it('whose schema is a union is masked by the variant that it matches', () => {
     const either = z.union([z.object({ a: open(z.string()) }), z.object({ b: z.string() })]);
     expect(masked(either, { a: 'ann@example.com' })).toEqual({ a: 'ann@example.com' });
     expect(masked(either, { b: 'ann@example.com' })).toEqual({ b: 'a•••@e•••.com' });
@@ -133,7 +133,7 @@ describe('An answer', () => {
   });
 });
 
-it('The person of a step is masked where the address names them, and an id of theirs is shown', () => {
+it('The person of a step is masked if it is an address, and shown if it is an id', () => {
   const step = { at: null, step: 'intent', id: null, position: null, config_number: null, rule: null };
   const named = (person: string | null) => ({
     ...step,

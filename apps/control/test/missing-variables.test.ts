@@ -85,7 +85,7 @@ async function counted(name: string, query = ''): Promise<Counted> {
 }
 
 describe('Variables that messages of a template lack', () => {
-  it('are counted over the newest events that send it, each with the newest event that lacks it', async () => {
+  it('are counted over the newest events that send the template, each with the newest event without the variable', async () => {
     const { variables, ...facts } = await counted('order-paid');
     expect(facts).toMatchObject({ status: 200, events: 4, sending: 3, failed: 0 });
     expect(variables).toEqual([
@@ -95,7 +95,7 @@ describe('Variables that messages of a template lack', () => {
     ]);
   });
 
-  it('are told to whoever may read, since they say nothing of what events hold', async () => {
+  it('are shown to everyone with read permission, because they contain no event values', async () => {
     const answer = await control.app.inject({
       method: 'GET',
       url: '/v1/workspaces/shop/templates/order-paid/missing',
@@ -103,23 +103,23 @@ describe('Variables that messages of a template lack', () => {
     expect(answer.body).not.toMatch(/ada@|TEN|A-1/);
   });
 
-  it('are none of a template that nothing sends', async () => {
+  it('are an empty list for a template that no notification sends', async () => {
     expect(await counted('unused')).toMatchObject({ events: 0, sending: 0, variables: [] });
   });
 
-  it('are all of them where the template is strict, though the first would fail its message', async () => {
+  it('are all listed for a strict template, although the first one already fails the message', async () => {
     await topology.publish(template('order-paid', { email: { ...MAIL, strict: true } }));
     const { variables, failed } = await counted('order-paid');
     expect([variables.length, failed]).toEqual([3, 0]);
   });
 
-  it('are not known of a message that cannot be made: it is counted by itself', async () => {
+  it('are unknown for a message that cannot be rendered, which is counted separately', async () => {
     await topology.publish(template('order-paid', { email: { ...MAIL, layout: 'gone' } }));
     expect(await counted('order-paid')).toMatchObject({ sending: 3, failed: 3, variables: [] });
     await topology.publish(template('order-paid', { email: MAIL }));
   });
 
-  it('are of one channel where one is asked for, and of none that the template lacks', async () => {
+  it('are limited to the requested channel, and an unknown channel or template is refused', async () => {
     expect(await counted('order-paid', '?channel=email')).toMatchObject({ status: 200, sending: 3 });
     expect(await counted('order-paid', '?channel=sms')).toMatchObject({ status: 400 });
     expect(await counted('order-payed')).toMatchObject({ status: 404 });
@@ -127,7 +127,7 @@ describe('Variables that messages of a template lack', () => {
 });
 
 describe('Variables of a rule with state', () => {
-  it('are neither its totals nor its deadline, at the events for which it fires', async () => {
+  it('do not include totals or deadline for events that fire the rule', async () => {
     const text = '{{totals.failed}} {{totals.fialed}} {{deadline}} {{gone}}';
     const recipients = { from: 'event', to: { email: 'event.email' }, unique_id: 'event_id' } as const;
     const counting = {
@@ -177,7 +177,7 @@ describe('Variables that items of a digest lack', () => {
     notification('order-paid', { ...paid, cadence: { digest: { when, window: { fixed: '1h' }, template: of } } });
   const sum = { subject: '{{count}} orders', text: '{{#each items}}{{order_id}} {{shown}} {{gone}} {{/each}}' };
 
-  it('are counted as of the digest of each event, with what the rule gives', async () => {
+  it('are counted as if each event were sent in a digest, with the variables of the rule', async () => {
     await topology.publish(template('sum', { email: sum }), digest('always', 'sum'));
     const { variables, ...facts } = await counted('sum');
     expect(facts).toMatchObject({ events: 4, sending: 3, failed: 0 });
@@ -187,7 +187,7 @@ describe('Variables that items of a digest lack', () => {
     ]);
   });
 
-  it('are none of a template that no message is sent with alone any more', async () => {
+  it('are an empty list for a template that is now only sent in digests', async () => {
     expect(await counted('order-paid')).toMatchObject({ events: 0, sending: 0 });
     await topology.publish(digest('over_limit', 'sum'));
     expect(await counted('order-paid')).toMatchObject({ events: 4, sending: 3 });
@@ -240,7 +240,7 @@ describe('What a partner answers', () => {
     await seeing.app.close();
   });
 
-  it('is not told of an integration that is not there', async () => {
+  it('is not found for an integration that does not exist', async () => {
     const answer = await control.app.inject({ method: 'GET', url: '/v1/workspaces/shop/integrations/crn/fields' });
     expect(answer.statusCode).toBe(404);
   });

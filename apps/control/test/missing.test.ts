@@ -153,7 +153,7 @@ describe('the confirmation of missing messages', () => {
 });
 
 describe('the refusal of too many messages', () => {
-  it('names a maximum age that leaves out the event that is too many', () => {
+  it('suggests a maximum age that excludes the excess events', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2_000, max: 30 * DAY }), (age) => {
         const now = 100 * DAY;

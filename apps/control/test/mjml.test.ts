@@ -19,7 +19,7 @@ function givenCompiler(): { readonly given: string[]; readonly ports: CompilePor
   return { given, ports: { mjml: { compile }, templates: { check: () => [] } } };
 }
 
-it('a plan whose templates stop the compiler blocks others only for the time of one template', async () => {
+it('a template that hangs the MJML compiler delays other requests by the time of one template only', async () => {
   const { given, ports } = givenCompiler();
   const wanted = [template('good', 'is fine'), ...Array.from({ length: 20 }, (_, at) => template(`t${at}`, 'hangs'))];
   const { faults } = await compileTemplates(wanted, EMPTY_CONFIGURATION, false, ports);

@@ -32,20 +32,20 @@ afterEach(() => fixture.control.app.close());
 const get = (url: string) => fixture.control.app.inject({ method: 'GET', url });
 
 describe('names of people', () => {
-  it('are told for the ids that are asked for, and for nobody else', async () => {
+  it('are returned for the requested ids only', async () => {
     expect((await get(`/v1/names?id=${ADA}&id=${GONE}&id=owner`)).json<NamesBody>().people).toEqual([
       { id: ADA, name: 'Ada' },
     ]);
     expect((await get('/v1/names')).statusCode).toBe(400);
   });
 
-  it('stand in a CSV file in place of their ids', async () => {
+  it('replace the ids in a CSV file', async () => {
     const { body } = await get('/v1/workspaces/-/suppressions/export');
     expect(body).toContain('"a@example.com","operator","","Ada"');
     expect(body).toContain('"b@example.com","operator","","owner"');
   });
 
-  it('are the ids themselves where nobody is there', async () => {
+  it('fall back to the id if the person does not exist', async () => {
     const nameOf = personNames({ people });
     expect(await Promise.all([ADA, GONE, 'owner', ''].map(nameOf))).toEqual(['Ada', GONE, 'owner', '']);
   });

@@ -48,7 +48,7 @@ test('Each person counts once for a step, by the first time, and is stopped wher
   ]);
 });
 
-test('A step lets nothing grow: neither the audit nor the person, however often it is noted', async () => {
+test('Repeating an onboarding step adds nothing to the audit or to the stored person', async () => {
   await fixture.addPerson('ada@example.com', { shop: 'viewer' });
   const ada = await fixture.signedIn('ada@example.com');
   await reach(ada, 'came', 1, 1);
@@ -59,7 +59,7 @@ test('A step lets nothing grow: neither the audit nor the person, however often 
   expect(await fixture.people.list('person', {}, 10)).toEqual(stored);
 });
 
-test('A step is one of the guide, of a person and of no token, and read by owners alone; who is removed is counted no more', async () => {
+test('An onboarding step is a known step of a person, not of a token; only owners read the counts, without removed people', async () => {
   const id = await fixture.addPerson('ada@example.com', { shop: 'owner' });
   const ada = await fixture.signedIn('ada@example.com');
   expect(await reach(ada, 'gone', 1, 1)).toMatchObject({ status: 400 });

@@ -35,7 +35,7 @@ describe('An owner link', () => {
     expect((await one.call('GET', '/v1/me')).body).toMatchObject({ person: { has_password: true } });
   });
 
-  test('signs in the same person again and again, also where two first ones are used at once', async () => {
+  test('signs in the same person each time, even if two first links are used at once', async () => {
     const idOf = async (one: Browser) =>
       (await one.call<{ readonly actor: { readonly id: string } }>('GET', '/v1/me')).body.actor;
     const first = await idOf(await fixture.owner());
@@ -43,7 +43,7 @@ describe('An owner link', () => {
     expect((await fixture.directory.roster()).owners).toEqual([first.id]);
   });
 
-  test('of which two browsers have the word lets in one', async () => {
+  test('can be used by one browser only', async () => {
     const { word } = await fixture.access.makeLink();
     const both = await Promise.all([1, 2].map(() => fixture.browser().call('POST', '/v1/session', { word })));
     expect(statusesOf(both)).toEqual([200, 401]);
@@ -63,7 +63,7 @@ describe('A session', () => {
     expect(kept).not.toContain(PASSWORD);
   });
 
-  test('ends when nobody uses it, and after its longest time whoever uses it', async () => {
+  test('ends after the idle time without use, and after the maximum time despite use', async () => {
     const ada = await fixture.signedIn(ADA);
     fixture.clock.pass(SESSION_LASTS.idle - 1);
     expect(await statusOfMe(ada)).toBe(200);
@@ -77,7 +77,7 @@ describe('A session', () => {
     expect(await statusOfMe(busy)).toBe(401);
   });
 
-  test('gets a new word at each sign-in, and the word of before opens nothing', async () => {
+  test('gets a new cookie at each sign-in, and the previous cookie is invalid', async () => {
     const ada = await fixture.signedIn(ADA);
     const before = ada.cookie();
     await ada.call('POST', '/v1/session', { email: ADA, password: PASSWORD });
@@ -87,7 +87,7 @@ describe('A session', () => {
     expect(await statusOfMe(ada)).toBe(200);
   });
 
-  test('ends with a new password, but for the one that set it; a sign-in with the old one that was under way too', async () => {
+  test('ends with a new password, except the session that set it; a sign-in with the old password under way fails too', async () => {
     const [here, there] = [await fixture.signedIn(ADA), await fixture.signedIn(ADA)];
     const old = here.cookie();
     const next = 'another horse battery staple';
@@ -125,7 +125,7 @@ describe('A session', () => {
     expect(await statusOfMe(thief)).toBe(401);
   });
 
-  test('is listed and ended, one or all others, by whom it is of alone', async () => {
+  test('is listed and ended, singly or all others, only by its own person', async () => {
     const [here, there] = [await fixture.signedIn(ADA), await fixture.signedIn(ADA)];
     await fixture.addPerson('bob@example.com');
     const bob = await fixture.signedIn('bob@example.com');
@@ -164,7 +164,7 @@ describe('A session', () => {
   });
 });
 
-describe('What a page of another address makes the browser ask', () => {
+describe('A cross-site request', () => {
   const FOREIGN = [
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
@@ -174,7 +174,7 @@ describe('What a page of another address makes the browser ask', () => {
     { origin: 'http://localhost:9999' },
   ] as const;
 
-  test('changes nothing, nor does what lacks the header that no form can send', async () => {
+  test('changes nothing, nor does a request without the header that forms cannot send', async () => {
     await fixture.addPerson(ADA);
     const ada = await fixture.signedIn(ADA);
     const all = [...FOREIGN, { 'x-carillon': '' }, { 'x-carillon': '2' }];
@@ -189,7 +189,7 @@ describe('What a page of another address makes the browser ask', () => {
     ).toBe(200);
   });
 
-  test('signs nobody in', async () => {
+  test('cannot sign a person in', async () => {
     await fixture.addPerson(ADA);
     for (const headers of FOREIGN) {
       const one = fixture.browser();
@@ -202,7 +202,7 @@ describe('What a page of another address makes the browser ask', () => {
 describe('Guesses', () => {
   beforeEach(() => fixture.addPerson(ADA));
 
-  test('take longer and longer at one account from one source, and the right word is taken all the same', async () => {
+  test('are delayed more and more per account and source, and the right password is still accepted', async () => {
     for (let guess = 0; guess < 12; guess += 1) expect((await signIn(ADA, `guess number ${guess}`)).status).toBe(401);
     expect(fixture.waits).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
     expect((await signIn(ADA, PASSWORD)).status).toBe(200);
@@ -221,7 +221,7 @@ describe('Guesses', () => {
     expect(fixture.waits).toEqual([]);
   });
 
-  test('that come at once wait for each other, and too many of them are told to come again', async () => {
+  test('at the same time wait for each other, and excess attempts get 429', async () => {
     for (let guess = 0; guess < 6; guess += 1) await signIn(ADA, `guess number ${guess}`);
     const all = await Promise.all(Array.from({ length: 30 }, (_, at) => signIn(ADA, `at once ${at}`)));
     const statuses = all.map(({ status }) => status);
@@ -231,7 +231,7 @@ describe('Guesses', () => {
     expect((await signIn(ADA, PASSWORD)).status).toBe(200);
   });
 
-  test('cost the same work and say the same for an account that is not there, has no password, or is disabled', async () => {
+  test('take the same time and get the same answer for a missing, passwordless or disabled account', async () => {
     const { id } = await fixture.directory.addPerson({
       name: 'Bob',
       email: 'bob@example.com',
@@ -272,7 +272,7 @@ describe('A second factor', () => {
     return { secret, codes: confirmed.body.recovery_codes };
   }
 
-  test('is asked for after the right password, and each of its codes counts once, also at once', async () => {
+  test('is required after the right password; each code works once, even concurrently', async () => {
     const { secret } = await enrolled();
     const now = () => totpCode(secret, totpStep(fixture.clock.now()));
     expect((await signIn(ADA, PASSWORD)).body).toMatchObject({ status: 401, code: 'second_factor' });
@@ -285,7 +285,7 @@ describe('A second factor', () => {
     expect((await signIn(ADA, PASSWORD, now())).status).toBe(401);
   });
 
-  test('may be a recovery code, of which each counts once, however it is typed', async () => {
+  test('may be a recovery code; each code works once, in any spelling', async () => {
     const { codes } = await enrolled();
     expect(new Set(codes).size).toBe(10);
     const [first = '', second = ''] = codes;
@@ -306,7 +306,7 @@ test('Codes by time are those of RFC 6238', () => {
   }
 });
 
-test('The last owner cannot leave; of two who leave at once one stays', async () => {
+test('The last owner cannot leave; if two owners leave at once, one of them stays', async () => {
   const first = await fixture.owner();
   expect((await first.call('DELETE', '/v1/me')).body).toMatchObject({ status: 409, code: 'wrong_state' });
   expect(await statusOfMe(first)).toBe(200);

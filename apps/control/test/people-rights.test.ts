@@ -38,7 +38,7 @@ async function audited(
 }
 
 describe('A token', () => {
-  test('made by one that ends does not outlive it', async () => {
+  test('created by an expiring token does not outlive it', async () => {
     const { body: short } = await makeToken(owner, {
       scopes: ['people', 'read'],
       workspaces: ['shop'],
@@ -53,7 +53,7 @@ describe('A token', () => {
     expect(sooner.expires_at && sooner.expires_at < (short.expires_at ?? '')).toBe(true);
   });
 
-  test('is the last one of a row of five that were made one by the other', async () => {
+  test('may create another token, up to a chain of five', async () => {
     const scope = { scopes: ['people'], workspaces: ['shop'] };
     let { token } = (await makeToken(owner, scope)).body;
     for (let row = 2; row <= 5; row += 1) {
@@ -85,7 +85,7 @@ describe('A token', () => {
     expect((await asked('GET', '/v1/workspaces/shop/deliveries', body.token)).status).toBe(403);
   });
 
-  test('with the scope people alone gives nobody a role that allows more, and decides over no owner of the deployment', async () => {
+  test('with the scope people grants no role above its own, and cannot change deployment owners', async () => {
     const bob = await fixture.addPerson(BOB, { shop: 'viewer' });
     const { body } = await makeToken(owner, { scopes: ['people'] });
     const [own = ''] = (await fixture.directory.roster()).owners;
@@ -104,7 +104,7 @@ describe('A token', () => {
 });
 
 describe('An owner', () => {
-  test('who makes a link signs in as themselves, and the audit says for whom it is', async () => {
+  test('who creates an owner link signs in as themselves, and the audit names the person of the link', async () => {
     const id = await fixture.addPerson(BOB);
     await owner.call('PUT', `/v1/people/${id}`, { owner: true });
     const bob = await fixture.signedIn(BOB);
@@ -114,7 +114,7 @@ describe('An owner', () => {
     expect((await audited('owner_link.create')).map(({ target }) => target)).toEqual([id]);
   });
 
-  test('is named where there are several and the machine makes the link: nobody becomes the first one unasked', async () => {
+  test('must be named for a link created on the machine if there are several', async () => {
     const bob = await fixture.addPerson(BOB);
     await fixture.directory.appointOwner(bob);
     const make = (body: object) => asked('POST', '/v1/owner-links', TOKEN, body);
@@ -124,7 +124,7 @@ describe('An owner', () => {
     expect((await one.call('GET', '/v1/me')).body).toMatchObject({ person: { id: bob } });
   });
 
-  test('who is disabled or gone keeps neither the place of the last one nor the way in', async () => {
+  test('who is disabled or removed neither counts as the last owner nor can sign in', async () => {
     const [own = ''] = (await fixture.directory.roster()).owners;
     const id = await fixture.addPerson(BOB);
     // Disabled at the very moment in which somebody makes them an owner.
@@ -140,7 +140,7 @@ describe('An owner', () => {
     expect((await fixture.browser().call('POST', '/v1/session', { word })).body).toMatchObject({ person: own });
   });
 
-  test('is signed in by no word that does not say which of several is meant', async () => {
+  test('is not signed in by a credential that does not say which of several owners is meant', async () => {
     const before = await fixture.access.makeLink();
     const id = await fixture.addPerson(ADA);
     await owner.call('PUT', `/v1/people/${id}`, { owner: true });
@@ -156,7 +156,7 @@ describe('An owner', () => {
     expect((await fixture.browser().call('POST', '/v1/session', { word: TOKEN })).status).toBe(200);
   });
 
-  test('is made anew by a link where nobody of them can get in', async () => {
+  test('is created through an owner link if no existing owner can sign in', async () => {
     await fixture.directory.changeRoster((roster) => ({ ...roster, owners: ['per_gone'] }));
     const links = [await fixture.access.makeLink()];
     const one = fixture.browser();
@@ -165,8 +165,8 @@ describe('An owner', () => {
   });
 });
 
-describe('Whoever sits down at a session that stands open', () => {
-  test('removes nobody without their password', async () => {
+describe('An unattended session', () => {
+  test('cannot delete the account without its password', async () => {
     await fixture.addPerson(ADA);
     const ada = await fixture.signedIn(ADA);
     expect((await ada.call('DELETE', '/v1/me')).body).toMatchObject({ code: 'invalid_request' });
@@ -178,7 +178,7 @@ describe('Whoever sits down at a session that stands open', () => {
 });
 
 describe('The audit', () => {
-  test('tells what was done to whom: another role is another digest, before and after', async () => {
+  test('records the affected person, and digests of the roles before and after', async () => {
     const id = await fixture.addPerson(BOB, { shop: 'viewer' });
     const member = `/v1/workspaces/shop/members/${id}`;
     for (const roles of [['owner'], ['viewer'], ['owner']]) await owner.call('PUT', member, { roles });
@@ -209,7 +209,7 @@ describe('The audit', () => {
     expect((await audited('token.revoke'))[0]).toMatchObject({ target: made[0], before: created[0]?.after });
   });
 
-  test('tells who came by which invitation, and of a wrong word nothing that was done', async () => {
+  test('records which person accepted which invitation, and nothing for a wrong invitation secret', async () => {
     const { body } = await owner.call<{ id: string; word: string }>('POST', '/v1/invitations', {
       email: BOB,
       memberships: [{ workspace: 'shop', role: 'editor' }],
@@ -226,7 +226,7 @@ describe('The audit', () => {
     for (const secret of [BOB, body.word]) expect(everything).not.toContain(secret);
   });
 
-  test('says whose account was guessed at, and nothing of an address that nobody has', async () => {
+  test('names the account of a failed sign-in, and nothing about an address without an account', async () => {
     const id = await fixture.addPerson(ADA);
     const guess = (email: string) =>
       fixture.browser().call('POST', '/v1/session', { email, password: 'not the right one' });
@@ -240,7 +240,7 @@ describe('The audit', () => {
     for (const email of [ADA, BOB]) expect(JSON.stringify(refused)).not.toContain(email);
   });
 
-  test('says in whose session a page of another address asked for something', async () => {
+  test('names the session of a refused cross-site request', async () => {
     const id = await fixture.addPerson(ADA);
     const ada = await fixture.signedIn(ADA);
     for (const headers of [{ origin: 'http://localhost:9999' }, { 'x-carillon': '' }]) {

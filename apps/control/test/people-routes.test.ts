@@ -44,7 +44,7 @@ const enoughOf = (permission: RoutePermission): readonly string[] =>
 
 describe('every operation of a workspace', () => {
   test.each(ROLES)(
-    'is open to the role %s as its permissions say, and shut in another workspace',
+    'follows the permissions of the role %s, and is refused in another workspace',
     async (role: Role) => {
       await fixture.addPerson(ADA, { [NOWHERE]: role });
       const ada = await fixture.signedIn(ADA);

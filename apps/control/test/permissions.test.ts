@@ -84,7 +84,7 @@ describe('A route of the management API', () => {
     expect(routes.length).toBeGreaterThan(30);
   });
 
-  it('refuses a missing credential, a wrong one, and one of another scheme', async () => {
+  it('refuses a missing credential, a wrong credential, and one of another scheme', async () => {
     const wrong: readonly Readonly<Record<string, string>>[] = [
       {},
       { authorization: 'Bearer own_wrong' },
@@ -137,7 +137,7 @@ describe('A route of the management API', () => {
     }
   });
 
-  it('of one workspace gives no access to another or to the deployment', async () => {
+  it('refuses a person of another workspace, also on routes of the deployment', async () => {
     const { control: limited } = await openControl(accessOf(personWith('ann', PERMISSIONS, 'club')));
     for (const route of closedRoutes()) expect(await ask(limited, route)).toMatchObject({ status: 403 });
     for (const { method, url } of closedRoutes().filter((one) => one.url.startsWith('/v1/workspaces/'))) {

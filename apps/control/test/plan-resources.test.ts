@@ -36,7 +36,7 @@ const current = () => fixture.ports.configuration.current();
 const idOf = () => findResource(current(), 'notification', 'shop', 'order-paid')?.body.id;
 
 describe('the plan of resources', () => {
-  it('leaves what is not named, and says by the same words as a folder what changes', async () => {
+  it('keeps resources that are not named, and describes changes as the plan of a folder does', async () => {
     const body = { ...PAID, enabled: false };
     const byBody = await plan([put('notification', 'order-paid', body)]);
     const files = Object.fromEntries(writeConfigurationFolder(current()));
@@ -68,7 +68,7 @@ describe('the plan of resources', () => {
     ]);
   });
 
-  it('takes no id from a notification that stays, and renames where that one goes in the same plan', async () => {
+  it('refuses an id that another notification has, and renames if that notification is removed in the same plan', async () => {
     const renamed = put('notification', 'paid-at-last', { ...PAID, id: idOf() });
     expect(messages(await plan([renamed]))).toEqual([
       'notification paid-at-last id: the notification order-paid already has this id',
@@ -81,7 +81,7 @@ describe('the plan of resources', () => {
     ]);
   });
 
-  it('takes nothing away that something else still needs', async () => {
+  it('refuses to remove a resource that another resource needs', async () => {
     expect(messages(await plan([], [of('template', 'order-paid')]))).toEqual([
       'notification order-paid channels.email.template: the template order-paid would be removed and is needed here',
     ]);
@@ -93,7 +93,7 @@ describe('the plan of resources', () => {
     ]);
   });
 
-  it('takes no workspace away that holds something, and never the settings of the deployment', async () => {
+  it('refuses to remove a workspace with resources, and the settings of the deployment', async () => {
     const [fault] = (await plan([], [of('workspace')])).faults;
     expect(fault?.message).toBe('the workspace still has notification order-paid, stream orders, template order-paid');
     expect(messages(await plan([], [of('deployment')]))).toEqual([
@@ -101,7 +101,7 @@ describe('the plan of resources', () => {
     ]);
   });
 
-  it('compiles MJML, says its faults where they were written, and compiles again what is put into others', async () => {
+  it('compiles MJML, reports faults at their source, and recompiles templates with changed includes', async () => {
     const mjml = '<mj-section><mj-column><mj-text>Paid</mj-text></mj-column></mj-section>';
     const layout = (text: string) =>
       put('layout', 'basic', { mjml: `<mjml><mj-body>{{{body}}}${text}</mj-body></mjml>` });

@@ -8,7 +8,7 @@ afterEach(() => open?.control.app.close());
 const statusOf = async ({ control }: Fixture, headers = {}): Promise<number> =>
   (await control.app.inject({ method: 'POST', url: '/v1/doctor', headers, payload: {} })).statusCode;
 
-test('A person who changes more than so much in a minute is told when to come again, and is served then', async () => {
+test('A person above the rate of changes gets 429 with a retry time, and is served after it', async () => {
   open = await openControl(accessOf(personWith('per_ann', ['operate'])));
   for (let at = 0; at < PRINCIPAL_RATES.changes; at += 1) expect(await statusOf(open)).toBe(200);
   const refused = await open.control.app.inject({ method: 'POST', url: '/v1/doctor', payload: {} });
@@ -19,7 +19,7 @@ test('A person who changes more than so much in a minute is told when to come ag
   expect(await statusOf(open)).toBe(200);
 });
 
-test('What one does leaves room for another, and the token of the machine is not counted', async () => {
+test('The rate of one person does not affect another, and the owner token is not limited', async () => {
   const people = ['per_ann', 'per_bob'].map((name) => personWith(name, ['operate']));
   const [ann, bob] = people;
   if (!ann || !bob) throw new Error('there are two');
@@ -36,7 +36,7 @@ test('What one does leaves room for another, and the token of the machine is not
   }
 });
 
-test('A refusal is held back, so that a client that repeats it at once costs little', async () => {
+test('A rate-limit refusal is delayed, so that a client that retries at once costs little', async () => {
   open = await openControl(accessOf(personWith('per_ann', ['operate'])));
   for (let at = 0; at < PRINCIPAL_RATES.changes; at += 1) await statusOf(open);
   const began = performance.now();

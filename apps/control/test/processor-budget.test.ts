@@ -67,7 +67,7 @@ describe('the budget of processor time', () => {
     expect(await ask()).toBe(200);
   });
 
-  it('refuses everybody in a workspace that used it up, and serves them elsewhere', async () => {
+  it('refuses everybody in a workspace that used it up, and serves the same people in other workspaces', async () => {
     for (const name of ['per_ann', 'per_bob']) {
       who = personWith(name, []);
       await statuses(WORKSPACE.savedMs / 2_000);
@@ -91,7 +91,7 @@ describe('the budget of processor time', () => {
     expect(new Set(await statuses(AFFORDED + 5))).toEqual(new Set([200]));
   });
 
-  it('charges long work between the turns that it takes', async () => {
+  it('charges long work at each yield', async () => {
     const turns = budget.metered({ isExpired: () => true, yield: () => nextRound() });
     work = async () => {
       for (let part = 0; part < 10; part += 1) {

@@ -60,7 +60,7 @@ describe('A promotion as a job', () => {
     expect(items.map(({ ref }) => ref.name).toSorted()).toEqual(['bye', 'hello']);
   });
 
-  it('ends where the test environment is one no longer', async () => {
+  it('ends if the workspace is no longer a test environment', async () => {
     const job = await promoted(['template/hello', 'template/bye'], 'club');
     expect(job?.failures).toMatchObject([{ code: 'wrong_state' }, { code: 'wrong_state' }]);
     expect(job?.endedAt).not.toBeNull();

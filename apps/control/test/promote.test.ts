@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 describe('Promoting a test environment', () => {
-  it('has nothing to write where live has the same, but for what identifies it', async () => {
+  it('writes nothing if live has the same resources, ignoring their ids', async () => {
     expect(notification(TEST)?.body.id).not.toBe(notification('shop')?.body.id);
     expect(await promote()).toMatchObject({
       status: 200,
@@ -32,7 +32,7 @@ describe('Promoting a test environment', () => {
     });
   });
 
-  it('says what would be written, and writes nothing, where it is only asked', async () => {
+  it('with check_only returns the planned changes and writes nothing', async () => {
     await under.apply('notification', 'order-paid', { ...PAID, expires: '2h' }, TEST);
     await under.apply('template', 'hello', MAIL, TEST);
     const asked = await promote({ check_only: true });
@@ -51,7 +51,7 @@ describe('Promoting a test environment', () => {
     expect(await drafts()).toEqual([]);
   });
 
-  it('makes drafts that are published as a promotion; who was told stays told', async () => {
+  it('creates drafts that are published as a promotion and keep the record of notified people', async () => {
     const before = notification('shop')?.body;
     expect((await promote()).body).toMatchObject({ written: true });
     expect((await promote()).body).toMatchObject({
@@ -133,7 +133,7 @@ describe('Promoting a test environment', () => {
     await store.remove(filler, 'r');
   });
 
-  it('is refused of a workspace that is none, and to whoever may not configure live', async () => {
+  it('is refused for a workspace that is not a test environment, and to people who may not configure live', async () => {
     expect(await under.ask('POST', 'promote', {})).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
     const tester = await under.as('tess', ['read', 'configure'], TEST);
     expect((await tester('POST', PROMOTE, {})).body).toMatchObject({ code: 'forbidden_role' });
@@ -161,7 +161,7 @@ describe('apply', () => {
     expect(again.body).toMatchObject({ applied: false, draft_conflicts: [] });
   });
 
-  it('of a folder that opens a test environment to real people needs who decides about people', async () => {
+  it('of a folder that allows real accounts in a test environment needs the permission to decide about people', async () => {
     const files = { [`workspaces/${TEST}/workspace.yaml`]: 'environment: test\nof: shop\nallow_real_accounts: true\n' };
     const refused = await under.ask('POST', '/v1/configuration/apply', { files, prune: false });
     expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });

@@ -48,8 +48,8 @@ const redriven = (letter: DeadLetter, more: Partial<Topology['ports']> = {}) => 
   return redrivenRecord(letter, { asking: 'req_again', sentByJobs }, ports);
 };
 
-describe('What was parked because it could not be read, or because nobody could carry it out', () => {
-  it('an opt-out goes on its topic once more as it was: the newest word of a person wins', async () => {
+describe('Redrive of an unreadable or unprocessable record', () => {
+  it('an opt-out is appended to its topic unchanged, because the newest choice of a person wins', async () => {
     const value = new Uint8Array([0, 1, 2]);
     expect(await redriven(parked('carillon.consents', value, 'unknown_schema'))).toMatchObject({
       topic: 'carillon.consents',
@@ -63,7 +63,7 @@ describe('What was parked because it could not be read, or because nobody could 
     ['a report that an older release could not read', () => report, 'unknown_schema'],
     ['a STOP that an older release could not read', () => written('stop'), 'unknown_schema'],
     ['a STOP to an account that was away', () => written('stop'), UNKNOWN_RECEIPT],
-  ])('%s goes on its topic once more', async (_, receipt, reason) => {
+  ])('%s is appended to its topic again', async (_, receipt, reason) => {
     const value = bytesOf(receipt());
     expect(await redriven(parked('carillon.receipts', value, reason))).toMatchObject({
       topic: 'carillon.receipts',
@@ -76,14 +76,14 @@ describe('What was parked because it could not be read, or because nobody could 
     ['a START, which might undo a later STOP', () => bytesOf(written('start')), UNKNOWN_RECEIPT, 'a START is not'],
     ['a START that could not be read', () => bytesOf(written('start')), 'unknown_schema', 'a START is not'],
     ['what is unreadable still', () => new Uint8Array([1, 2]), 'not_framed', 'cannot read the receipt either'],
-  ])('%s does not', async (_, value, reason, why) => {
+  ])('%s is refused', async (_, value, reason, why) => {
     await expect(redriven(parked('carillon.receipts', value(), reason))).rejects.toThrow(why);
   });
 
   it.each([
     ['a database change', 'source shop-db', 'change_too_large'],
     ['a record of a Kafka topic', 'source bus, topic carillon.events', 'record_unreadable'],
-  ])('%s that the log does not have does not', async (_, topic, reason) => {
+  ])('%s missing from the log is refused', async (_, topic, reason) => {
     const letter = parked('carillon.receipts', new Uint8Array(), reason);
     const refused: DeadLetter = { ...letter, stage: 'append', topic };
     await expect(redriven(refused)).rejects.toThrow(
@@ -141,7 +141,7 @@ describe('An event that became a dead letter', () => {
     return redriven(deadLetterOf('evaluate', record, 'invalid_json', 'why', topology.ports));
   };
 
-  it('is not redriven if a sending job notified people of it by rules that were changed since', async () => {
+  it('is not redriven if a sending job notified people of it by rules that have changed since', async () => {
     const configNumber = await topology.publish(...orderShop());
     await deliver({ ...sentIntent(), configNumber });
     expect(await redrive()).toMatchObject({ topic: 'carillon.events' });
@@ -216,7 +216,7 @@ describe('The redrive of a dead letter', () => {
   });
 });
 
-describe('A question that was given up', () => {
+describe('A lookup that was given up', () => {
   const redrive = async (more: Partial<Topology['ports']> = {}) => {
     const trigger = givenTrigger({ causedAt: topology.clock.now() });
     const value = topology.ports.codecs.trigger.encode(trigger);
@@ -259,14 +259,14 @@ describe('A question that was given up', () => {
     expect(await redrive()).toMatchObject({ topic: 'carillon.triggers' });
   });
 
-  it('is not asked again if the message of a sending job is on the log and not in custody yet', async () => {
+  it('is not asked again if a message of a sending job is on the log without custody', async () => {
     await startJob('shop', topology.clock.now());
     const value = topology.ports.codecs.intent.encode(sentIntent());
     await topology.ports.log.append([{ topic: 'carillon.intents', partition: 0, key: 'k', headers: {}, value }]);
     await Promise.all([expect(redrive()).rejects.toThrow('job_1 has sent'), takeCustody(topology)]);
   });
 
-  describe('about whose event a sending job that has ended asked a partner', () => {
+  describe('of an event for which an ended sending job asked a partner', () => {
     const publishLookup = () => {
       const url = 'https://crm.example.com';
       const crm = integration('crm', { kind: 'lookup', url, authorization: { key: { secret: 'K' } } });
@@ -304,7 +304,7 @@ describe('A question that was given up', () => {
       await startJob('shop', topology.clock.now());
     });
 
-    it('is not asked again until that partner has answered', async () => {
+    it('is not asked again until the partner of the job has answered', async () => {
       const task = await openQuestion();
       await expect(redrive()).rejects.toMatchObject({ code: 'conflict' });
       await expect(redrive()).rejects.toThrow('redrive it when the partner has answered or the question was given up');
@@ -314,14 +314,14 @@ describe('A question that was given up', () => {
       expect(await redrive()).toMatchObject({ topic: 'carillon.triggers' });
     });
 
-    it('is not asked again until the engine has read the questions on the log', async () => {
+    it('is not asked again until the engine has read the lookups on the log', async () => {
       const { log, codecs } = topology.ports;
       const value = codecs.trigger.encode(asked());
       await log.append([{ topic: 'carillon.triggers', partition: 0, key: 'k', headers: {}, value }]);
       await expect(redrive(catchingUp(openQuestion))).rejects.toThrow('redrive it when the partner has answered');
     });
 
-    it('is not asked again if the message of the answer is not in custody yet', async () => {
+    it('is not asked again while the message of that answer is not in custody', async () => {
       const { log, codecs, claims } = topology.ports;
       const value = codecs.lookup.encode(givenLookup({ trigger: asked() }));
       await log.append([{ topic: 'carillon.lookups', partition: 0, key: 'k', headers: {}, value }]);

@@ -13,7 +13,7 @@ const open = (url: string, headers: Readonly<Record<string, string>> = {}) =>
 const SIGNED_IN = { authorization: `Bearer ${TOKEN}` };
 
 describe('The reference of the API', () => {
-  it('is a page of ours with one script file, and without inline script or style', async () => {
+  it('is a page with one own script file, without inline script or style', async () => {
     const { body, headers } = await open('/docs/api', SIGNED_IN);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
@@ -25,7 +25,7 @@ describe('The reference of the API', () => {
     expect(body.toLowerCase()).not.toContain('swagger');
   });
 
-  it('tells of every operation: what it is for, needs, takes, answers and refuses; and every link in it leads somewhere', async () => {
+  it('describes purpose, permissions, request, response and errors of every operation, and every link has a target', async () => {
     const { body } = await open('/docs/api', SIGNED_IN);
     const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
     expect(ids.size).toBe([...body.matchAll(/ id="/g)].length);
@@ -71,7 +71,7 @@ describe('The reference of the API', () => {
     }
   });
 
-  it('shows what is written in the description as text, whatever it is', () => {
+  it('escapes HTML from the API description', () => {
     const description = fixture.control.description();
     const info = { ...description.info, description: '<script>alert("&")</script>' };
     expect(referencePage({ ...description, info }, 'http://127.0.0.1:7400/events')).toContain(
@@ -80,8 +80,8 @@ describe('The reference of the API', () => {
   });
 });
 
-describe('An address that nobody serves', () => {
-  it('is a page for a person at a browser', async () => {
+describe('An unknown URL', () => {
+  it('returns a page to a browser', async () => {
     for (const url of ['/deliverys', '/inbox/', '/docs/json', '/docs/static/x.js', '/assets/', '/%3Cscript%3E']) {
       const { statusCode, headers, body } = await open(url);
       expect({ url, statusCode, type: headers['content-type'] }).toEqual({
@@ -96,7 +96,7 @@ describe('An address that nobody serves', () => {
     }
   });
 
-  it('is a problem for programs, and below /v1 for everybody', async () => {
+  it('returns a problem to programs, and below /v1 to everybody', async () => {
     for (const answer of [
       await open('/deliverys', { accept: '*/*' }),
       await open('/v1/deliverys'),

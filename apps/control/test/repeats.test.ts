@@ -50,7 +50,7 @@ const makerOf =
 const tokens = async (): Promise<number> => (await people.list('token', {}, 100)).items.length;
 
 describe('A request with an Idempotency-Key', () => {
-  it('that is sent again is answered as the first time, with what is shown once, and nothing is done', async () => {
+  it('repeated returns the first response, including a secret that is shown once, and does nothing', async () => {
     const { make, log, codecs } = await open();
     const first = await make('k-1');
     expect(first.status).toBeLessThan(300);
@@ -64,7 +64,7 @@ describe('A request with an Idempotency-Key', () => {
     expect((await make(undefined)).body['id']).not.toBe(first.body['id']);
   });
 
-  it('and another body, or none of its own 24 hours later, is another request', async () => {
+  it('repeated with another body is refused for 24 hours, and is a new request afterwards', async () => {
     const { make, clock } = await open();
     const first = await make('k-1');
     const other = await make('k-1', 'another');
@@ -77,7 +77,7 @@ describe('A request with an Idempotency-Key', () => {
     expect(await tokens()).toBe(2);
   });
 
-  it('is that of one principal and one operation: the same key of somebody else, or elsewhere, is another one', async () => {
+  it('is scoped to principal and operation: the same key of another caller or on another route is a new request', async () => {
     const ada = await open(personWith('per_ada', ['people', 'read']));
     const bob = await open(personWith('per_bob', ['people', 'read']));
     const first = await ada.make('k-1');
@@ -93,7 +93,7 @@ describe('A request with an Idempotency-Key', () => {
     expect(mixed.json()).toMatchObject({ status: 422, code: 'idempotency_mismatch' });
   });
 
-  it('is carried out once where many send it at once, and all get its answer', async () => {
+  it('runs once if sent concurrently, and all copies get its response', async () => {
     const { make } = await open();
     const answers = await Promise.all(Array.from({ length: 10 }, () => make('k-1')));
     expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(1);
@@ -101,7 +101,7 @@ describe('A request with an Idempotency-Key', () => {
     expect(await tokens()).toBe(1);
   });
 
-  it('leaves nothing behind where it was refused: what was wrong with it may be mended', async () => {
+  it('stores nothing if it is refused, so that the corrected request may use the same key', async () => {
     const { control, make, clock } = await open();
     const bad = { method: 'POST', url: '/v1/tokens', headers: { 'idempotency-key': 'k-1' }, payload: {} } as const;
     expect((await control.app.inject(bad)).statusCode).toBe(400);
@@ -116,7 +116,7 @@ describe('A request with an Idempotency-Key', () => {
     expect(await held.removeEnded(clock.now() + 25 * HOURS, 100)).toBe(1);
   });
 
-  it('leaves nothing behind where the audit cannot be written before it begins', async () => {
+  it('stores nothing if the audit cannot be written before it begins', async () => {
     const failing = await open();
     let isAway = true;
     const { control } = await openWithLog({
@@ -164,7 +164,7 @@ describe('A request with an Idempotency-Key', () => {
     expect(await tokens()).toBe(1);
   });
 
-  it('is answered masked as the rights of now are, whatever they were the first time', async () => {
+  it('repeated is masked by the current permissions of the caller', async () => {
     const jobs = await openJobsFixture();
     const own = { idempotency: stored.connect(wire).idempotency, answerSealer: plainSealer };
     const seeing = await jobs.as(personWith('per_ada', ['read', 'operate', 'bodies'], 'shop'), own);
@@ -217,7 +217,7 @@ describe('A request with an Idempotency-Key', () => {
     }
   });
 
-  it('takes one key of visible characters, and none where nothing is changed', async () => {
+  it('requires a key of visible characters, and ignores the key on reads', async () => {
     const { make, control } = await open();
     for (const key of ['two words', 'ä', 'x'.repeat(256)]) {
       expect(await make(key)).toMatchObject({ status: 400, body: { code: 'invalid_idempotency_key' } });

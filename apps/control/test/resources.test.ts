@@ -67,7 +67,7 @@ describe('a resource over the API', () => {
     expect(list.body).toEqual({ items: [body], next: null });
   });
 
-  it('names who changed it and who is changing it, as long as they are there', async () => {
+  it('names the last author and the person editing a draft, while these people exist', async () => {
     const by = { kind: 'person', id: 'per_ann' } as const;
     const ref = { kind: 'template', workspace: 'shop', name: 'order-paid' } as const;
     const draft = { ref, body: {}, basedOn: null, begun: 'r1', revision: 'r1', by, at: Date.UTC(2026, 10, 22) };
@@ -103,7 +103,7 @@ describe('a resource over the API', () => {
     expect(mail.text).toBe('email:\n  subject: Order {{ order_id }} is paid\n  text: Thank you.\n');
   });
 
-  it('is replaced by whoever has read the newest, and by nobody else, who is told what is there now', async () => {
+  it('is replaced only with the newest version in If-Match; others get 412 with the current version', async () => {
     const { etag } = await get('notifications/order-paid');
     const mine = await put('notifications/order-paid', { ...PAID, name: 'Mine' }, { 'if-match': etag });
     expect(mine).toMatchObject({ status: 200, body: { version: 2, body: { name: 'Mine' } } });
@@ -120,7 +120,7 @@ describe('a resource over the API', () => {
     expect(same).toMatchObject({ status: 200, etag: mine.etag });
   });
 
-  it('is made once, however many make it at the same time', async () => {
+  it('is created once by concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, at) => put('partials/footer', { text: `by ${at}` }, NEW)),
     );
@@ -129,7 +129,7 @@ describe('a resource over the API', () => {
     expect((await get('partials/footer')).body).toEqual(winner?.body);
   });
 
-  it('is written by nobody who does not say what that is based on, or says it in other words', async () => {
+  it('refuses a write without If-Match or If-None-Match, or with a malformed value', async () => {
     expect(await put('partials/new', { text: '' }, {})).toMatchObject({
       status: 428,
       body: { code: 'precondition_required' },
@@ -150,7 +150,7 @@ describe('a resource over the API', () => {
     expect((await get('partials/new')).status).toBe(404);
   });
 
-  it('that was removed is not brought back by whoever had read it, and is told as removed', async () => {
+  it('that was removed is not restored by a stale If-Match, and the answer says that it was removed', async () => {
     await put('partials/gone', { text: 'x' }, NEW);
     const { etag } = await get('partials/gone');
     expect(await ask('DELETE', 'partials/gone', undefined, { 'if-match': '"0"' })).toMatchObject({ status: 412 });
@@ -165,7 +165,7 @@ describe('a resource over the API', () => {
     expect(await ask('DELETE', 'partials/gone', undefined, { 'if-match': etag })).toMatchObject({ status: 412 });
   });
 
-  it('with mistakes is refused with all of them, by path and with what to do; nothing of it counts', async () => {
+  it('with mistakes is refused with all mistakes by path and fix, and nothing is stored', async () => {
     const { etag, body } = await get('notifications/order-paid');
     const wrong = { ...PAID, chanels: {}, rules: { paid: { ...PAID.rules.paid, when: 'event.status ==' } } };
     const refused = await put('notifications/order-paid', wrong, { 'if-match': etag });
@@ -241,7 +241,7 @@ describe('a resource over the API', () => {
     ]);
   });
 
-  it('is of every kind, at an address of its own, also of a page at a time', async () => {
+  it('has a route for every kind, with pages of a list', async () => {
     for (const { listPath, kind } of KINDS_OF_RESOURCES) {
       if (listPath === null) continue;
       const all = await get(listPath.replace(':workspace', 'shop'));
@@ -259,7 +259,7 @@ describe('a resource over the API', () => {
 });
 
 describe('a workspace and the deployment', () => {
-  it('change like any other resource; where messages of a workspace go is for whoever decides about people', async () => {
+  it('change like any other resource; only people who decide about people may change the environment', async () => {
     const { etag } = await get('/v1/workspaces/shop');
     const refused = await put('/v1/workspaces/shop', { ...SHOP, environment: 'test' }, { 'if-match': etag });
     expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
@@ -270,7 +270,7 @@ describe('a workspace and the deployment', () => {
     expect(await put('/v1/deployment', body, NEW)).toMatchObject({ status: 200, body: { kind: 'deployment', body } });
   });
 
-  it('are rolled back to another environment by whoever decides about people alone', async () => {
+  it('are rolled back to another environment only by people who decide about people', async () => {
     const ref = { kind: 'workspace', workspace: 'shop', name: '' } as const;
     for (const body of [{ ...SHOP, environment: 'test' }, SHOP]) {
       const { record } = await planResources({ put: [{ ref, body }], remove: [] }, fixture.ports);
@@ -283,7 +283,7 @@ describe('a workspace and the deployment', () => {
     expect((await get('/v1/workspaces/shop')).etag).toBe(etag);
   });
 
-  it('of another person are nothing that they may see', async () => {
+  it('without access are refused on every route', async () => {
     const bob = personWith('per_bob', ['read', 'configure'], 'club');
     const { control: other } = await openControl(accessOf(bob), fixture.ports);
     for (const url of [`${W}/notifications/order-paid`, W, '/v1/deployment', `${W}/versions`]) {

@@ -35,7 +35,7 @@ describe('the notes of a change of retention', () => {
     expect(await notes({ events: 'forever' })).toEqual([]);
   });
 
-  it('say what goes with the default of a topic that is named no longer', async () => {
+  it('name the records removed when a topic returns to the default retention', async () => {
     const ports = await fortyDays();
     const facts = { changes: [{ ref, based_on: null, body: { retention: { events: '90d' } } }] };
     const current = foldConfiguration(EMPTY_CONFIGURATION, facts, 1).configuration;
@@ -46,7 +46,7 @@ describe('the notes of a change of retention', () => {
     expect(await notes(null)).toEqual([]);
   });
 
-  it('are none for what stays as it is, and for other resources', async () => {
+  it('are empty for an unchanged retention, and for other resources', async () => {
     const ports = await fortyDays();
     const body = { retention: { events: '30d' } };
     const facts = { changes: [{ ref, based_on: null, body }] };

@@ -118,7 +118,7 @@ describe('the details of rows', () => {
     expect(events).toHaveLength(2);
   });
 
-  it('are empty for an event that is gone, and for a slot that nobody wants', async () => {
+  it('are empty for a deleted event, and for a slot without a message on either side', async () => {
     const { details } = await detailsOf();
     const [event] = events;
     if (!event) throw new Error('there is an event');

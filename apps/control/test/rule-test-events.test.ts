@@ -161,7 +161,7 @@ describe('a test of a rule with several events', () => {
     else expect(body.detail).toMatch(detail);
   });
 
-  it('begins with what is remembered of an entity, for a person who may see bodies', async () => {
+  it('begins with the stored state of the entity, if the caller may see contents', async () => {
     // The entity also waits by another rule, which is no part of the test.
     await publish(UNPAID, { other: { stream: 'orders', ...UNPAID, after: '2h' } });
     const id = await topology.event({ type: 'placed', order_id: 'A-9', email: 'a-9@example.com' });

@@ -46,7 +46,7 @@ async function tested(keys: Partial<RuleBody>): Promise<Record<string, unknown>>
 }
 
 describe('a test of a rule with one event', () => {
-  it('shows the message of a rule that waits, as of its deadline', async () => {
+  it('shows the message of a waiting rule as of its deadline', async () => {
     const answer = await tested({ after: '1h', unless: 'event.status == "sent"' });
     expect(answer['fired']).toBe(true);
     expect(answer['outcome']).toMatch(/^fired by its deadline \d{4}-/);
@@ -58,7 +58,7 @@ describe('a test of a rule with one event', () => {
     expect(await tested({ cooldown: '1h' })).toMatchObject({ fired: true, outcome: 'fired' });
   });
 
-  it('shows that a field has not changed at the first event', async () => {
+  it('treats a changed-field condition as false at the first event', async () => {
     expect(await tested({ when: 'changed(event.status)' })).toMatchObject({ fired: false, outcome: 'not_fired' });
   });
 });

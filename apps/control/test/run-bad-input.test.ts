@@ -30,7 +30,7 @@ describe('the time range of a run', () => {
     });
   });
 
-  it('has an hour that comes twice once, by its offsets from UTC', async () => {
+  it('distinguishes the repeated hour of a clock change by its UTC offset', async () => {
     const { body } = await starts.start({ from: '2025-10-26T02:30:00+02:00', to: '2025-10-26T02:30:00+01:00' });
     expect(body).toMatchObject({
       detail: expect.stringContaining('from 2025-10-26T00:30:00.000Z to 2025-10-26T01:30:00.000Z') as unknown,

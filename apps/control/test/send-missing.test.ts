@@ -35,7 +35,7 @@ import {
 useShop();
 
 describe('A job that sends missing messages', () => {
-  it('appends intents with the slots of the list, due from its creation on, with its author', async () => {
+  it('appends intents with the slots of the list, due at the creation of the job, under its author', async () => {
     const items = [await order('a'), await order('b')];
     topology.clock.pass(3 * HOUR);
     const job = await startJob(items);
@@ -49,7 +49,7 @@ describe('A job that sends missing messages', () => {
     }
   });
 
-  it('evaluates by the configuration of its creation, whatever was published since', async () => {
+  it('evaluates by the configuration at its creation, ignoring later changes', async () => {
     const items = [await order('a')];
     const job = await startJob(items);
     await topology.publish(notification('order-paid', withRule({ when: 'false' })));
@@ -57,7 +57,7 @@ describe('A job that sends missing messages', () => {
     expect(await slots()).toEqual([slotOf('a')]);
   });
 
-  it('makes the same bytes when two workers send an item', async () => {
+  it('produces identical records when two workers send an item', async () => {
     const item = await order('a');
     const job = await startJob([item]);
     for (let workers = 0; workers < 2; workers += 1) {
@@ -77,7 +77,7 @@ describe('A job that sends missing messages', () => {
     ]);
   });
 
-  it('fails an item whose rule does not fire, or whose event is gone', async () => {
+  it('fails an item whose rule does not fire, or whose event was deleted', async () => {
     const [small, gone] = [await order('a', 10), await order('b')];
     const job = await run(await startJob([small, gone.replace(/@\d+/, '@99')]));
     expect(job).toMatchObject({ state: 'failed', failed: 2 });
@@ -88,7 +88,7 @@ describe('A job that sends missing messages', () => {
     expect(await intents()).toEqual([]);
   });
 
-  it('fails messages and questions that are of no use any more', async () => {
+  it('fails messages and lookups that are no longer useful', async () => {
     const message = await order('a');
     const job = await startJob([message], { expires: '1s' });
     topology.clock.pass(1_000);
@@ -107,7 +107,7 @@ describe('A job that sends missing messages', () => {
     expect([await intents(), await topology.records('carillon.triggers')]).toEqual([[], []]);
   });
 
-  it('tells that no recorded answer is left for a message of a rule that asks a partner', async () => {
+  it('fails an item whose rule asks a partner if no recorded answer is left', async () => {
     const item = await order('a');
     const recipients = { from: 'lookup', integration: 'crm', user_ids: 'event.user_ids' } as const;
     await publish(
@@ -120,7 +120,7 @@ describe('A job that sends missing messages', () => {
     ]);
   });
 
-  it('says what to do about a question that is no longer to be asked', async () => {
+  it('names the fix for a lookup that may no longer be asked', async () => {
     await order('a');
     const lookup = { position: await newestPosition(), rule: 'order-paid.paid' } as MissingLookup;
     const { failures } = await run(await startJob([questionItem(lookup)]));
@@ -128,7 +128,7 @@ describe('A job that sends missing messages', () => {
   });
 
   it.each(['SENT', 'WAITING', 'IN_DOUBT', 'CANCELLED'] as const)(
-    'fails an item whose delivery is %s meanwhile',
+    'fails an item whose delivery became %s meanwhile',
     async (state) => {
       const job = await startJob([await order('a')]);
       await hold(slotOf('a'), givenIntent('live', { uniqueId: 'a' }), state);
@@ -143,7 +143,7 @@ describe('A job that sends missing messages', () => {
     },
   );
 
-  it('takes the slot of a suppressed message over, again and again', async () => {
+  it('takes over the slot of a suppressed message, repeatedly', async () => {
     const item = await order('a');
     for (let jobs = 0; jobs < 2; jobs += 1) {
       await hold(slotOf('a'), givenIntent('capped', { uniqueId: 'a' }), 'SUPPRESSED');
@@ -154,7 +154,7 @@ describe('A job that sends missing messages', () => {
     }
   });
 
-  it('leaves the slot of a suppressed message alone if only free slots were confirmed', async () => {
+  it('leaves the slot of a suppressed message if only free slots were confirmed', async () => {
     const item = await order('a');
     await hold(slotOf('a'), givenIntent('capped', { uniqueId: 'a' }), 'SUPPRESSED');
     expect((await run(await startJob([item]))).failures).toMatchObject([
@@ -198,7 +198,7 @@ describe('A job that sends slowly', () => {
 });
 
 describe('A cancelled job that sends', () => {
-  it('ends appending within 2 s, and counts each message that it appended', async () => {
+  it('stops appending within 2 s, and counts each appended message', async () => {
     topology.clock.goOn();
     const items = [];
     for (let at = 0; at < 60; at += 1) items.push(await order(`o${at}`));
@@ -220,7 +220,7 @@ describe('The undo of a job that sends', () => {
   const undo = async (job: Job, items: readonly string[]) => run(await startJob(items, { undoes: job.id }));
   const stateOf = async (id: string) => (await topology.ports.ledger.get(slotOf(id)))?.state;
 
-  it('cancels what still waits and leaves what was sent, also by the live rule', async () => {
+  it('cancels waiting messages of the job, but no sent ones and none of the live rule', async () => {
     const items = [await order('a'), await order('b'), await order('c')];
     const job = await run(await startJob(items.slice(0, 2)));
     await takeCustody(topology);
@@ -257,7 +257,7 @@ describe('The undo of a job that sends', () => {
     }
     const digestNow = async () => (await topology.ports.ledger.get('dlv_digest' as DeliveryId))?.state;
 
-    it('cancels a digest that waits and holds messages of the job only', async () => {
+    it('cancels a waiting digest that holds messages of the job only', async () => {
       const items = [await order('a'), await order('b')];
       const job = await run(await startJob(items));
       await takeCustody(topology);
@@ -284,7 +284,7 @@ describe('The undo of a job that sends', () => {
       expect(await digestNow()).toBe('WAITING');
     });
 
-    it('names a digest that was sent', async () => {
+    it('names a digest that was already sent', async () => {
       const items = [await order('a')];
       const job = await run(await startJob(items));
       await takeCustody(topology);
@@ -350,7 +350,7 @@ describe('The undo of a job that sends', () => {
     expect(await stateOf('a')).toBe('CANCELLED');
   });
 
-  it('cancels what came of a question, and counts questions without an answer', async () => {
+  it('cancels messages that came from lookups, and counts lookups without an answer', async () => {
     const recipients = { from: 'lookup', integration: 'crm', user_ids: 'event.user_ids' } as const;
     await publish(
       integration('crm', { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'K' } } }),

@@ -64,7 +64,7 @@ describe('A job that sends once', () => {
     },
     { name: 'of the job itself', facts: { isOwn: true }, ruleId: 'rul_paid', state: 'SENT', isAsked: true },
   ] as const)('with a message of the event $name', ({ facts, ruleId, state, isAsked }) => {
-    it(`${isAsked ? 'asks' : 'does not ask'} the partner whom the rule names since`, async () => {
+    it(`${isAsked ? 'asks' : 'does not ask'} the partner that the changed rule names`, async () => {
       const lookup = { from: 'lookup', integration: 'crm', user_ids: 'event.user_ids' } as const;
       const { rules, ...body } = withRule({ when: 'true', recipients: lookup });
       await publish(

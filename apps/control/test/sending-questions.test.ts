@@ -93,7 +93,7 @@ describe('A job that sends after a change of unique_id', () => {
     expect(await slots()).toEqual([slotOf('a')]);
   });
 
-  it('fails an item while a partner may still name its person, and sends it when the question is given up', async () => {
+  it('fails an item while a partner may still name its person, and sends it once the lookup is given up', async () => {
     await asking();
     const item = await order('a');
     await ask();
@@ -107,7 +107,7 @@ describe('A job that sends after a change of unique_id', () => {
     expect(await run(await startJob(items))).toMatchObject({ state: 'done', done: 1 });
   });
 
-  it('fails an item while a partner whom its notification asked under a former name may still name its person', async () => {
+  it('fails an item while a partner asked under a former name of the notification may still name its person', async () => {
     await asking();
     const item = await order('a');
     await ask();
@@ -134,7 +134,7 @@ describe('A job that sends after a change of unique_id', () => {
     expect([job.state, job.done, polls]).toEqual(['done', 1, 3]);
   });
 
-  it('fails an item while the partner whom another job asked may still name its person', async () => {
+  it('fails an item while a partner asked by another job may still name its person', async () => {
     await asking();
     const item = await order('a');
     const question = questionItem({ position: await newestPosition(), rule: 'order-paid.paid' } as MissingLookup);
@@ -150,27 +150,20 @@ describe('A job that sends after a change of unique_id', () => {
   it.each([
     { confirmed: 'none', isSent: false },
     { confirmed: 'none,stopped', isSent: true },
-  ])(
-    'with a message that ended unsent since, under the old unique_id, and $confirmed confirmed',
-    async ({ confirmed, isSent }) => {
-      const item = await order('a');
-      const live = givenIntent('live', { uniqueId: 'old', person: 'a@example.com', eventId: newestEvent });
-      await hold(
-        'dlv_old' as DeliveryId,
-        { ...live, slot: { ...live.slot, notificationId: 'ntf_paid' } },
-        'SUPPRESSED',
-      );
-      const { done, failures } = await run(await startJob([item], { slot: confirmed }));
-      expect([
-        done,
-        failures.map(({ code, detail }) => [code, detail.includes('dlv_old is SUPPRESSED. To send it')]),
-      ]).toEqual(isSent ? [1, []] : [0, [['conflict', true]]]);
-    },
-  );
+  ])('with a message unsent under the old unique_id, and $confirmed confirmed', async ({ confirmed, isSent }) => {
+    const item = await order('a');
+    const live = givenIntent('live', { uniqueId: 'old', person: 'a@example.com', eventId: newestEvent });
+    await hold('dlv_old' as DeliveryId, { ...live, slot: { ...live.slot, notificationId: 'ntf_paid' } }, 'SUPPRESSED');
+    const { done, failures } = await run(await startJob([item], { slot: confirmed }));
+    expect([
+      done,
+      failures.map(({ code, detail }) => [code, detail.includes('dlv_old is SUPPRESSED. To send it')]),
+    ]).toEqual(isSent ? [1, []] : [0, [['conflict', true]]]);
+  });
 });
 
 describe('A job that sends by the answers of partners', () => {
-  it('sends messages of an answer that another job obtained, and of the first of several', async () => {
+  it('uses an answer that another job obtained, and the first of several answers', async () => {
     await asking();
     const item = await order('a');
     const question = questionItem({ position: await newestPosition(), rule: 'order-paid.paid' } as MissingLookup);

@@ -97,7 +97,7 @@ describe('POST /runs/{id}/send', () => {
     );
   });
 
-  it('takes the slot of a message that ended unsent only if such messages were confirmed', async () => {
+  it('reuses the slot of a stopped message only if the request confirms stopped messages', async () => {
     await fixture.hold(fixture.slotOf('a'), 'SUPPRESSED');
     const seen = confirmed(await look('?slot=none&slot=stopped'));
     const { body } = await send({ ...seen, slot: ['stopped', 'none'], rate: 1000 });

@@ -55,7 +55,7 @@ describe('the sending of a workspace', () => {
       expect(of(channel)).toMatchObject([{ kind: 'sandbox', owner: 'deployment', default: true }]);
   });
 
-  it('names the account of the deployment that takes mail, with its calls of the last hour', async () => {
+  it('names the deployment account that sends email, with its calls of the last hour', async () => {
     await publish(deployment({ accounts: { email: smtp } }), account('own', smtp));
     await ledger.insert([
       ...times(3, () => called('accepted')),
@@ -76,7 +76,7 @@ describe('the sending of a workspace', () => {
     expect(of('sms')).toMatchObject([{ account: 'sandbox:sms', kind: 'sandbox', calls: none }]);
   });
 
-  it('names the sandbox alone in a test environment, whatever accounts there are', async () => {
+  it('names only the sandbox for a test environment, even if accounts exist', async () => {
     await publish(
       deployment({ accounts: { email: smtp } }),
       workspaceOf({ environment: 'test', of: 'shop' }, 'shop-test'),

@@ -39,7 +39,7 @@ async function readContents() {
 }
 
 describe('The messages of a run', () => {
-  it('are refused until the run is done, as a page, as CSV and one by one', async () => {
+  it('cannot be read as page, CSV or single message until the run is done', async () => {
     const run = await given();
     const { promise: ended, resolve: end } = Promise.withResolvers<RunResult<'compare'>>();
     const runner = runnerWith(
@@ -61,7 +61,7 @@ describe('The messages of a run', () => {
     expect(csv.statusCode).toBe(200);
   });
 
-  it('are opened one by one by people who may see contents only', async () => {
+  it('can be opened singly only by people who may see contents', async () => {
     const run = await given();
     const compared = slotOf({});
     const runner = runnerWith(
@@ -144,7 +144,7 @@ describe('A run whose job was never stored', () => {
   });
 });
 
-describe('Runs that are kept no longer', () => {
+describe('Runs past their retention', () => {
   it('are not found and not listed as soon as their job is deleted', async () => {
     const run = await given();
     const runner = runnerWith(scripted(async () => RESULT).runChild);
@@ -160,7 +160,7 @@ describe('Runs that are kept no longer', () => {
     }
   });
 
-  it('break off a CSV file that is being read', async () => {
+  it('abort a CSV download', async () => {
     const run = await given();
     const { promise: reading, resolve: read } = Promise.withResolvers<void>();
     const { promise: removed, resolve: remove } = Promise.withResolvers<void>();
@@ -185,7 +185,7 @@ describe('Runs that are kept no longer', () => {
     await expect(csv).rejects.toThrow();
   });
 
-  it('are removed some hundred rows at a time, so that other jobs begin meanwhile', async () => {
+  it('are deleted some hundred rows at a time, so that other jobs can start meanwhile', async () => {
     const run: CompareRun = { ...(await given()), id: freshName('run_') as RunId, job: freshName('job_') as JobId };
     await fixture.runs.insert(run, []);
     const rows = Array.from({ length: 1_100 }, () => slotOf({}));
@@ -206,7 +206,7 @@ describe('Runs that are kept no longer', () => {
     expect(await fixture.runs.get(run.id)).toBeNull();
   });
 
-  it('are deleted with their rows after their job, and scratch files after the end of theirs', async () => {
+  it('are deleted with their rows after their job, and their scratch files after the retention of files', async () => {
     const run = await given();
     await fixture.runs.addRows([
       { ...slotOf({}), difference: 'added', run: run.id, slotState: 'none', slotReason: null },

@@ -25,7 +25,7 @@ test('A link signs in once', async () => {
   expect(await statusOf(word)).toBe(401);
 });
 
-test('A link that nobody used ends after 15 minutes, and what it says then is how to get another', async () => {
+test('An unused sign-in link expires after 15 minutes, and the refusal says how to get a new link', async () => {
   const word = await makeLink();
   fixture.clock.pass(15 * MINUTE);
   const late = await signIn(word);
@@ -49,7 +49,7 @@ test('A new link ends the one before', async () => {
   expect(await statusOf(second)).toBe(200);
 });
 
-test('Wrong words keep nobody out: they are told to wait, and a right word is taken at once', async () => {
+test('Wrong sign-in words get 429 after ten attempts, and the right word is still accepted at once', async () => {
   const word = await makeLink();
   for (let guess = 0; guess < 10; guess += 1) expect(await statusOf(`guess ${guess}`)).toBe(401);
   for (let guess = 0; guess < 100; guess += 1) {
@@ -63,7 +63,7 @@ test('Wrong words keep nobody out: they are told to wait, and a right word is ta
   expect(await statusOf('once more')).toBe(401);
 });
 
-test('Signing out ends the session and takes the cookie from the browser; behind a trusted proxy with TLS it is a Secure cookie of this host alone', async () => {
+test('Signing out ends the session and clears the cookie; behind a trusted TLS proxy the cookie is Secure and bound to this host', async () => {
   const tls = { 'x-forwarded-proto': 'https' };
   await fixture.control.app.close();
   fixture = await openControl(undefined, {}, { trustedProxies: ['127.0.0.1'] });

@@ -108,7 +108,7 @@ describe('the check of a database', () => {
     expect(targets[0]).toEqual({ workspace: 'shop', integration: 'shop-db', url: URL_OF, ca: 'PEM' });
   });
 
-  it('warns of columns that a stream names and its table lacks', async () => {
+  it('warns about columns that a stream names but the table lacks', async () => {
     const columns = ['id', 'card_number'].map((name) => ({ name, type: 'text', key: name === 'id' }));
     tables = ok([{ ...ORDERS, columns }]);
     const from = {
@@ -146,7 +146,7 @@ describe('the check of a database', () => {
     expect(targets).toEqual([]);
   });
 
-  it('says of tables that do not exist, and of views, what a reader would say', async () => {
+  it('reports missing tables and views with the same text as the reader', async () => {
     checkedTables = [
       { table: 'public.orders', identity: 'nothing', problem: { reason: 'is_view', detail: null, fix: null } },
       { table: 'public.log', identity: 'nothing', problem: { reason: 'no_table', detail: null, fix: null } },
@@ -228,7 +228,7 @@ describe('the fields of a stream that reads a database', () => {
 });
 
 describe('the address of a database', () => {
-  it('reaches neither the audit nor the configuration that is shown', async () => {
+  it('appears neither in the audit nor in the displayed configuration', async () => {
     await checked();
     await listed();
     const shown = await ask<object>('GET', 'shop/integrations/shop-db');

@@ -110,7 +110,7 @@ describe('the check of a Kafka cluster', () => {
     expect(targets).toMatchObject([{ brokers: ['10.0.0.4:9092'], tls: null, sasl: null }]);
   });
 
-  it('says in words of Kafka what keeps it from being read', async () => {
+  it('explains in Kafka terms why the cluster cannot be read', async () => {
     check = { server: null, problems: [{ reason: 'refused_login', detail: null, fix: null }], topics: [] };
     expect((await checked()).at(-1)).toEqual({
       step: 'refused_login',

@@ -143,7 +143,7 @@ describe('a reset', () => {
     expect((await load())?.reset?.reason).toBe('x');
   });
 
-  it('ends a source that leaves only if the person says that its slot is gone', async () => {
+  it('ends a leaving source only if the person confirms that its slot is gone', async () => {
     await given(LEAVING);
     expect((await reset({ reason: 'x', from: READ_UNTIL })).body.code).toBe('wrong_state');
     expect((await reset({ reason: 'x', from: READ_UNTIL, gone: true })).status).toBe(200);
@@ -186,7 +186,7 @@ describe('a reset', () => {
     lagRecords: 1204,
   };
 
-  it('passes over all unread records of a source whose schema is gone, and does nothing else with it', async () => {
+  it('skips all unread records of a source whose schema is gone, and allows no other start', async () => {
     await given({ kind: 'waiting', reason: 'schema_unknown', detail: 'schema 7', fix: null }, kafka);
     const shown = (await ask('GET', 'shop/sources/shop-db')).body;
     expect(shown).toMatchObject({
@@ -260,7 +260,7 @@ describe('a reset', () => {
 describe('the doctor', () => {
   const checks = () => sourceChecks({ sources, clock: fixture.clock });
 
-  it('lists sources that are not read and tables that are not read, with what ends it', async () => {
+  it('lists sources and tables that are not read, with the fix', async () => {
     expect(await checks()).toEqual([]);
     await given(STOPPED);
     const problem = {

@@ -5,11 +5,11 @@ import { ORDERS, PAID } from './resource-fixture.ts';
 
 const EVENT = { order_id: 'A-1', status: 'paid', total: 120, email: 'ada@example.com' };
 
-describe('an event that somebody sends by hand', () => {
+describe('an event sent by hand', () => {
   const under = useDrafts();
   const send = (event: string, stream = 'orders', as = under) => as.ask('POST', `streams/${stream}/send`, { event });
 
-  it('stands on the log to the letter, with who sent it', async () => {
+  it('is logged unchanged, with its sender', async () => {
     const text = ` ${JSON.stringify(EVENT)} `;
     const { status, body } = await send(text);
     expect(status).toBe(202);
@@ -28,7 +28,7 @@ describe('an event that somebody sends by hand', () => {
     expect(read).toMatchObject({ ok: true });
   });
 
-  it('is refused as the intake would, with the place of the mistake', async () => {
+  it('is refused with the codes of the intake and the position of the mistake', async () => {
     expect(await send('{"order_id": "A-1",')).toMatchObject({ status: 400, body: { code: 'invalid_json' } });
     expect(await send('[]')).toMatchObject({ status: 400, body: { code: 'not_an_object' } });
     expect(await send('{"total": 1}')).toMatchObject({ status: 400, body: { code: 'missing_entity_key' } });
@@ -53,7 +53,7 @@ describe('an event that somebody sends by hand', () => {
     expect(await send(JSON.stringify(EVENT), 'lab%2Fprobes')).toMatchObject({ status: 404 });
   });
 
-  it('comes at most 60 times a minute of one person', async () => {
+  it('is limited to 60 a minute per person', async () => {
     const bob = { ...under, ask: await under.as('bob') };
     const answers = await Promise.all(Array.from({ length: 62 }, () => send(JSON.stringify(EVENT), 'orders', bob)));
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(60);
@@ -61,7 +61,7 @@ describe('an event that somebody sends by hand', () => {
   });
 });
 
-describe('a rule that stands in a draft', () => {
+describe('a rule in a draft', () => {
   const under = useDrafts();
   const body = (when: string) => ({
     ...PAID,
@@ -71,7 +71,7 @@ describe('a rule that stands in a draft', () => {
   const test = (drafts: boolean) =>
     under.ask('POST', 'rules/order-paid.big/test', { event: JSON.stringify(EVENT), drafts });
 
-  it('is tried, and has a sample, before it is published', async () => {
+  it('can be tested, and has a sample, before it is published', async () => {
     const { number } = (await under.ask('GET', 'notifications/order-paid')).body;
     const wish = { body: body('event.total > 1000'), based_on: number };
     const saved = await under.ask('PUT', 'notifications/order-paid/draft', wish, none);
@@ -84,7 +84,7 @@ describe('a rule that stands in a draft', () => {
     expect(await under.ask('GET', 'rules/order-paid.big/sample')).toMatchObject({ status: 404 });
   });
 
-  it('is tried though the draft of something else has mistakes, and not with mistakes of its own', async () => {
+  it('can be tested although other drafts have mistakes, but not with own mistakes', async () => {
     const wrong = { body: { security: { api_keys: ['nobody'] } }, based_on: null };
     expect(await under.ask('PUT', 'streams/other/draft', wrong, none)).toMatchObject({ status: 200 });
     expect(await test(true)).toMatchObject({ status: 200 });
@@ -93,7 +93,7 @@ describe('a rule that stands in a draft', () => {
     expect(await test(true)).toMatchObject({ status: 400, body: { code: 'invalid_configuration' } });
   });
 
-  it('is tried by files or by drafts, not by both', async () => {
+  it('is tested with files or with drafts, not with both', async () => {
     const both = { event: '{}', drafts: true, files: {} };
     expect(await under.ask('POST', 'rules/order-paid.big/test', both)).toMatchObject({ status: 400 });
   });

@@ -49,7 +49,7 @@ describe('The list of suppressed addresses', () => {
     expect(sourcesOf(await get(query))).toEqual(sources);
   });
 
-  it('of all workspaces has those of every one', async () => {
+  it('for all workspaces contains the entries of every workspace', async () => {
     const address = encodeURIComponent('ada@bücher.example');
     const all = await fixture.call('GET', `/v1/workspaces/-/suppressions?address=${address}`);
     expect(sourcesOf(all)).toEqual(['complaint', 'hard_bounce', 'import']);
@@ -66,8 +66,8 @@ describe('The list of suppressed addresses', () => {
   });
 });
 
-describe('An address that somebody adds', () => {
-  it('has an entry of its own with who and when, beside those of other sources', async () => {
+describe('An address added by a person', () => {
+  it('has its own entry with author and time, beside entries of other sources', async () => {
     await suppressions.add(entry('ada@example.com'));
     const made = await post('', { channel: 'email', address: ' Ada@EXAMPLE.com', detail: 'asked by phone' });
     expect(made).toMatchObject({ status: 200, body: { added: true } });
@@ -95,7 +95,7 @@ describe('An address that somebody adds', () => {
     ['email', 'ada@localhost', 'email address'],
     ['email', 'ada', 'email address'],
     ['push', ' \t', 'device token'],
-  ])('is refused on %s where it is %j, without saying it again', async (channel, address, words) => {
+  ])('is refused on %s if it is %j, and the refusal does not repeat it', async (channel, address, words) => {
     const { status, body } = await post('', { channel, address });
     expect({ status, says: body.detail.includes(words) }).toEqual({ status: 400, says: true });
     expect(body.detail).not.toContain(address.trim() || 'never');
@@ -106,18 +106,21 @@ describe('An address that somebody adds', () => {
     ['email', '二ノ宮@黒川.日本', '二ノ宮@xn--5rtw95l.xn--wgv71a'],
     ['sms', '+４９ 30 123456', '+4930123456'],
     ['push', TOKEN, TOKEN],
-  ])('is taken on %s in another script, or as long as it may be', async (channel, address, canonical) => {
-    expect((await post('', { channel, address })).status).toBe(200);
-    expect((await get('')).body.items).toMatchObject([{ address: canonical }]);
-    expect((await post('/remove', { channel, address })).status).toBe(200);
-  });
+  ])(
+    'is stored on %s in canonical form, in another script or at maximum length',
+    async (channel, address, canonical) => {
+      expect((await post('', { channel, address })).status).toBe(200);
+      expect((await get('')).body.items).toMatchObject([{ address: canonical }]);
+      expect((await post('/remove', { channel, address })).status).toBe(200);
+    },
+  );
 });
 
 describe('A file of addresses', () => {
   const FILE =
     '\ufeffChannel,ADDRESS,Detail,Note\r\nemail,Ada@Example.com,"said ""no"",\r\ntwice",x\r\n\r\nSMS,\'+49 30 123456,,\r\n,,,\r\n';
 
-  it('is taken with quotes, line ends in cells, a byte order mark and empty lines, and again with the same result', async () => {
+  it('may contain quotes, line breaks, a byte order mark and empty lines, and a repeated import changes nothing', async () => {
     const first = await importing(FILE);
     expect(first).toMatchObject({
       status: 200,
@@ -134,7 +137,7 @@ describe('A file of addresses', () => {
     expect((await get('')).body.items).toEqual(held);
   });
 
-  it('names every row that it refuses by its line, and takes the others', async () => {
+  it('names the line of each refused row, and imports the others', async () => {
     const csv = [
       'address,channel,workspace',
       'ada@example.com,email,shop',
@@ -166,7 +169,7 @@ describe('A file of addresses', () => {
     expect(given).toMatchObject({ rows: 2, taken: 1, refused: 1 });
   });
 
-  it('that has no column for the channel goes by the form of each address, and never makes a device of a phone', async () => {
+  it('without a channel column takes the channel from the form of each address, and never takes a phone number for a device token', async () => {
     const { body } = await importing(
       "address\nAda@Example.com\n+49 30 123456\n'+4930654321\n0171 1234567\na@b\nabc:def\n",
     );
@@ -218,7 +221,7 @@ describe('The list as a file', () => {
     return [...reader.push(text), ...reader.end()].map(({ cells }) => cells.map(unguardedCell));
   };
 
-  it('has no cell that a spreadsheet would carry out, and is taken again as it was', async () => {
+  it('contains no cell that a spreadsheet would execute, and can be imported unchanged', async () => {
     await suppressions.addAll([
       entry('+4930123456', { channel: 'sms', source: 'stop', detail: '=HYPERLINK("https://evil.example")' }),
       entry('ada@example.com', { source: 'operator', by: '@ann', detail: 'said "no"', deliveryId: null }),
@@ -239,7 +242,7 @@ describe('The list as a file', () => {
     ]);
   });
 
-  it('is whole however long it is, narrowed as the list is, and of all workspaces', async () => {
+  it('is complete at any length, with the filters of the list, and for all workspaces', async () => {
     const many = Array.from({ length: 2345 }, (_, at) => entry(`${at}@example.com`, { at }));
     await suppressions.addAll([...many, entry('a@example.com', { workspace: 'club', source: 'stop' })]);
     expect(rowsOf((await exported()).body)).toHaveLength(2346);
@@ -248,7 +251,7 @@ describe('The list as a file', () => {
     expect(rowsOf(all.body)).toHaveLength(2347);
   });
 
-  it('breaks off where it cannot be read to its end, instead of ending early', async () => {
+  it('aborts the download if the list cannot be read to its end', async () => {
     await fixture.close();
     let asked = 0;
     const list: SuppressionList['list'] = async () => {
@@ -278,7 +281,7 @@ describe('Rows of a table', () => {
     ).toEqual(['ax']);
   });
 
-  it('are as many as the text has, taken or refused, whatever is in them', () => {
+  it('are counted exactly, accepted or refused, for any cell contents', () => {
     const cells = fc.string({ unit: fc.constantFrom('"', ',', '\n', 'a', "'", '=', ';'), maxLength: 8 });
     fc.assert(
       fc.property(fc.array(fc.array(cells, { maxLength: 3 }), { maxLength: 8 }), (table) => {

@@ -51,7 +51,7 @@ const ASKS = [
 ] as const;
 
 describe('that a test environment sends to the sandbox', () => {
-  it.each(ASKS)('is said by %s, and by nothing where its accounts count', async (_, url, payload) => {
+  it.each(ASKS)('is shown by %s, but not if real accounts are allowed', async (_, url, payload) => {
     const wishes = [{ environment: 'test' }, { environment: 'test', allow_real_accounts: true }, {}] as const;
     const heard: (readonly string[])[] = [];
     for (const body of wishes) {

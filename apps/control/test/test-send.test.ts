@@ -217,7 +217,7 @@ describe('a test message', () => {
     expect((await testSend()).body['delivery_id']).not.toBe(first.body['delivery_id']);
   });
 
-  it('counts as the same request after its template changed, and as another with a different variable', async () => {
+  it('has the same idempotency key after its template changed, and another one with a different variable', async () => {
     const key = { 'idempotency-key': 'try-3' };
     const written = (text: string) => template('changing', { sms: { text } });
     const channels = { sms: { template: 'changing' } };

@@ -119,7 +119,7 @@ async function tolerant(work: Promise<void>, refusals: string[]): Promise<void> 
   }
 }
 
-it('Nobody’s change is lost, however three writers put, apply, remove and roll back; and what is exported applies to nothing', async () => {
+it('Three concurrent writers lose no change through put, apply, remove and rollback, and an export applies without a change', async () => {
   const told = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {

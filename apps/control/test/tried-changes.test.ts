@@ -30,8 +30,8 @@ const ROW = { id: 1, email: 'ada@example.com' };
 const tried = (event: unknown, rule = 'row-paid.paid') =>
   under.ask('POST', `rules/${rule}/test`, { event: JSON.stringify(event), drafts: true });
 
-describe('a try of a rule on a stream that reads a database', () => {
-  it('takes a change, and shows both values and the message', async () => {
+describe('a test of a rule on a database stream', () => {
+  it('accepts a change, and shows both values and the message', async () => {
     const change = { op: 'update', event: { ...ROW, status: 'paid' }, previous: { ...ROW, status: 'open' } };
     expect(await tried(change)).toMatchObject({
       status: 200,
@@ -47,7 +47,7 @@ describe('a try of a rule on a stream that reads a database', () => {
     });
   });
 
-  it('says why nothing fires: a change of another sort, or a row that the database did not send', async () => {
+  it('says why nothing fires: another change type, or a missing previous row', async () => {
     const row = { ...ROW, status: 'paid' };
     expect(await tried({ op: 'delete', event: row })).toMatchObject({
       body: { fired: false, outcome: 'other_change' },
@@ -59,7 +59,7 @@ describe('a try of a rule on a stream that reads a database', () => {
     );
   });
 
-  it('refuses an event that is no change, and says how to write one', async () => {
+  it('refuses an event that is not a change, and shows the form of a change', async () => {
     const answer = await tried({ ...ROW, status: 'paid' });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
     expect(JSON.stringify(answer.body)).toContain('Write a change: {\\"op\\": \\"update\\"');
@@ -81,7 +81,7 @@ describe('a try of a rule on a stream that reads a database', () => {
     expect(await tried(JSON.parse(sample.change))).toMatchObject({ body: { fired: true } });
   });
 
-  it('fires for a sample of a change without the row before, and with unknown values', async () => {
+  it('fires for a sample change without the previous row, and for unknown values', async () => {
     const source = {
       integration: 'shop-db',
       table: 'public.orders',

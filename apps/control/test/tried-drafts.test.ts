@@ -7,8 +7,8 @@ const NEW = { 'if-none-match': '*' };
 const save = (kind: string, name: string, body: object, headers = NEW) =>
   under.ask('PUT', `${kind}/${name}/draft`, { body, based_on: null }, headers);
 
-describe('a preview of what is not published yet', () => {
-  it('renders a template that only stands in a draft, with the draft of its layout, and names what it may look up', async () => {
+describe('a preview of drafts', () => {
+  it('renders a template that exists only as a draft, with the draft of its layout, and lists its variables', async () => {
     expect(await save('layouts', 'plain', { html: '<html><body><h1>Shop</h1>{{{body}}}</body></html>' })).toMatchObject(
       {
         status: 200,
@@ -34,7 +34,7 @@ describe('a preview of what is not published yet', () => {
     expect(await under.ask('POST', 'templates/fresh/preview', { event: EVENT })).toMatchObject({ status: 404 });
   });
 
-  it('is a page of its own that runs nothing and asks nobody, with and without its pictures', async () => {
+  it('is a sandboxed page without scripts and requests, with or without images', async () => {
     const query = new URLSearchParams({ event: EVENT, drafts: 'true', of: 'd1' });
     const url = `/previews/shop/fresh/html?${query.toString()}`;
     const page = await under.control.app.inject({ method: 'GET', url });
@@ -47,14 +47,14 @@ describe('a preview of what is not published yet', () => {
     expect(strange.headers['content-security-policy']).toBe(page.headers['content-security-policy']);
   });
 
-  it('says what is wrong with a draft instead of showing what is published', async () => {
+  it('shows the mistakes of a draft instead of the published version', async () => {
     const wrong = { email: { subject: 'x', html: '<p>{{#if a}}</p>', strict: false } };
     expect(await save('templates', 'broken', wrong)).toMatchObject({ status: 200 });
     const shown = await under.ask('POST', 'templates/broken/preview', { event: EVENT, drafts: true });
     expect(shown).toMatchObject({ status: 400, body: { code: 'invalid_configuration' } });
   });
 
-  it('takes an event of the log from nobody who may not see what it holds', async () => {
+  it('refuses a logged event to callers who may not see contents', async () => {
     const both = await under.ask('POST', 'templates/fresh/preview', { event: EVENT, event_id: 'evt_1', drafts: true });
     expect(both).toMatchObject({ status: 400 });
     const missing = await under.ask('POST', 'templates/fresh/preview', { event_id: 'evt_1', drafts: true });
@@ -62,8 +62,8 @@ describe('a preview of what is not published yet', () => {
   });
 });
 
-describe('a check of what is not published yet', () => {
-  it('checks an account and an integration that only stand in drafts, and not without being asked to', async () => {
+describe('a check of drafts', () => {
+  it('checks an account and an integration that exist only as drafts, and only on request', async () => {
     await save('accounts', 'own', {
       kind: 'smtp',
       host: 'mail.example.com',

@@ -94,7 +94,7 @@ async function work(runChild: RunChild): Promise<void> {
 }
 
 describe('A job that verifies history', () => {
-  it('stores counts, and each finding once although its process began again', async () => {
+  it('stores counts, and each finding once although its process restarted', async () => {
     const run = await given();
     const { runChild, forgotten, ended } = scripted(async (reports) => {
       await reports.begin();
@@ -116,7 +116,7 @@ describe('A job that verifies history', () => {
     });
   });
 
-  it('keeps as many findings as a run keeps rows, and says how many there are', async () => {
+  it('stores at most the maximum number of findings, and gives their total', async () => {
     const run = await given();
     const missing = MAX_RUN_ROWS + 1;
     const stored: number[] = [];
@@ -138,7 +138,7 @@ describe('A job that verifies history', () => {
     expect(notes.join(' ')).toContain(`the first ${MAX_RUN_ROWS} of ${missing} findings`);
   });
 
-  it('ends soon after it was cancelled, and deletes its findings and what it has on the disk', async () => {
+  it('ends soon after it was cancelled, and deletes its findings and scratch files', async () => {
     const run = await given();
     const { runChild, forgotten, ended } = scripted(async (reports, stop) => {
       await reports.begin();
@@ -182,7 +182,7 @@ describe('A job that verifies history', () => {
 });
 
 describe('The findings of a verification', () => {
-  it('are read by people who may start one, when it is done, with an entry in the audit', async () => {
+  it('can be read by people who may start a verification, once it is done, and reading is audited', async () => {
     const run = await given();
     const path = `runs/${run.id}/findings`;
     expect(await owner.ask('GET', path)).toMatchObject({ status: 409, body: { code: 'run_unfinished' } });
@@ -206,7 +206,7 @@ describe('The findings of a verification', () => {
     expect(entries.filter(({ what }) => what === 'content.read')).toMatchObject([{ target: run.id, outcome: 'done' }]);
   });
 
-  it('are those of a verification only', async () => {
+  it('are refused for a run of another kind', async () => {
     const run = await givenRun(fixture, owner.clock.now());
     expect(await owner.ask('GET', `runs/${run.id}/findings`)).toMatchObject({
       status: 409,

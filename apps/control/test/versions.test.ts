@@ -82,7 +82,7 @@ describe('versions', () => {
     expect(gone.body).toMatchObject({ files: [{ before: null }] });
   });
 
-  it('of a workspace tell everything that was published in it', async () => {
+  it('of a workspace list everything published in it', async () => {
     const { body } = await ask('GET', 'versions?limit=2');
     expect(body).toMatchObject({
       items: [{ changes: [{ kind: 'partial', name: 'other', action: 'create' }] }, { number: second }],
@@ -91,7 +91,7 @@ describe('versions', () => {
 });
 
 describe('a rollback', () => {
-  it('is a new version with the body of the old one and the ids of today, and says so in the history', async () => {
+  it('creates a new version with the old body and current ids, and the history says so', async () => {
     const before = findResource(fixture.ports.configuration.current(), 'notification', 'shop', 'order-paid');
     const { etag } = await ask('GET', ORDER);
     const asked = await ask('POST', `${ORDER}/rollback`, { number: first, check_only: true });
@@ -110,7 +110,7 @@ describe('a rollback', () => {
     expect((await ask('POST', `${ORDER}/rollback`, { number: second })).status).toBe(428);
   });
 
-  it('is refused where that would change what is fixed at creation, and changes nothing', async () => {
+  it('is refused if it would change a field that is fixed at creation, and changes nothing', async () => {
     const path = 'streams/moved';
     const made = numberOf(await ask('PUT', path, ORDERS, NEW));
     const { etag } = await ask('GET', path);
@@ -125,7 +125,7 @@ describe('a rollback', () => {
     expect(await ask('GET', path)).toEqual(now);
   });
 
-  it('names what the old body refers to and is gone, and brings that back too where it is told to', async () => {
+  it('names removed resources that the old body refers to, and restores them on request', async () => {
     const path = 'notifications/news';
     await ask('PUT', 'layouts/plain', { text: 'Dear reader,\n{{{body}}}' }, NEW);
     await ask('PUT', 'templates/news', { email: { subject: 'News', text: 'x', layout: 'plain' } }, NEW);
@@ -154,7 +154,7 @@ describe('a rollback', () => {
     expect((await ask('GET', 'layouts/plain')).status).toBe(200);
   });
 
-  it('makes again what was removed, with the id that it had, so that who was told stays told', async () => {
+  it('recreates a removed resource under its former id, so that nobody is notified twice', async () => {
     const path = 'notifications/again';
     const made = await ask('PUT', path, PAID, NEW);
     await ask('DELETE', path, undefined, { 'if-match': made.etag });

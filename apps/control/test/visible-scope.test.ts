@@ -71,8 +71,8 @@ async function deliver({ clock }: Pick<Fixture, 'clock'>): Promise<readonly Deli
 
 const EVERYWHERE = '/v1/workspaces/-';
 
-describe('A list that names no workspace', () => {
-  it('is of all workspaces, newest first, in pages that neither repeat nor skip', async () => {
+describe('A list over all workspaces', () => {
+  it('covers all workspaces, newest first, in pages without gaps or repeats', async () => {
     const { list, clock } = await openFor(owner);
     const made = await deliver({ clock });
     const first = await list(`${EVERYWHERE}/deliveries?limit=4`);
@@ -83,7 +83,7 @@ describe('A list that names no workspace', () => {
     expect(second.next).toBeNull();
   });
 
-  it('is for whoever may read in some workspaces of these alone, page after page', async () => {
+  it('covers only the workspaces that the caller may read, on every page', async () => {
     const { list, ask, clock } = await openFor(personIn('acme', 'shop'));
     const made = await deliver({ clock });
     const seen: string[] = [];
@@ -97,12 +97,12 @@ describe('A list that names no workspace', () => {
     expect(status.body).toMatchObject({ workspaces: ['acme', 'shop'], deliveries: {} });
   });
 
-  it('is refused to whoever may read nowhere', async () => {
+  it('is refused to people who may read no workspace', async () => {
     const { ask } = await openFor(personIn());
     expect(await ask(`${EVERYWHERE}/deliveries`)).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
   });
 
-  it('of events shows those of the workspaces in sight alone', async () => {
+  it('of events covers only the visible workspaces', async () => {
     const row = { stream: 'x/orders', partition: 0, bytes: 1, configNumber: 0, reused: false, traceId: null };
     await readModels.put({
       events: WORKSPACES.map((name, offset) => ({ ...row, id: `evt_${name}`, workspace: name, offset, at: offset })),
@@ -113,7 +113,7 @@ describe('A list that names no workspace', () => {
     expect((await all(`${EVERYWHERE}/events`)).items.map(({ id }) => id)).toEqual(['evt_shop', 'evt_club', 'evt_acme']);
   });
 
-  it('of events finds those of a W3C trace, said alone or in its header, in sight alone', async () => {
+  it('of events finds a W3C trace by its id or its header, in visible workspaces only', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const row = { stream: 'x/orders', partition: 0, bytes: 1, configNumber: 0, reused: false };
     const rows = WORKSPACES.map((name, at) => ({
@@ -137,7 +137,7 @@ describe('A list that names no workspace', () => {
     expect(wrong.body.detail).toContain('32 hex digits');
   });
 
-  it('of what could not be processed has what belongs to no workspace for the owner alone', async () => {
+  it('of dead letters shows those without a workspace to the deployment owner only', async () => {
     const row = { stage: 'evaluate', topic: 'carillon.events', partition: 0, offset: 1, reason: 'r', ownPartition: 0 };
     await readModels.put({
       deadLetters: [null, 'club', 'shop'].map((name, at) => ({
@@ -163,8 +163,8 @@ describe('A list that names no workspace', () => {
   });
 });
 
-describe('What has an id', () => {
-  it('is found without its workspace, and by nobody who may not look there', async () => {
+describe('A resource with an id', () => {
+  it('is found without its workspace, and hidden from callers without access', async () => {
     const { ask, clock } = await openFor(owner);
     const [, delivery] = await deliver({ clock });
     if (!delivery) throw new Error('there are deliveries');
@@ -180,7 +180,7 @@ describe('What has an id', () => {
   });
 });
 
-describe('A name that nothing has', () => {
+describe('An unknown name', () => {
   it.each([
     ['/v1/workspaces/shpo/deliveries', 404, 'there is no workspace shpo; did you mean shop?'],
     ['/v1/workspaces/nowhere/deliveries', 404, 'there is no workspace nowhere; known: acme, club, shop'],
@@ -222,7 +222,7 @@ describe('A name that nothing has', () => {
     ],
     [`${EVERYWHERE}/deliveries?from=yesterdy`, 400, 'from: expected 2h, today, yesterday, a date'],
     [`${EVERYWHERE}/deliveries?limit=0`, 400, 'limit: takes a whole number from 1 to 500'],
-  ])('%s is %i, and the nearest is named', async (url, status, detail) => {
+  ])('%s gets %i, and the nearest name is suggested', async (url, status, detail) => {
     const { ask, clock } = await openFor(owner);
     await deliver({ clock });
     const answer = await ask(url);
@@ -230,7 +230,7 @@ describe('A name that nothing has', () => {
     expect(answer.body.detail).toContain(detail);
   });
 
-  it('is no mistake where deliveries have it from before it was taken away', async () => {
+  it('is accepted as a filter if deliveries from before its removal have it', async () => {
     const { list, clock } = await openFor(owner);
     await ledger.insert([
       deliveryOf({
@@ -244,7 +244,7 @@ describe('A name that nothing has', () => {
     expect((await list(`${EVERYWHERE}/deliveries?notification=gone&state=SENT`)).items).toEqual([]);
   });
 
-  it('is no mistake of `why` where it was there before it was taken away, for whoever may look there', async () => {
+  it('is accepted by `why` if it existed before, for callers who may see it', async () => {
     const fixture = await openFor(personIn('shop', 'acme'));
     const { list, ask } = fixture;
     const gone: Wish = { ref: { kind: 'notification', workspace: 'shop', name: 'order-paid' }, body: null };
@@ -261,7 +261,7 @@ describe('A name that nothing has', () => {
     }
   });
 
-  it('names only what whoever asks may see', async () => {
+  it('is refused with suggestions that the caller may see only', async () => {
     const { ask } = await openFor(personIn('club'));
     const { status, body } = await ask(`${EVERYWHERE}/events?stream=shop/orders`);
     expect({ status, detail: body.detail }).toEqual({
@@ -270,7 +270,7 @@ describe('A name that nothing has', () => {
     });
   });
 
-  it('and one that several workspaces have is asked for with its workspace', async () => {
+  it('and a name in several workspaces are refused until the workspace is named', async () => {
     const { ask } = await openFor(owner);
     const { status, body } = await ask(`${EVERYWHERE}/rules/order-paid.paid/sample`);
     expect({ status, detail: body.detail }).toEqual({
@@ -330,8 +330,8 @@ describe('A secret', () => {
   });
 });
 
-describe('A key', () => {
-  it('of a workspace that is not there makes none, unless that is said', async () => {
+describe('An API key', () => {
+  it('for a missing workspace is refused, and creates the workspace only on request', async () => {
     const { ask, configuration } = await openFor({ ...owner, may: () => true });
     const refused = await ask('/v1/workspaces/shpo/api-keys', 'POST', { name: 'backend' });
     expect(refused).toMatchObject({ status: 404, body: { code: 'not_found' } });

@@ -83,7 +83,7 @@ describe('the partners that events wait for', () => {
     expect((await list('acme/waiting')).items).toEqual([]);
   });
 
-  it('are those of workspaces in sight, where all are asked for', async () => {
+  it('are listed for all visible workspaces', async () => {
     await open(personWith('ann', ['read'], 'acme'));
     await put('shop', '1', 1);
     await put('acme', '2', 0);
@@ -115,7 +115,7 @@ describe('the events that wait for a partner', () => {
 });
 
 describe('reading the waiting events', () => {
-  it('lets others have a turn after each one, because each may hold the user ids of many people', async () => {
+  it('yields after each event, because each may hold the user ids of many people', async () => {
     await put('shop', 'a', 1);
     await put('shop', 'b', 1);
     await put('acme', 'c', 1);

@@ -64,7 +64,7 @@ describe('Why not, with the drafts of the workspace', () => {
     await discard();
   });
 
-  it('says the same to a viewer, without values of events', async () => {
+  it('gives a viewer the same result without event values', async () => {
     const discard = await save(editor, 'notification', 'order-paid', when('event.status == "gone"'));
     const viewer = await under.as('vic', ['read'], 'shop');
     const { status, body } = await whyNot(viewer);
@@ -89,7 +89,7 @@ describe('Why not, with the drafts of the workspace', () => {
     await discard();
   });
 
-  it('refuses drafts with mistakes of the caller or of the notification, and leaves out those of others', async () => {
+  it('refuses mistakes in drafts of the caller or the notification, and skips faulty drafts of others', async () => {
     const ben = await under.as('ben', ['read', 'configure'], 'shop');
     const broken = { email: { ...MAIL.email, html: '<p>{{#if a}}</p>', strict: false } };
     const discard = await save(ben, 'template', 'broken', broken);
@@ -112,7 +112,7 @@ describe('Why not, with the drafts of the workspace', () => {
     expect(await whyNot(rival)).toMatchObject({ status: 403 });
   });
 
-  it('refuses the cursor of a question with drafts to a question without them', async () => {
+  it('refuses a cursor of a request with drafts in a request without drafts', async () => {
     const discard = await save(editor, 'notification', 'order-paid', when('event.status == "open"'));
     const { readModels, clock } = under.fixture.ports;
     const event = (offset: number) => ({

@@ -79,7 +79,7 @@ describe('removing a workspace', () => {
     expect(await ask('GET', 'shop/notifications/order-paid')).toMatchObject({ status: 200 });
   });
 
-  it('names the waits that it ends, by rule', async () => {
+  it('lists the waits that it ends, by rule', async () => {
     expect((await counted())['waits']).toEqual([]);
     const placed = findRule(fixture.ports.configuration.current(), 'shop', {
       notification: 'order-paid',
@@ -108,7 +108,7 @@ describe('removing a workspace', () => {
     expect((await ask('GET', 'shop/removal')).status).toBe(404);
   });
 
-  it('deletes its secrets and drafts, so that a new workspace of that name starts empty', async () => {
+  it('deletes its secrets and drafts, so that a new workspace with the same name starts empty', async () => {
     const drafted = { body: { text: 'of before' }, based_on: null };
     for (const at of ['shop', 'club']) {
       expect(await ask('PUT', `${at}/partials/foot/draft`, drafted)).toMatchObject({ status: 200 });
@@ -141,7 +141,7 @@ describe('removing a workspace', () => {
     expect(await ask('GET', 'shop')).toMatchObject({ status: 200 });
   });
 
-  it('can neither be counted nor done without the permission over people', async () => {
+  it('needs the permission over people, also for the counts', async () => {
     const editor = await openAs('read', 'configure');
     expect(await ask('GET', 'shop/removal', undefined, editor)).toMatchObject({ status: 403 });
     expect(await ask('POST', 'shop/remove', { number: 0 }, editor)).toMatchObject({ status: 403 });

@@ -24,7 +24,7 @@ function held() {
   };
 }
 
-test('Whoever comes after a flood of one source waits for one of its turns, and not for all', async () => {
+test('sign-in queue: a newcomer waits for one attempt of a flooding source, not for all of them', async () => {
   const places = createPlaces({ atOnce: 1, waiting: 100 });
   const { begun, work, endOne, settled } = held();
   const all = Array.from({ length: 50 }, (_, at) => places.take(source('flood'), work(`flood ${at}`)));
@@ -38,7 +38,7 @@ test('Whoever comes after a flood of one source waits for one of its turns, and 
   expect(await Promise.all(all)).toHaveLength(50);
 });
 
-test('Where all waits are taken, the source with the most gives one up; of a source that has as many, one more is refused', async () => {
+test('sign-in queue: when it is full, the source with the most waiting attempts loses one; a source with as many is refused', async () => {
   const places = createPlaces({ atOnce: 1, waiting: 4 });
   const { begun, work, endOne } = held();
   const flood = Array.from({ length: 5 }, (_, at) => places.take(source('flood'), work(`flood ${at}`)));
@@ -58,7 +58,7 @@ test('Where all waits are taken, the source with the most gives one up; of a sou
   ]);
 });
 
-test('A crowd of sources that guess, one word each, keeps nobody out who has not guessed wrong as often', async () => {
+test('sign-in queue: many sources with a wrong password each do not push out a source with fewer wrong passwords', async () => {
   const places = createPlaces({ atOnce: 1, waiting: 128 });
   const { begun, work, endOne, settled } = held();
   const first = places.take(source('first'), work('first'));
@@ -81,7 +81,7 @@ test('A crowd of sources that guess, one word each, keeps nobody out who has not
   expect((await answers).filter(({ status }) => status === 'rejected')).toHaveLength(2);
 });
 
-test('Whoever guessed wrong fifty times takes no wait of an office in which three wait, and gives way to the fourth', async () => {
+test('sign-in queue: a source with 50 wrong passwords is refused before an office with three waiting attempts', async () => {
   const places = createPlaces({ atOnce: 1, waiting: 4 });
   const { begun, work, endOne } = held();
   const first = places.take(source('first'), work('first'));
@@ -96,7 +96,7 @@ test('Whoever guessed wrong fifty times takes no wait of an office in which thre
   expect(begun).toEqual(['first', 'office 1', 'office 2', 'office 3', 'office 4']);
 });
 
-test('A flood that came before it had guessed gives way once its source has', async () => {
+test('sign-in queue: waiting attempts of a source lose their place after the source enters a wrong password', async () => {
   const places = createPlaces({ atOnce: 1, waiting: 4 });
   const { work, endOne } = held();
   const flood = Array.from({ length: 5 }, (_, at) => places.take(source('flood'), work(`flood ${at}`)));
@@ -109,7 +109,7 @@ test('A flood that came before it had guessed gives way once its source has', as
   expect((await answers).filter(({ status }) => status === 'rejected')).toHaveLength(1);
 });
 
-test('Somebody who mistyped once has their turn while ever more come who did not', async () => {
+test('sign-in queue: a source with one wrong password still gets its turn while new sources keep arriving', async () => {
   const places = createPlaces({ atOnce: 1, waiting: 100 });
   const { begun, work, endOne } = held();
   const all = [places.take(source('first'), work('first'))];
