@@ -102,7 +102,7 @@ describe('the next account', () => {
     expect(route()).toBe('shop/backup');
   });
 
-  it('is none where the notification is gone, and then there is no time to try again', () => {
+  it('is null for a deleted notification, and so is the retry time', () => {
     newest = configurationOf([]);
     expect([route(), accounts.retryAt(delivery, clock.now())]).toEqual([null, null]);
   });
@@ -165,7 +165,7 @@ describe('the breaker of an account', () => {
 });
 
 describe('the state of an account', () => {
-  it('is told once when it refuses us, and once when it takes messages again', async () => {
+  it('is reported once when the account refuses us, and once when it accepts messages again', async () => {
     await call('refused_account', '535');
     expect(states).toEqual([['shop/main', 'suspended', '535']]);
     clock.pass(60_000);
@@ -188,7 +188,7 @@ describe('the state of an account', () => {
     expect(states).toEqual([['shop/main', 'failing', '']]);
   });
 
-  it('lets one message a minute try an account that refuses us, while another takes the rest', async () => {
+  it('sends one message a minute to an account that refuses us, and the others over the backup', async () => {
     await call('refused_account');
     const routed: (string | null)[] = [];
     for (let second = 0; second < 180; second += 1) {
@@ -231,7 +231,7 @@ describe('an account that rests, of several processes', () => {
     return called;
   }
 
-  it('is tried once a minute where it refuses us, once each of them knows', async () => {
+  it('is tried once a minute by all of them together while it refuses us', async () => {
     const [found, tried] = [await goOn(1, 'refused_account'), await goOn(600, 'refused_account')];
     expect(found).toHaveLength(PROCESSES);
     expect(tried.length).toBeGreaterThanOrEqual(6);
@@ -240,7 +240,7 @@ describe('an account that rests, of several processes', () => {
     expect(Math.max(...gaps)).toBeLessThanOrEqual(90);
   });
 
-  it('is used by all of them within half a minute of when one found that it takes messages again', async () => {
+  it('is used by all of them within 30 s after one process found that it accepts messages again', async () => {
     await goOn(1, 'refused_account');
     await goOn(120, 'refused_account');
     const calls = await goOn(120, 'accepted');
@@ -249,14 +249,14 @@ describe('an account that rests, of several processes', () => {
     expect(states.filter(([, state]) => state === 'good')).toHaveLength(PROCESSES);
   });
 
-  it('is tried by another where the one that tried it last is no more', async () => {
+  it('is tried by another process after the process that tried it last has ended', async () => {
     await goOn(1, 'refused_account');
     const [first] = await goOn(61, 'refused_account');
     processes = processes.filter((_, who) => who !== first?.who);
     expect((await goOn(91, 'accepted')).length).toBeGreaterThan(0);
   });
 
-  it('may be tried by another where the one that was to try it made no call', async () => {
+  it('is tried by another process if the process that held the trial made no call', async () => {
     await goOn(1, 'refused_account');
     clock.pass(60_000);
     const [one, other] = processes;
@@ -270,7 +270,7 @@ describe('an account that rests, of several processes', () => {
     expect(await other.hold(choice)).not.toBeNull();
   });
 
-  it('is tried by each of them where the leases cannot be written, since it would rest for ever', async () => {
+  it('is tried by every process if leases cannot be written, because it would stay unused otherwise', async () => {
     const away = async (): Promise<never> => Promise.reject(new Error('away'));
     processes = [process({ acquire: away, release: away }), process({ acquire: away, release: away })];
     await goOn(1, 'refused_account');
@@ -290,13 +290,13 @@ describe('accounts for SMS', () => {
     newest = shop(deployment({ accounts: { sms: [main, rest] } }));
   });
 
-  it('take the numbers that they allow alone, whatever their priority', () => {
+  it('are chosen by the numbers that they allow before their priority', () => {
     expect(route(sms('+4915112345678'))).toBe('default:sms:main');
     expect(route(sms('+15550100123'))).toBe('default:sms:rest');
     expect(accounts.another(sms('+4915112345678'), 'default:sms:main', clock.now())).toBe(false);
   });
 
-  it('are none for a number that none of them allows, and then there is no time to try again', () => {
+  it('match no account if none allows the number, and then there is no retry time', () => {
     const french = sms('+33123456789');
     expect([route(french), accounts.retryAt(french, clock.now())]).toEqual([null, null]);
     expect(accounts.noneReaches(french)).toBe(true);
@@ -310,7 +310,7 @@ describe('accounts for SMS', () => {
 });
 
 describe('an account', () => {
-  it('is opened once, however many calls begin at once', async () => {
+  it('is opened once for concurrent calls', async () => {
     const choice = accounts.route(delivery, clock.now());
     if (!choice) throw new Error('one is free');
     const holds = await Promise.all(Array.from({ length: 8 }, () => hold(choice)));
@@ -334,10 +334,10 @@ describe('an account', () => {
   });
 });
 
-describe('what is asked about a doubt', () => {
+describe('the query about a delivery in doubt', () => {
   afterEach(() => vi.useRealTimers());
 
-  it('cannot be found out now where the provider, the template or a secret does not answer in half a minute', async () => {
+  it('is unavailable if provider, template or secret do not respond within 30 s', async () => {
     vi.useFakeTimers();
     await call('accepted');
     const doubt = { ...delivery, attempts: new DeliveryStory().begins('t1').delivery.attempts };

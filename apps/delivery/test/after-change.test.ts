@@ -33,7 +33,7 @@ const order = (name: string) =>
   );
 
 describe('a message that is held, after the configuration changed', () => {
-  it('goes soon after its quiet hours were taken out', async () => {
+  it('is sent soon after its quiet hours were removed', async () => {
     await under.shop({ expires: '24h', ...sleeping(6) });
     await under.start();
     await order('A-1');
@@ -42,7 +42,7 @@ describe('a message that is held, after the configuration changed', () => {
     await under.reaches('SENT', 'A-1');
   });
 
-  it('waits for the new end where its quiet hours became shorter, and says so', async () => {
+  it('waits until the new end of shortened quiet hours, and says so', async () => {
     // What is three hours from now is asked for twice.
     under.topology.clock.standStill();
     await under.shop({ expires: '24h', ...sleeping(6) });
@@ -59,7 +59,7 @@ describe('a message that is held, after the configuration changed', () => {
     await under.reaches('SENT', 'A-1');
   });
 
-  it('goes soon after the quiet hours of its workspace were taken out', async () => {
+  it('is sent soon after the quiet hours of its workspace were removed', async () => {
     await under.shop({ expires: '24h' });
     await under.topology.publish(workspaceSettings({ cadence: { quiet_hours: night(6) } }));
     await under.start();
@@ -69,7 +69,7 @@ describe('a message that is held, after the configuration changed', () => {
     await under.reaches('SENT', 'A-1');
   });
 
-  it('goes soon after there is room under a limit that was raised, as many as it lets', async () => {
+  it('is sent soon after its limit was raised, up to the new limit', async () => {
     await under.shop({ expires: '72h', ...limited(1) });
     await under.start();
     for (const name of ['A-1', 'A-2', 'A-3']) {
@@ -82,7 +82,7 @@ describe('a message that is held, after the configuration changed', () => {
     expect(under.mail.accepted).toHaveLength(2);
   });
 
-  it('ends where the notification no longer goes out on its channel', async () => {
+  it('is dropped if the notification no longer uses its channel', async () => {
     await under.shop({ expires: '24h', ...sleeping(6) });
     await under.start();
     await order('A-1');
@@ -91,7 +91,7 @@ describe('a message that is held, after the configuration changed', () => {
     expect(await under.reaches('SUPPRESSED', 'A-1')).toMatchObject({ reason: 'cannot_send_on_channel' });
   });
 
-  it('is not looked at where the change does not concern it, and a start looks only at what changed since', async () => {
+  it('is not checked after an unrelated change, and a start checks only changes since the last stop', async () => {
     await under.shop({ expires: '24h', ...sleeping(6) });
     await under.start();
     await order('A-1');

@@ -59,7 +59,7 @@ const ended = (many: number) =>
 const sentTexts = async () => (await under.topology.data.inbox.list({}, 100)).items.map(({ message }) => message);
 
 describe('a digest', () => {
-  it('over SMS and over push tells of all items in the words of its own template, once on each', async () => {
+  it('over SMS and push lists all items in its own template, once per channel', async () => {
     await open(['sms', 'push']);
     const ada = { phone: '+4930123456', token: 'dKz_A:APA91b' };
     for (const order of ['A-1', 'A-2', 'A-3']) await pays(order, ada);
@@ -86,7 +86,7 @@ describe('a digest', () => {
     }
   });
 
-  it('goes to the address of its items: one that changes begins a digest of its own', async () => {
+  it('goes to the address of its items; an item with a new address starts another digest', async () => {
     await open(['email']);
     await pays('A-1', { email: 'old@example.com' });
     await pays('A-2', { email: 'new@example.com' });
@@ -100,7 +100,7 @@ describe('a digest', () => {
     expect(told.toSorted()).toEqual(['new@example.com 2 orders: A-2 A-3', 'old@example.com 1 orders: A-1']);
   });
 
-  it('with a key is one person’s: whoever opted out meanwhile is not told, and another at the same address is', async () => {
+  it('with a key belongs to one person: a person who opted out gets none, another person at the same address does', async () => {
     await open(['email'], 'event.project');
     const at = { email: 'office@example.com', project: 'x' };
     await pays('A-1', { ...at, user: 'bob' });

@@ -61,7 +61,7 @@ async function launch(): Promise<Mortal> {
   };
 }
 
-it(`of ${ITEMS} items over ${KEYS} keys, each is in one digest, though one of ${ROLES} roles is killed again and again`, async () => {
+it(`puts each of ${ITEMS} items over ${KEYS} keys into one digest, while one of ${ROLES} roles is killed repeatedly`, async () => {
   under = await RoleUnderTest.open({ partitions: ROLES });
   const { topology } = under;
   await under.shop({}, 'shop', 8);

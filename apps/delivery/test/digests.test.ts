@@ -63,7 +63,7 @@ const decide = (id: Delivery['id'], decision: Parameters<typeof decideOnDelivery
 const now = () => at(under.topology.clock.now());
 
 describe('messages to one person within a window', () => {
-  it('become one, which shows each of them, and say where they went', async () => {
+  it('become one digest that lists each of them, and each names its digest', async () => {
     await open();
     for (const order of ['A-1', 'A-2', 'A-3']) await pays(order);
     for (const order of ['A-1', 'A-2', 'A-3']) {
@@ -99,7 +99,7 @@ describe('messages to one person within a window', () => {
     expect(under.troubles).toEqual([]);
   });
 
-  it('are apart by address, and by the key that the file gives', async () => {
+  it('form separate digests per address and per configured key', async () => {
     const cadence = { digest: { window: { fixed: '1h' }, key: 'event.project', template: 'orders-digest' } } as const;
     await open({ cadence });
     await pays('A-1', { project: 'x' });
@@ -115,7 +115,7 @@ describe('messages to one person within a window', () => {
     expect(sent.map(({ intent }) => Number(intent.variables['count'])).toSorted((a, b) => a - b)).toEqual([1, 1, 2]);
   });
 
-  it('are dropped where the key is no identifier, and say so', async () => {
+  it('are dropped with a reason if the key is not an identifier', async () => {
     await open({ cadence: { digest: { window: { fixed: '1h' }, key: 'event.project' } } });
     await pays('A-1', { project: { id: 1 } });
     await pays('A-2', { project: 'p'.repeat(1001) });
@@ -124,7 +124,7 @@ describe('messages to one person within a window', () => {
     expect((await under.deliveries()).map(({ slot }) => slot.uniqueId)).toEqual(['A-3']);
   });
 
-  it('go out at once when there are as many as a digest may have', async () => {
+  it('are sent before the window ends when the digest has max_items', async () => {
     await open({ cadence: { digest: { window: { fixed: '1h' }, max_items: 2, template: 'orders-digest' } } });
     for (const order of ['A-1', 'A-2']) await pays(order);
     const digest = await untilFound('the digest', async () => (await digests()).find(({ state }) => state === 'SENT'));
@@ -134,7 +134,7 @@ describe('messages to one person within a window', () => {
     expect(await heads()).toMatchObject([{ n: 1, items: [{}] }]);
   });
 
-  it('go out together, each once, when the window is put off by each of them', async () => {
+  it('are sent together, each once, if each item extends a sliding window', async () => {
     await open(digesting({}, { sliding: '10m', at_most: '15m' }));
     await pays('A-1');
     await listed('A-1');
@@ -151,8 +151,8 @@ describe('messages to one person within a window', () => {
   });
 });
 
-describe('a digest of what is over a limit', () => {
-  it('leaves what has room as it is, tells of the rest together, and is counted by the limit itself', async () => {
+describe('a digest of messages over a limit', () => {
+  it('sends messages below the limit singly, collects the others, and counts towards the limit itself', async () => {
     await open({
       cadence: {
         limits: [{ max: 1, per: '2h', then: 'digest' }],
@@ -173,7 +173,7 @@ describe('a digest of what is over a limit', () => {
     expect(under.mail.accepted).toHaveLength(2);
   });
 
-  it('is none where the notification has no digest: it waits', async () => {
+  it('needs a digest in the notification: without it the message waits', async () => {
     await open({ cadence: { limits: [{ max: 1, per: '2h', then: 'hold' }] } });
     await pays('A-1');
     await itemOf('A-1', 'SENT');
@@ -185,8 +185,8 @@ describe('a digest of what is over a limit', () => {
   });
 });
 
-describe('what happens to an item meanwhile', () => {
-  it('is no part of the digest when it was called off, and in the next one when it was sent again', async () => {
+describe('an item of an open digest', () => {
+  it('a cancelled item leaves the digest, and an item that is sent again joins the next digest', async () => {
     await open();
     await pays('A-1');
     await pays('A-2');
@@ -210,7 +210,7 @@ describe('what happens to an item meanwhile', () => {
     expect(under.mail.accepted).toHaveLength(2);
   });
 
-  it('comes singly again when digests are switched off, and the open window is still sent', async () => {
+  it('is followed by single messages when digests are switched off, and the open digest is still sent', async () => {
     await open();
     await pays('A-1');
     await listed('A-1');
@@ -225,7 +225,7 @@ describe('what happens to an item meanwhile', () => {
     expect(digest.intent).toMatchObject({ template: 'order-paid', variables: { count: 1 } });
   });
 
-  it('is told when its window said, whatever the file says since', async () => {
+  it('is sent at the end of its window, ignoring later changes of the window', async () => {
     await open();
     await pays('A-1');
     await listed('A-1');
@@ -243,7 +243,7 @@ describe('what happens to an item meanwhile', () => {
     expect((next?.end?.closesAt ?? 0) - under.topology.clock.now()).toBeLessThanOrEqual(5 * MINUTE);
   });
 
-  it('ends with its digest, which opting out and withdrawing meet', async () => {
+  it('ends with its digest, after an opt-out or a withdrawal', async () => {
     await open();
     await pays('A-1');
     await listed('A-1');
@@ -257,7 +257,7 @@ describe('what happens to an item meanwhile', () => {
     expect(under.mail.accepted).toEqual([]);
   });
 
-  it('waits with its digest for the end of quiet hours, and not before', async () => {
+  it('waits with its digest for the end of quiet hours', async () => {
     // The window closes within hours that have begun by then, whenever this runs.
     const from = Math.ceil((under.topology.clock.now() + MINUTE) / MINUTE) * MINUTE;
     const clockAt = (instant: number): string => new Date(instant).toISOString().slice(11, 16);
@@ -279,7 +279,7 @@ describe('what happens to an item meanwhile', () => {
   });
 });
 
-describe('a digest that was not sent', () => {
+describe('an unsent digest', () => {
   async function failedDigest(): Promise<Delivery> {
     await open();
     under.mail.follow(({ stage }) => (stage === 'rcpt' ? '554 5.7.1 no' : undefined));
@@ -291,7 +291,7 @@ describe('a digest that was not sent', () => {
     return untilFound('a failed digest', async () => (await digests()).find(({ state }) => state === 'FAILED'));
   }
 
-  it('gives the slots of its items to whoever comes next, and leaves those out when an operator sends it again', async () => {
+  it('frees the slots of its items for the next messages, and omits these items when an operator resends it', async () => {
     const failed = await failedDigest();
     await pays('A-1');
     const taken = await untilFound('A-1 is taken over', async () => {
@@ -313,8 +313,8 @@ describe('a digest that was not sent', () => {
   });
 });
 
-describe('what a process left behind', () => {
-  it('keeps the sweeper from nothing else while it cannot be looked for', async () => {
+describe('work of a dead process', () => {
+  it('does not stop the sweeper from other work if it cannot be read', async () => {
     const { ledger } = under.topology.data;
     Object.assign(ledger, { unlisted: () => Promise.reject(new Error('cut')) });
     under.mail.follow(({ stage }) => (stage === 'rcpt' ? '451 4.3.0 try again later' : undefined));
@@ -327,7 +327,7 @@ describe('what a process left behind', () => {
     expect(under.troubles).toContainEqual(new Error('cut'));
   });
 
-  it('is listed by the sweeper where it was collected and not listed, and told once', async () => {
+  it('collected items without a digest are added by the sweeper and sent once', async () => {
     await open();
     const { digestHeads } = under.topology.data;
     const { ...whole } = digestHeads;

@@ -20,7 +20,7 @@ function launch(): Promise<DeliveryRole> {
   return startDelivery({ aloneOnStore: false }, { ...ports, limits: { ...ports.limits } });
 }
 
-it(`of ${MESSAGES} messages to one person under a limit of ${MOST}, over ${ROLES} consumers at once, exactly ${MOST} are sent`, async () => {
+it(`sends exactly ${MOST} of ${MESSAGES} messages to one person under a limit of ${MOST}, over ${ROLES} concurrent consumers`, async () => {
   under = await RoleUnderTest.open({ partitions: ROLES });
   const limits = [{ max: MOST, per: '1d', then: 'drop' as const }];
   await under.shop({ cadence: { limits }, retry: { attempts: 3, first: '1s', max: '1s' } }, 'shop', 8);

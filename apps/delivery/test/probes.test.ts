@@ -37,7 +37,7 @@ afterEach(async () => {
   await under.close();
 });
 
-it('What waits for an account that another process tries waits on, and goes once that one has found it good', async () => {
+it('Messages for an account that another process is trying wait, and are sent once that process found it working', async () => {
   await under.paid('A-1');
   const refused = await untilFound('it was refused', async () =>
     (await under.deliveries()).find(({ reason, nextAt }) => reason === 'refused_account' && nextAt !== null),

@@ -87,26 +87,29 @@ async function isSentOrHeldBack(asked: () => number): Promise<void> {
   });
 }
 
-describe('Where the store was put back from a backup', () => {
+describe('A store restored from a backup', () => {
   it.each([
     ['opted out', optedOutSinceTheBackup, 'opted_out'],
     ['said STOP', saidStopSinceTheBackup, 'suppressed_address'],
-  ])('nobody who %s since is written to, however long it takes to read that back', async (_, happened, reason) => {
-    await happened();
-    await under.topology.evaluates();
-    await under.paid('A-1');
-    const { ports, open, asked } = slow();
-    await startOver(ports);
-    await isSentOrHeldBack(asked);
-    expect(under.sending()).toMatchObject({ ok: false, decides: false });
-    expect(under.sending().detail).toContain('begins when 1 records');
-    open();
-    expect(await under.reaches('SUPPRESSED')).toMatchObject({ reason });
-    expect(under.mail.accepted).toEqual([]);
-    expect(under.sending()).toMatchObject({ ok: true });
-  });
+  ])(
+    'sends nothing to a person who %s since the backup, however long reading the log takes',
+    async (_, happened, reason) => {
+      await happened();
+      await under.topology.evaluates();
+      await under.paid('A-1');
+      const { ports, open, asked } = slow();
+      await startOver(ports);
+      await isSentOrHeldBack(asked);
+      expect(under.sending()).toMatchObject({ ok: false, decides: false });
+      expect(under.sending().detail).toContain('begins when 1 records');
+      open();
+      expect(await under.reaches('SUPPRESSED')).toMatchObject({ reason });
+      expect(under.mail.accepted).toEqual([]);
+      expect(under.sending()).toMatchObject({ ok: true });
+    },
+  );
 
-  it('a process that ends before it has read all leaves the rest to the next, which waits for it', async () => {
+  it('a process that ends before it has read the log leaves the rest to the next, which waits until it is read', async () => {
     await optedOutSinceTheBackup();
     await under.topology.evaluates();
     await under.paid('A-1');
@@ -125,7 +128,7 @@ describe('Where the store was put back from a backup', () => {
     expect(under.mail.accepted).toEqual([]);
   });
 
-  it('another process that has read it lets all of them send', async () => {
+  it('another process that has read the log lets all processes send', async () => {
     await optedOutSinceTheBackup();
     const { ports, open } = slow();
     await startOver(ports);
@@ -140,8 +143,8 @@ describe('Where the store was put back from a backup', () => {
   });
 });
 
-describe('Where everything on the log is in the store', () => {
-  it('sending begins at once, and words that come later hold nothing up', async () => {
+describe('A store that has read the whole log', () => {
+  it('sending begins at once, and later opt-outs do not delay it', async () => {
     const { ports, open } = slow();
     await startOver(ports);
     expect(under.sending()).toMatchObject({ ok: true });

@@ -44,11 +44,11 @@ async function spanOf(messages: number, account: AccountChoice): Promise<number>
 }
 
 describe('the rate of an account', () => {
-  it('is kept by whoever sends one message after the other', async () => {
+  it('is kept by a sender of consecutive messages', async () => {
     expect(await spanOf(101, choice(10))).toBeCloseTo(10_000, -3);
   });
 
-  it('is none where the account sets none', async () => {
+  it('is unlimited if the account sets none', async () => {
     expect(await spanOf(1000, choice())).toBe(0);
   });
 
@@ -59,7 +59,7 @@ describe('the rate of an account', () => {
     expect(await spanOf(10, choice(10))).toBeLessThan(1500);
   });
 
-  it('holds nobody back who sends over another account', async () => {
+  it('does not delay messages of another account', async () => {
     await spanOf(5, choice(1));
     expect(await spanOf(1, choice(1, 'shop/backup'))).toBe(0);
   });
@@ -70,7 +70,7 @@ describe('the rate of an account', () => {
     expect(await spanOf(21, choice(10))).toBeGreaterThanOrEqual(1800);
   });
 
-  it('holds nobody back for as long as a clock was set back', async () => {
+  it('does not delay messages after a clock was set back', async () => {
     await spanOf(1, choice(10));
     clock.pass(-3_600_000);
     expect(await spanOf(2, choice(10))).toBeLessThan(1000);
@@ -84,7 +84,7 @@ describe('the rate of an account', () => {
     expect(await rates.take(choice(), ending.signal)).toBe(false);
   });
 
-  it('is never exceeded over any second by more than a tenth of it, whoever asks when', async () => {
+  it('is exceeded over any second by at most a tenth, for any callers', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 200 }),

@@ -35,7 +35,7 @@ function gated(senders: readonly SenderFactory[], callsOf: (connections: number)
   }));
 }
 
-it('What was queued for an account that the notification names no more goes over the other one, in its places', async () => {
+it('Messages queued for an account that was removed from the notification are sent over the other account, within its connection limit', async () => {
   const open: Record<'main' | 'backup', () => void> = { main: () => undefined, backup: () => undefined };
   const closed = (name: keyof typeof open): Calls => ({
     open: 0,

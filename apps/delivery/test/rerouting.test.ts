@@ -16,7 +16,7 @@ const over = (name: string) =>
   });
 
 describe('a delivery that waits for its turn at an account', () => {
-  it('takes its turn at another one where the configuration has changed meanwhile, and what befalls it there is told of that one', async () => {
+  it('is sent over another account after a configuration change, and its result counts for that account', async () => {
     let goOn = (): void => undefined;
     const held = new Promise<void>((resolve) => (goOn = resolve));
     const slow = await startScriptedSmtp({ onAccepted: () => held });

@@ -82,7 +82,7 @@ describe('a message', () => {
     expect(under.mail.accepted).toHaveLength(1);
   });
 
-  it('whose answer never came is in doubt and not sent again, however long one waits', async () => {
+  it('without an answer from the server is in doubt and never sent again', async () => {
     await under.shop(QUICK);
     under.mail.follow(({ stage }) => (stage === 'dot' ? { ending: 'drop' } : undefined));
     await under.start();
@@ -162,7 +162,7 @@ describe('a message', () => {
 });
 
 describe('an account that fails', () => {
-  it('is left alone after ten bad calls; what waits uses no attempt, and goes out when it is well again', async () => {
+  it('is paused after ten failed calls; waiting messages use no attempt, and are sent when it works again', async () => {
     // More attempts than bad calls, however they fall on the messages.
     await under.shop({ retry: { attempts: 12, first: '1s', max: '1s' } });
     under.mail.follow(({ stage }) => (stage === 'greeting' ? '421 4.3.2 not now' : undefined));
@@ -194,7 +194,7 @@ describe('an account that fails', () => {
 });
 
 describe('a second account', () => {
-  it('takes over at once where the first is not well, and never where it may have accepted', async () => {
+  it('takes over at once if the first account fails, but never if the first may have accepted the message', async () => {
     const backup = await startScriptedSmtp();
     const reached = {
       kind: 'smtp',
@@ -219,7 +219,7 @@ describe('a second account', () => {
 });
 
 describe('two workspaces over one account', () => {
-  it('share turns: one delivery of one is not behind two hundred of the other', async () => {
+  it('share capacity: one delivery of a workspace does not wait for 200 of the other', async () => {
     const sandbox = { channels: { email: { template: 'order-paid' } } };
     await under.shop(sandbox, 'busy');
     await under.shop(sandbox, 'calm');
@@ -246,7 +246,7 @@ describe('two workspaces over one account', () => {
 });
 
 describe('two processes over one ledger', () => {
-  it('begin each with its own: hardly a delivery is tried for twice', async () => {
+  it('start with different deliveries, so that few are attempted twice', async () => {
     await under.close();
     under = await RoleUnderTest.open({ partitions: 4 });
     await under.shop();
@@ -270,7 +270,7 @@ describe('two processes over one ledger', () => {
     expect(under.mail.accepted).toHaveLength(100);
   });
 
-  it('help out where a delivery has waited for long, as if nobody had its partition', async () => {
+  it('take over a delivery of the other process if it has waited for long', async () => {
     await under.shop(QUICK);
     under.mail.follow(({ stage }) => (stage === 'rcpt' ? '451 4.3.0 later' : undefined));
     await under.start();

@@ -83,7 +83,7 @@ const paid = (order: string, phone = '+49 151 1234-5678'): Promise<string> =>
   under.topology.event({ status: 'paid', order_id: order, phone });
 
 describe('an SMS through the delivery role', () => {
-  it('is one request of the first account, which is told where to report', async () => {
+  it('is one request to the first account, with the callback URL for reports', async () => {
     await paid('A-1');
     const sent = await under.reaches('SENT');
     expect(sent.attempts.map(({ account }) => account)).toEqual(['default:sms:main']);
@@ -112,7 +112,7 @@ describe('an SMS through the delivery role', () => {
     expect(under.states).toEqual(states);
   });
 
-  it('never goes over the next account where the first may have taken it', async () => {
+  it('is never sent over the next account if the first may have accepted it', async () => {
     twilio.answers = (response) => void response.destroy();
     await paid('A-1');
     expect(await under.reaches('IN_DOUBT')).toMatchObject({ attempts: [{ account: 'default:sms:main' }] });
@@ -131,7 +131,7 @@ describe('an SMS through the delivery role', () => {
     expect(twilio.accounts()).toEqual(['AC01']);
   });
 
-  it('to somebody who said STOP ends, and the number is on the list by that source', async () => {
+  it('to a number that sent STOP fails, and the number is suppressed with source stop', async () => {
     twilio.answers = says(400, { code: 21610, message: 'Attempt to send to unsubscribed recipient' });
     await paid('A-1');
     expect(await under.reaches('FAILED')).toMatchObject({ reason: 'refused_recipient' });

@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => under.close());
 
 /* Its place is among the proofs, because it bounds time: what is put back is shown beside, in `stopping.test.ts`. */
-test('a call whose body was not begun is given none of the ten seconds that others get when the role stops', async () => {
+test('a role that stops aborts a call whose body has not begun at once, without the ten seconds that other calls get', async () => {
   await under.shop();
   under.mail.follow(({ stage }) => (stage === 'rcpt' ? { ending: 'hang' } : undefined));
   await under.start();

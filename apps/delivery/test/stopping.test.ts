@@ -16,7 +16,7 @@ afterEach(() => under.close());
 const heard = (what: string) => untilFound(what, () => under.mail.heard.find(({ stage }) => stage === what));
 
 describe('stopping', () => {
-  it('puts back what was not begun; the next start sends it once, over the same account', async () => {
+  it('returns deliveries not yet begun; the next start sends them once, over the same account', async () => {
     await under.shop();
     under.mail.follow(({ stage }) => (stage === 'rcpt' ? { ending: 'hang' } : undefined));
     await under.start();
@@ -39,7 +39,7 @@ describe('stopping', () => {
     expect(under.mail.accepted).toHaveLength(1);
   });
 
-  it('lets a call whose body was begun end, and writes down what it came to', async () => {
+  it('waits for a call whose body has begun, and stores its result', async () => {
     await under.shop();
     under.mail.follow(({ stage }) =>
       stage === 'dot' ? { say: '250 2.0.0 Ok: queued as LATE', after: 500 } : undefined,
@@ -51,7 +51,7 @@ describe('stopping', () => {
     expect(await under.deliveries()).toMatchObject([{ state: 'SENT', unpublished: [] }]);
   });
 
-  it('ends in time while the log takes nothing, and every call that is left open is in doubt', async () => {
+  it('ends in time while the log refuses appends, and every open call is in doubt', async () => {
     const own = await RoleUnderTest.open({ smtpSilence: 600_000 });
     try {
       await own.shop({}, 'shop', 2);
@@ -122,7 +122,7 @@ describe('starting', () => {
     expect(under.mail.accepted).toHaveLength(1);
   });
 
-  it('takes up what waited, and what came while it was away, each once', async () => {
+  it('sends messages left waiting and messages that arrived meanwhile, each once', async () => {
     await under.shop();
     under.mail.follow(({ stage }) => (stage === 'rcpt' ? '451 4.3.0 try again later' : undefined));
     await under.start();

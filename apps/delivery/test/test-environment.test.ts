@@ -12,7 +12,7 @@ const received = (): number => under.mail.accepted.length;
 const kept = async (): Promise<number> => (await under.topology.data.inbox.list({}, 10)).items.length;
 
 describe('a workspace that is a test environment', () => {
-  it('sends nothing out over the account that its notification names: it is in the sandbox', async () => {
+  it('keeps messages in the sandbox, even if the notification names an account', async () => {
     await under.topology.publish(workspaceSettings({ environment: 'test' }));
     await under.shop();
     await under.start();
@@ -22,7 +22,7 @@ describe('a workspace that is a test environment', () => {
     expect([received(), await kept()]).toEqual([0, 1]);
   });
 
-  it('sends over its account once that was allowed, and no more when it was taken back', async () => {
+  it('sends over its account once real accounts are allowed, and stops when that is withdrawn', async () => {
     await under.shop();
     await under.topology.publish(workspaceSettings({ environment: 'test', allow_real_accounts: true }));
     await under.start();

@@ -80,7 +80,7 @@ describe('one event on three channels', () => {
     ['a token with a control character', { token: 'a\u0007b' }, 'push'],
     ['a token of 5,000 characters', { token: 'x'.repeat(5000) }, 'push'],
     ['an email address that is none', { email: 'ada at example.com' }, 'email'],
-  ])('%s is suppressed as an invalid address, and the others are told', async (_what, wrong, channel) => {
+  ])('suppresses %s as an invalid address, and sends on the others', async (_what, wrong, channel) => {
     await shop('event.order_id');
     await pay({ email: 'ada@example.com', phone: '+4930123456', token: 'token', ...wrong });
     const all = await ended();
@@ -90,7 +90,7 @@ describe('one event on three channels', () => {
     expect(all.filter(({ state }) => state === 'SENT')).toHaveLength(2);
   });
 
-  it('who has no address on a channel is suppressed there, by that reason', async () => {
+  it('suppresses the channels without an address, with that reason', async () => {
     await shop('event.order_id');
     await pay({ phone: '+4930123456' });
     expect(fatesOf(await ended())).toEqual([
@@ -100,7 +100,7 @@ describe('one event on three channels', () => {
     ]);
   });
 
-  it('without a unique_id somebody is known by the first address in the order of the channels', async () => {
+  it('without a unique_id identifies the person by the first address in channel order', async () => {
     await shop();
     await pay({ phone: '+49 30 123456', token: 'token' });
     const all = await ended();
@@ -117,7 +117,7 @@ describe('one event on three channels', () => {
     ],
     ['an SMS of a megabyte', 'a'.repeat(200_000), 'sms', 'text: The result is longer than 1600 characters'],
     ['a push notification over 4 KB', 'é'.repeat(2100), 'push', /^it has 42\d\d bytes of notification and data/],
-  ])('%s fails with its reason, and is never sent in part', async (_what, note, channel, why) => {
+  ])('fails %s with its reason, and never sends it in part', async (_what, note, channel, why) => {
     await shop('event.order_id');
     await pay({ email: 'ada@example.com', phone: '+4930123456', token: 'token', note });
     const all = await ended();
@@ -128,7 +128,7 @@ describe('one event on three channels', () => {
     expect(items.filter(({ message }) => message.channel === channel)).toEqual([]);
   });
 
-  it('what an event holds starts no header, line of a title or part of its own', async () => {
+  it('event values cannot add a header, a title line or a MIME part', async () => {
     await shop('event.order_id');
     const evil = 'A-1\r\nBcc: eve@evil.example';
     await pay({ order_id: evil, email: 'ada@example.com', phone: '+4930123456', token: 'token' });
