@@ -42,7 +42,7 @@ describe('while the log takes no answers', () => {
     };
   }
 
-  it('nobody is asked for more: what was under way waits in memory, the rest in the store; then all goes on, asked once', async () => {
+  it('makes no further calls: answers wait in memory, tasks in the store, and later every trigger is asked once', async () => {
     let away = true;
     // However long the log is refused on a busy machine: no lease runs out, and no trouble is told a second time.
     fixture.topology().clock.standStill();
@@ -62,7 +62,7 @@ describe('while the log takes no answers', () => {
     expect((await fixture.allLookups()).length).toBe(400);
   });
 
-  it('what is too late is taken up a few at a time, and all of it ends as a dead letter when the log is back', async () => {
+  it('takes up expired tasks a few at a time, and makes each a dead letter when the log is back', async () => {
     let away = true;
     fixture.partner().follow((_request, response) => void response.writeHead(500).end());
     await fixture.configure({}, {}, { expires: '1h' });
@@ -79,7 +79,7 @@ describe('while the log takes no answers', () => {
   });
 });
 
-it('A trigger whose lease ran out while it waited for its place is not called about, but leased anew first', async () => {
+it('A trigger whose lease expired while it waited for its batch gets a new lease before the partner is called', async () => {
   const held: (() => void)[] = [];
   const withoutLease: string[] = [];
   const asked = (ids: readonly string[]) => Promise.all(ids.map(taskAbout));
@@ -105,7 +105,7 @@ it('A trigger whose lease ran out while it waited for its place is not called ab
   expect(await fixture.intents(128)).toHaveLength(128);
 });
 
-it('A call that could not be begun settles its triggers: once the store is back they are asked, without their lease running out', async () => {
+it('Triggers of a call that could not start are asked once the store is back, before their lease expires', async () => {
   const { secrets } = fixture.topology().ports;
   let away = true;
   let tries = 0;
@@ -132,7 +132,7 @@ it('A call that could not be begun settles its triggers: once the store is back 
   expect(fixture.partner().calls).toHaveLength(1);
 });
 
-it('What was answered is put on the log while its partner is suspended, however many wait in front of it', async () => {
+it('Answers are appended while their partner is suspended, however many triggers wait before them', async () => {
   fixture.partner().follow((_request, response) => void response.writeHead(401).end());
   await fixture.configure();
   await events(200);

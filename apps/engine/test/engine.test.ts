@@ -74,7 +74,7 @@ const intents = (count: number) =>
   });
 
 describe('the engine', () => {
-  it('makes intents of events, and goes on after a restart where it was', async () => {
+  it('turns events into intents, and continues at its position after a restart', async () => {
     await topology.publish(...orderShop());
     const engine = await start();
     await topology.event(paid('A-1'));
@@ -97,7 +97,7 @@ describe('the engine', () => {
     await intents(1);
   });
 
-  it('repeats markers that a publisher left behind, once they are five seconds old, and only then', async () => {
+  it('repeats unpublished markers once they are five seconds old, not earlier', async () => {
     await topology.publish(...orderShop());
     const { counted, another } = countingRounds();
     await start(counted);
@@ -119,7 +119,7 @@ describe('the engine', () => {
     await everywhere(0, 3);
   });
 
-  it('without the clock lease repeats nothing, and takes it over when it has ended', async () => {
+  it('without the clock lease writes no markers, and takes the lease over when it expires', async () => {
     const now = topology.clock.now();
     expect(await topology.data.leases.acquire('clock', 'another', now, now + 60_000)).toBe(true);
     await leaveBehind();
@@ -131,7 +131,7 @@ describe('the engine', () => {
     await everywhere(0);
   });
 
-  it('gives the lease back when it ends, so that the next one need not wait', async () => {
+  it('releases the clock lease when it stops, so that the next engine need not wait', async () => {
     await leaveBehind();
     const engine = await start();
     await everywhere(0);
@@ -141,7 +141,7 @@ describe('the engine', () => {
     expect(await topology.data.leases.acquire('clock', 'next', now, now + 1000)).toBe(true);
   });
 
-  it('tells of a lease store that is away, and goes on judging', async () => {
+  it('reports an unavailable lease store, and continues evaluating', async () => {
     await topology.publish(...orderShop());
     const away = { acquire: () => Promise.reject(new Error('away')), release: () => Promise.reject(new Error('away')) };
     await start({ leases: away });

@@ -17,7 +17,7 @@ describe('a partner whose answers are large and never end', () => {
     response.write(' '.repeat(MiB));
   };
 
-  it('takes the room of its own answers alone: the others are answered, and it is asked again later, with the reason kept', async () => {
+  it('uses up only its own share of memory: other partners are answered, and it is retried later with the reason stored', async () => {
     const greedy = await startScriptedPartner();
     greedy.follow(endless);
     await fixture.configure();
@@ -49,7 +49,7 @@ describe('a partner whose answers are large and never end', () => {
 });
 
 describe('a budget of bytes that is shared', () => {
-  it('leaves room for somebody new, however greedy the others are; and all of it is there again at the end', () => {
+  it('always has room for a new holder, however much others take, and is whole again after all are closed', () => {
     const works = fc.array(fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 1, max: 7 * MiB })));
     fc.assert(
       fc.property(works, (all) => {
@@ -68,7 +68,7 @@ describe('a budget of bytes that is shared', () => {
     );
   });
 
-  it('is an eighth for each at the most', () => {
+  it('gives each holder at most an eighth', () => {
     const budget = createByteBudget(64, { shared: true });
     const [one, another] = [budget.open('a'), budget.open('a')];
     expect([one.take(5), another.take(3), another.take(1), budget.open('b').take(8)]).toEqual([

@@ -95,18 +95,18 @@ async function isOvertaken(still: Stalled<DueTasks['replace']>): Promise<void> {
 }
 
 describe('a worker that dies', () => {
-  it('between the call and the record costs one more call; it comes back too late, and nobody is told twice', async () => {
+  it('between call and record costs one more call; its late write is refused, and nobody is notified twice', async () => {
     await isOvertaken(stall(replaceTask, decides, 'before'));
     expect(fixture.partner().calls).toHaveLength(2);
     expect(await fixture.allLookups()).toHaveLength(1);
   });
 
-  it('before its call, and comes back when another one has asked, asks nobody', async () => {
+  it('before its call, and wakes after another worker has asked, makes no call', async () => {
     await isOvertaken(stall(replaceTask, leases, 'after'));
     expect(fixture.partner().calls).toHaveLength(1);
   });
 
-  it('between the verdict and the log costs no call: the second worker puts the same answer there', async () => {
+  it('between answer and log costs no call: the second worker appends the same answer', async () => {
     const { log } = { log: () => fixture.topology().data.log };
     const dead = stall((records: readonly NewRecord[]) => log().append(records), isLookup, 'before');
     const { id, first } = await firstWorkerStalls(withAppend(dead.run), dead.reached);
@@ -127,7 +127,7 @@ describe('a worker that dies', () => {
     expect(trace?.steps.filter(({ state }) => state === 'superseded')).toHaveLength(1);
   });
 
-  it('between the log and the end of its task costs no call either', async () => {
+  it('between the log and the end of its task costs no call', async () => {
     const dead = stall(replaceTask, ends, 'before');
     const { first } = await firstWorkerStalls(withReplace(dead.run), dead.reached);
     fixture.topology().clock.pass(LEASE);
@@ -140,7 +140,7 @@ describe('a worker that dies', () => {
   });
 });
 
-it('after a restart that begins at the first record again, nothing that was answered is asked or told again', async () => {
+it('after a restart at the first record, answered triggers are not asked again and nobody is notified again', async () => {
   await fixture.configure();
   const engine = await fixture.start();
   await fixture.topology().event({ watchers: ['ada', 'bob'] });

@@ -103,7 +103,7 @@ describe('a partner that refuses everything', () => {
   };
 
   it.each([4, 20, 30])(
-    'is none that takes some: after %i that it does not know all the others are told',
+    'is told apart from one that accepts some: after %i unknown ids all other people are notified',
     async (bad) => {
       fixture.partner().follow(knowsOnlyTheGood);
       await fixture.configure();
@@ -219,7 +219,7 @@ describe('keys', () => {
     expect(engine.alerts).toEqual(['shop/crm key CRM_KEY is refused and key CRM_NEXT works: finish the rotation']);
   });
 
-  it('which of two keys is refused is reported by name, once per change', async () => {
+  it('are reported by name when refused, once per change', async () => {
     let taken = 'key-2';
     fixture
       .partner()

@@ -47,8 +47,8 @@ const told = async (): Promise<string[]> =>
 const until = (lines: readonly string[]) =>
   untilFound(lines.join(', '), async () => ((await told()).length >= lines.length ? told() : undefined));
 
-describe('a platform that has to be asked', () => {
-  it('is asked page by page, and what changed since the last time becomes events', async () => {
+describe('a polled platform', () => {
+  it('is read page by page, and changes since the last poll become events', async () => {
     posthog.holds('5', ['ada', 'bob', 'cleo', 'dora', 'eve']);
     const engine = await start();
     const first = ['ada', 'bob', 'cleo', 'dora', 'eve'].map((user) => `${user} entered at first`);
@@ -64,7 +64,7 @@ describe('a platform that has to be asked', () => {
     expect(engine.troubles).toEqual([]);
   });
 
-  it('that fails in the middle lets nobody leave, and is asked again from the start', async () => {
+  it('that fails halfway removes no member, and is read again from the start', async () => {
     posthog.holds('5', ['ada', 'bob', 'cleo']);
     await start();
     await until(['1', '2', '3']);
@@ -86,13 +86,13 @@ describe('a platform that has to be asked', () => {
     expect(posthog.requests.slice(before).map(({ query }) => query.get('offset'))).toEqual([null, '2', null, '2']);
   });
 
-  it('is asked with the second key where it refuses the first', async () => {
+  it('is called with the second key if it refuses the first', async () => {
     posthog.holds('5', ['ada']);
     await start({ authorization: { key: { secret: 'OLD' }, second_key: { secret: 'PH' } } });
     expect(await until(['ada'])).toEqual(['ada entered at first']);
   });
 
-  it('whose persons all lack the field is told to the operator, and nobody leaves', async () => {
+  it('whose persons all lack the field is reported to the operator, and no member leaves', async () => {
     posthog.holds('5', ['ada', 'bob', 'cleo']);
     await start();
     await until(['1', '2', '3']);
@@ -114,7 +114,7 @@ describe('a platform that has to be asked', () => {
     ['refuses', {}, 'ph cohort 5: PostHog answered 404: there is no such project or cohort'],
     ['has no secret', { authorization: { key: { secret: 'NONE' } } }, 'the secret NONE is neither'],
     ['may not be connected to', { url: 'http://10.0.0.1' }, 'not one that Carillon may connect to'],
-  ] as const)('that %s is told to the operator, and left alone for a while', async (_, more, words) => {
+  ] as const)('that %s is reported to the operator, and paused for a while', async (_, more, words) => {
     const engine = await start(more);
     expect(await untilFound('the alert', () => engine.alerts[0])).toContain(words);
     expect(engine.alerts).toHaveLength(1);
@@ -122,7 +122,7 @@ describe('a platform that has to be asked', () => {
     await untilFound('the next try', () => engine.alerts[1]);
   });
 
-  it('is asked by one process at a time', async () => {
+  it('is polled by one process at a time', async () => {
     posthog.holds('5', ['ada', 'bob', 'cleo']);
     const asked = Promise.withResolvers<ServerResponse>();
     posthog.once((response) => asked.resolve(response));

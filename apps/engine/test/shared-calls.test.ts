@@ -43,12 +43,12 @@ function given(...tasks: readonly AskTask[]) {
 const idsOf = (tasks: readonly AskTask[]): readonly string[] => tasks.map(({ task }) => task.id);
 
 describe('triggers that wait for a partner', () => {
-  it('are taken in their order, one for each call where items cannot be told apart', () => {
+  it('are taken in order, one per call if the answer cannot be matched to items', () => {
     const { take } = given(waiting('a'), waiting('b'), waiting('c'));
     expect([take(8), take(8), take(8), take(8)].map(idsOf)).toEqual([['trg_a'], ['trg_b'], ['trg_c'], []]);
   });
 
-  it('are taken past those that are to be asked alone while no more of these may be', () => {
+  it('are taken past triggers that must be asked alone, while one of these is under way', () => {
     const { lanes, lane, take } = given(waiting('a'), waiting('alone', true), waiting('b'), waiting('lonely', true));
     const alone = take(1);
     expect([alone, take(1), take(1), take(1)].map(idsOf)).toEqual([['trg_alone'], ['trg_a'], ['trg_b'], []]);

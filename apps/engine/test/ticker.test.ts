@@ -100,7 +100,7 @@ describe('the ticker', () => {
     expect(await intents()).toHaveLength(1);
   });
 
-  it('appends ticks for waits of a process before, and none to a partition that is not read to its end', async () => {
+  it('appends ticks for waits of an earlier process, and none to a partition with unread records', async () => {
     await happens('placed', 'A-1');
     await caughtUp();
     await consumption?.stop();

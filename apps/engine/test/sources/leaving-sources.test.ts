@@ -37,7 +37,7 @@ describe('The readers of sources that lose streams or integration', () => {
     expect([database.readers.length, database.dropped]).toEqual([1, []]);
   });
 
-  it('read no tables of a source without streams, so that its slot follows', async () => {
+  it('read no tables of a source without streams, and its slot still advances', async () => {
     await publish();
     const engine = start();
     await read(await reader());
@@ -77,7 +77,7 @@ describe('The readers of sources that lose streams or integration', () => {
     expect([database.loads, await stored()]).toEqual([0, null]);
   });
 
-  it('keep that a source was stopped while its integration is away, and audit what was not read at its end', async () => {
+  it('keep the stopped state of a source whose integration is removed, and audit the unread changes when it ends', async () => {
     await publish();
     start();
     await read(await reader());
@@ -119,7 +119,7 @@ describe('The readers of sources that lose streams or integration', () => {
     expect((await reader()).isClosed()).toBe(true);
   });
 
-  it('list a removed source as leaving while its database is away, until a person says that it is gone', async () => {
+  it('list a removed source as leaving while its database is unreachable, until a person confirms that it is gone', async () => {
     await publish();
     start();
     await read(await reader());
@@ -135,7 +135,7 @@ describe('The readers of sources that lose streams or integration', () => {
     expect(database.dropped).toEqual([]);
   });
 
-  it('forget that a leaving source is gone when it is published again, so that a later stop stays', async () => {
+  it('drop that confirmation when the source is published again, so that a later stop is kept', async () => {
     await publish();
     const engine = start();
     await read(await reader());
@@ -154,7 +154,7 @@ describe('The readers of sources that lose streams or integration', () => {
     expect([await inState('stopped'), database.readers.length]).toMatchObject([{ reset: null }, 2]);
   });
 
-  it('forget a reset that waits when the source is removed, so that a person can say that it is gone', async () => {
+  it('drop a pending reset when the source is removed, so that a person can confirm that it is gone', async () => {
     await publish();
     start();
     await read(await reader());

@@ -128,7 +128,7 @@ describe('A Kafka source whose record has no schema in the registry', () => {
 });
 
 describe('A batch of a topic that cannot be unpacked', () => {
-  it('counts with all of its records', async () => {
+  it('is counted with all of its records', async () => {
     const opened = await connect(1);
     const unreadable = { ...record(0), value: null, unreadable: 'it is compressed with zstd', lastOffset: 9 };
     await opened.handlers.take({ records: [unreadable], position: offsetAt(10) });

@@ -84,7 +84,7 @@ describe('the pace of a source', () => {
     await small;
   });
 
-  it('goes on behind a partition that stands still', async () => {
+  it('does not wait for a stopped partition', async () => {
     const { progress, read } = open();
     progress.reached(0, 0);
     await read(30);
