@@ -41,14 +41,14 @@ const codeOf = (act: () => unknown): string => {
 };
 
 describe('places', () => {
-  test('are all for one, while nobody else asks; it gets no more than these', () => {
+  test('are all available to one holder while nobody else asks, and no more than the maximum', () => {
     const { whole, held } = make(16);
     whole(16, A);
     expect(codeOf(() => whole(1, A))).toBe('overloaded');
     expect(held().places).toBe(16);
   });
 
-  test('are given back once, and nothing is kept of whoever holds none', () => {
+  test('are released once only, and a holder without permits is forgotten', () => {
     const { whole, held } = make(2);
     for (let round = 0; round < 5; round += 1) {
       const both = [...whole(1, A), ...whole(1, B)];
@@ -58,7 +58,7 @@ describe('places', () => {
     whole(2, A);
   });
 
-  test('are there for somebody else at once: a body of whoever holds the most is cut off', () => {
+  test('are freed for a new holder at once: a slow body of the largest holder is aborted', () => {
     const { slow, whole, cut, refused, held } = make(16);
     slow(16, A);
     whole(3, B);
@@ -75,7 +75,7 @@ describe('places', () => {
     expect(codeOf(() => whole(1, B))).toBe('overloaded');
   });
 
-  test('go to others first, as long as somebody with less than its share found none: then they are for anybody again', () => {
+  test('go first to holders below their share, as long as one was refused; after that to any holder', () => {
     const { whole } = make(16);
     const held = whole(16, A);
     whole(1, B);
@@ -87,7 +87,7 @@ describe('places', () => {
     whole(1, A);
   });
 
-  test('are as fair among the credentials of one workspace', () => {
+  test('are shared fairly among the credentials of one workspace', () => {
     const { slow, whole, cut } = make(16);
     slow(16, holder('a', 'greedy'));
     whole(2, holder('a', 'quiet'));
@@ -97,14 +97,14 @@ describe('places', () => {
     expect(cut.at(-1)).toBe('a/greedy overloaded');
   });
 
-  test('are not won by many names: a workspace of many credentials has the share of one', () => {
+  test('are shared per workspace: many credentials get the share of one', () => {
     const { whole } = make(16);
     for (let at = 0; at < 16; at += 1) whole(1, holder('a', `key ${at}`));
     expect(codeOf(() => whole(1, holder('a', 'one more')))).toBe('overloaded');
     whole(2, B);
   });
 
-  test('of the same holder are taken from bodies without hope, when all are taken', () => {
+  test('are freed from slow bodies of the same holder when all are taken', () => {
     const { slow, whole, cut } = make(4);
     slow(4, A);
     expect(codeOf(() => whole(1, A))).toBe('overloaded');
@@ -132,7 +132,7 @@ describe('a slow body', () => {
     expect(held()).toEqual({ places: 0, bytes: 0 });
   });
 
-  test('that is whole in time waits as long as the log takes', () => {
+  test('that is complete in time may wait for the log without limit', () => {
     const { slow, cut, held } = make(100);
     const [body] = slow(1, A);
     vi.advanceTimersByTime(1900);
@@ -142,7 +142,7 @@ describe('a slow body', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('is one of at most a tenth of the places for a credential, and of a fifth for a workspace', () => {
+  test('may hold at most a tenth of the permits per credential, and a fifth per workspace', () => {
     const { slow, held, refused } = make(100, 10_000_000);
     for (let at = 0; at < 5; at += 1) slow(20, holder('a', `key ${at}`), 9_000);
     vi.advanceTimersByTime(2500);
@@ -174,7 +174,7 @@ describe('bytes', () => {
     expect(held().bytes).toBe(7_500);
   });
 
-  test('are taken from a body that is not whole, of whoever holds the most', () => {
+  test('are freed from an incomplete body of the holder with the most bytes', () => {
     const { slow, whole, cut, held } = make(100, 8_000);
     slow(7, A, 1_000);
     whole(1, B, 3_000);
@@ -186,7 +186,7 @@ describe('bytes', () => {
 });
 
 describe('what is held', () => {
-  test('is not kept of a body without hope that asks for more than there is: it is refused, and gives all back', () => {
+  test('is released when a hopelessly slow body asks for more bytes than are left', () => {
     const { slow, cut, held } = make(100, 8_000);
     const [large] = slow(1, A, 6_900);
     const [hopeless] = slow(1, A, 100);
@@ -207,7 +207,7 @@ describe('what is held', () => {
     expect(held()).toEqual({ places: 0, bytes: 0 });
   });
 
-  test('is what those hold who are there, never more than the bounds, in whatever order they come, are cut off and leave', () => {
+  test('equals the sum over current holders and never exceeds the bounds, in any order of steps', () => {
     const at = fc.nat(30);
     const bytes = fc.oneof(fc.nat(100), fc.nat(4_000));
     const step = fc.oneof(

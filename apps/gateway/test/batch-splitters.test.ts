@@ -30,7 +30,7 @@ describe('createLineSplitter', () => {
     );
   });
 
-  it('takes a line of exactly the limit, with or without CR, and none above it', () => {
+  it('accepts a line of exactly the limit, with or without CR, and rejects a longer line', () => {
     fc.assert(
       fc.property(fc.integer({ min: 8, max: 12 }), fc.constantFrom('\n', '\r\n', ''), cuts, (length, end, where) => {
         const line = 'x'.repeat(length);
@@ -69,7 +69,7 @@ describe('createListSplitter', () => {
     expect(() => split(createListSplitter(100), text)).toThrow();
   });
 
-  it('throws nothing but a problem, whatever it is given', () => {
+  it('throws only CarillonErrors, for any input', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('[', ']', '{', '}', ',', '"', '\\', ' ', 'a', '\n')),

@@ -43,7 +43,7 @@ describe('a batch of lines', () => {
     expect(await valuesOf(answer)).toEqual(lines);
   });
 
-  it('takes CRLF and a last line without an end, and skips blank lines', async () => {
+  it('accepts CRLF and a last line without line end, and skips blank lines', async () => {
     const gateway = await fixture.start();
     const answer = await sendLines(gateway, '\r\n{"n":1}\r\n\n  \n{"n":2}');
     expect(answer.status).toBe(202);
@@ -56,7 +56,7 @@ describe('a batch of lines', () => {
     expect([answer.status, answer.body]).toEqual([202, { items: [] }]);
   });
 
-  it('names line N by <key>:<N>, so that a repeat gives the same ids and a blank line moves none', async () => {
+  it('gives line N the key <key>:<N>, so that a repeat has the same ids and blank lines keep the numbers', async () => {
     const gateway = await fixture.start();
     const key = { 'idempotency-key': 'import-1' };
     const first = await sendLines(gateway, '{"n":1}\n{"n":2}\n{"n":3}', key);
@@ -108,7 +108,7 @@ describe('a batch of lines', () => {
     },
   );
 
-  it('takes 1,000 items, and says of a larger batch where it stopped', async () => {
+  it('accepts 1,000 items, and names the first rejected line of a larger batch', async () => {
     const gateway = await fixture.start();
     const most = await sendLines(gateway, '{}\n'.repeat(1000));
     expect([most.status, itemsOf(most).length]).toEqual([202, 1000]);
@@ -130,7 +130,7 @@ describe('a batch of lines', () => {
     expect(items[1]?.problem).toMatchObject({ limit: '5 MiB', line: 5 });
   });
 
-  it('answers the lines that came in time, and 408 for those behind them', async () => {
+  it('accepts the lines received before the deadline, and returns 408 for the rest', async () => {
     const gateway = await fixture.start({ batchDeadline: 400 });
     const connection = rawConnection(gateway.port);
     connection.send(`${headOf({ 'content-length': '1000' })}{"n":1}\n{"n":2}\n{"n":`);
@@ -274,7 +274,7 @@ describe('the log', () => {
     expect(appended).toEqual(['{"n":1}', '{"n":2}']);
   });
 
-  it('gets the lines that come while it appends as one group, in order, and holds up the sender beyond 256 KiB', async () => {
+  it('appends lines that arrive during an append as one group in order, and applies backpressure beyond 256 KiB', async () => {
     const held: { values: number[]; release: () => void }[] = [];
     const append: Append = (records) =>
       new Promise((resolve) => {

@@ -57,7 +57,7 @@ describe('a CloudEvent', () => {
     expect(allowed).toEqual(expect.arrayContaining(['authorization', ...Object.keys(binary('any')), 'ce-time']));
   });
 
-  it('has the same id in each mode and each repeat, whatever Idempotency-Key comes with it', async () => {
+  it('has the same id in each mode and repeat, with any Idempotency-Key', async () => {
     const answers = [
       await send(cloudEvent('same', '{}'), STRUCTURED),
       await send('{"a":1}', binary('same', { 'idempotency-key': 'k' })),

@@ -69,7 +69,7 @@ describe('Mixpanel', () => {
     expect(answer).toMatchObject({ status: 200, body: { status: 'success' } });
   });
 
-  it('gets its own form of a failure, with the action where that could be read', async () => {
+  it('gets errors in its own format, with the action if it could be read', async () => {
     const bad = await send('mixpanel', { action: 'members', parameters: {} }, bearer());
     expect(bad.type).toBe('application/json; charset=utf-8');
     expect(bad).toMatchObject({
@@ -85,7 +85,7 @@ describe('Mixpanel', () => {
     expect(await appended()).toEqual([]);
   });
 
-  it('gets success where no member has the mapped field: its sync goes on, and the operator is told once', async () => {
+  it('gets success if no member has the mapped field, so that its sync continues; the operator is told once', async () => {
     for (const action of ['members', 'add_members', 'remove_members'] as const) {
       const answer = await send('by-email', withoutMail(mixpanel(action, ['u1', 'u2'])), bearer());
       expect(answer).toMatchObject({ status: 200, body: { action, status: 'success' } });
@@ -103,7 +103,7 @@ describe('Mixpanel', () => {
     ]);
   });
 
-  it('is asked to come again where the trouble is ours: it would pause its sync for anything else', async () => {
+  it('gets 503 for a fault of ours, because it would pause its sync after any other status', async () => {
     const unset = await send('unset', mixpanel('members', []), bearer());
     expect(unset).toMatchObject({ status: 503, body: { code: 'secret_missing' } });
     // What is missing is the operator's to know, and nobody's who only has the address.
@@ -181,7 +181,7 @@ describe('Segment', () => {
     expect(fixture.alerts).toEqual(['shop/segment skipped 1']);
   });
 
-  it('may send what is about no audience: it is passed over, counted, and told once', async () => {
+  it('calls without an audience are skipped, counted, and reported once', async () => {
     fixture.alerts.length = 0;
     for (const text of ['{"type":"page","userId":"u1"}', '{"type":"identify","userId":"u1","traits":{"plan":"pro"}}']) {
       expect((await send('segment', text, signed(text))).status).toBe(200);
@@ -222,7 +222,7 @@ describe('Segment', () => {
   });
 });
 
-describe('whoever writes the sender', () => {
+describe('a sender of the generic format', () => {
   it('gets 202 and the id of the message', async () => {
     const answer = await send('generic', { cohort: 'vip', action: 'replace', user_ids: ['u1'] }, bearer());
     expect(answer.status).toBe(202);
@@ -236,7 +236,7 @@ describe('whoever writes the sender', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', pointer: '/action' } });
   });
 
-  it('keeps what is said of one cohort in one partition', async () => {
+  it('gets all changes of one cohort into one partition', async () => {
     for (const cohort of ['a', 'b', 'c', 'd', 'e']) {
       await send('generic', { cohort, action: 'add', user_ids: ['u1'] }, bearer());
       await send('generic', { cohort, action: 'remove', user_ids: ['u1'] }, bearer());
@@ -275,7 +275,7 @@ describe('a request about a cohort', () => {
     expect(fixture.logged.join()).not.toContain('first-secret');
   });
 
-  it('is refused where it is too large, announced or not, and nothing is kept', async () => {
+  it('is refused if it is too large, with or without a declared length, and nothing is stored', async () => {
     await restart({ maxCohortBytes: 1000 });
     const large = { ...body, user_ids: ['x'.repeat(400), 'y'.repeat(400), 'z'.repeat(400)] };
     expect(await send('generic', large, bearer())).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
@@ -336,7 +336,7 @@ describe('a request about a cohort', () => {
     expect(answers).toEqual(Array(answers.length).fill(answers[0]));
   });
 
-  it('with a wrong secret is told to the operator, once a minute and with the names of the secrets', async () => {
+  it('with a wrong secret is reported to the operator once a minute, with the names of the secrets', async () => {
     fixture.alerts.length = 0;
     for (const headers of [bearer('wrong'), bearer('wrong'), {}]) await send('generic', body, headers);
     expect(fixture.alerts).toEqual([

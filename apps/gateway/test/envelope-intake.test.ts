@@ -94,7 +94,7 @@ describe('signed envelopes', () => {
     });
   });
 
-  it('have the same event id when they come again, with whatever message id', async () => {
+  it('have the same event id when repeated, with any message id', async () => {
     const first = await send(envelope(2));
     const again = await send(envelope(2, { ts_ms: 5 }), { id: 'msg_2' });
     expect(again.body['id']).toBe(first.body['id']);
@@ -128,7 +128,7 @@ describe('signed envelopes', () => {
     expect(await send(envelope(7), {}, 'shop/short')).toMatchObject({ status: 503, body: { code: 'secret_missing' } });
   });
 
-  it('become dead letters with 202 if they can never be read, so that Debezium Server goes on', async () => {
+  it('become dead letters with 202 if they are unreadable, so that Debezium Server continues', async () => {
     const body = envelope(8, { source: null });
     const answer = await send(body);
     expect(answer).toMatchObject({ status: 202, body: { dead_letter: 'no_source' } });
@@ -190,7 +190,7 @@ describe('signed envelopes', () => {
   });
 });
 
-it('counts envelopes by what came of them, and only changes as events', async () => {
+it('counts envelopes by result, and only changes as events', async () => {
   const counted: string[] = [];
   const telemetry = {
     ...fixture.telemetry,

@@ -98,7 +98,7 @@ describe('requests under way and their bytes are bounded', () => {
     expect((await post(gateway, 'shop/orders', fixture.keys.backend, body)).status).toBe(202);
   });
 
-  test('who comes when as many are under way as may be gets 503 overloaded at once, and is let in when one is done', async () => {
+  test('a request above the maximum gets 503 overloaded at once, and is accepted when another has finished', async () => {
     const release: (() => void)[] = [];
     const append: Append = () => new Promise((resolve) => release.push(() => resolve([0])));
     const gateway = await fixture.start({ maxInFlightRequests: 2 }, logThat(append));
@@ -144,7 +144,7 @@ describe('the configuration', () => {
     expect([ready.status, await ready.text()]).toEqual([503, '{"status":"not_ready"}']);
   });
 
-  test('that is stale is read once for all who wait, and then they are let in', async () => {
+  test('that is stale is refreshed once for all waiting requests, which are then accepted', async () => {
     let readings = 0;
     fixture.configuration.readToEndAt = () => 0;
     fixture.configuration.refresh = async () => {
@@ -193,7 +193,7 @@ describe('clients that are slow or wrong', () => {
     expect(appends).toBe(0);
   });
 
-  test('a body whose rest comes after the 408 is read and thrown away', async () => {
+  test('the rest of a body that arrives after the 408 is discarded', async () => {
     let appends = 0;
     const refused = Promise.withResolvers<void>();
     const gateway = await fixture.start(
@@ -248,7 +248,7 @@ describe('clients that are slow or wrong', () => {
     expect((await both.answer).match(/HTTP\/1\.1 202 /g)).toHaveLength(2);
   });
 
-  test('a stranger who sends without end is cut off', async () => {
+  test('the connection of an unauthenticated endless sender is closed', async () => {
     const gateway = await fixture.start();
     const endless = rawConnection(gateway.port);
     endless.send('POST /events/shop/orders HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');

@@ -66,7 +66,7 @@ describe('202', () => {
     });
   });
 
-  test('the same Idempotency-Key on the same stream gives the same id, and both bodies are on the log', async () => {
+  test('a repeated Idempotency-Key on the same stream gives the same id, and both bodies are logged', async () => {
     const gateway = await fixture.start();
     const send = (path: string, body: string) =>
       post(gateway, path, fixture.keys.backend, body, { 'idempotency-key': 'order-7/paid' });
@@ -106,7 +106,7 @@ describe('202', () => {
     expect(await connection.answer).toMatch(/^HTTP\/1\.1 202 /);
   });
 
-  test('requests are not held up by each other: all of one moment are under way at once', async () => {
+  test('concurrent requests do not wait for each other', async () => {
     const held: (() => void)[] = [];
     const log = {
       logId: fixture.backend.log.logId,
@@ -122,7 +122,7 @@ describe('202', () => {
 });
 
 describe('401', () => {
-  test('is the same for a wrong credential, a revoked one, an expired one, one of another workspace, and on paths that do not exist', async () => {
+  test('is identical for a wrong, revoked, expired or foreign credential, also on paths that do not exist', async () => {
     const gateway = await fixture.start();
     const { backend, revoked, expired, blog } = fixture.keys;
     const wrong = `${backend.slice(0, 20)}${backend.slice(20).split('').toReversed().join('')}`;
@@ -201,7 +201,7 @@ describe('404 and 403', () => {
     expect(far.body['detail']).not.toContain('Did you mean');
   });
 
-  test('a valid key on a stream that reads a database: 404, as on a path that is not there', async () => {
+  test('a valid key on a database stream gets 404, as on an unknown path', async () => {
     const gateway = await fixture.start();
     const { backend } = fixture.keys;
     const nowhere = await post(gateway, 'shop/nowhere', backend);

@@ -43,7 +43,7 @@ test('a use is kept in the real store, soon after', async () => {
     .toBeGreaterThanOrEqual(before);
 });
 
-test('a key is told of at most once a minute, however often it is used, and keys together', async () => {
+test('the gateway stores the use of a key at most once a minute, and uses of several keys together', async () => {
   const clock = clockAt();
   const { store, told } = recordingStore();
   const gateway = await fixture.start({ tellUsesEvery: 20 }, { keyUses: store, clock });
@@ -73,7 +73,7 @@ test('only a key that was let in counts as used', async () => {
   await expect.poll(() => told.flat().map(({ keyId }) => keyId)).toEqual([keyIdOf(fixture.keys.other)]);
 });
 
-test('a store that is away refuses nobody, is said, and is told of the use when it is back', async () => {
+test('an unavailable store of key uses refuses no event, is reported, and gets the uses when it is back', async () => {
   const { store, told } = recordingStore();
   const troubles: string[] = [];
   store.away = true;
@@ -86,7 +86,7 @@ test('a store that is away refuses nobody, is said, and is told of the use when 
   await expect.poll(() => told.flat().length).toBe(1);
 });
 
-test('what is not told yet is told when the gateway ends', async () => {
+test('pending key uses are stored when the gateway stops', async () => {
   const { store, told } = recordingStore();
   const gateway = await fixture.start({ tellUsesEvery: 3_600_000 }, { keyUses: store });
   await post(gateway, 'shop/orders', fixture.keys.backend);
@@ -95,7 +95,7 @@ test('what is not told yet is told when the gateway ends', async () => {
   expect(told.flat()).toHaveLength(1);
 });
 
-test('in which minutes the intake refused somebody is kept too, once each, however many were refused', async () => {
+test('minutes in which the gateway refused clients are stored too, once each', async () => {
   const clock = clockAt();
   const { store, told } = recordingStore();
   const http = { maxConnectionsPerAddress: 1 };

@@ -68,7 +68,7 @@ const postmark = (record: object): string =>
 const BASIC = { authorization: `Basic ${Buffer.from('user:pass').toString('base64')}` };
 
 describe('a report with its proof', () => {
-  it('of Mailgun is on the log before it is answered, with the attempt that its token names', async () => {
+  it('of Mailgun is logged before the response, with the attempt that its token names', async () => {
     const event = { id: 'e1', event: 'delivered', 'user-variables': { carillon: tokenFor(2) } };
     expect(await send('mailgun/shop/mailgun', mailgun(event))).toEqual({ status: 204, body: '' });
     expect(await appended()).toMatchObject([
@@ -102,7 +102,7 @@ describe('a report with its proof', () => {
   it.each([
     ['no token', undefined],
     ['a token of another deployment', '0123456789abcdefghjkmnpqrs-1-0000000000'],
-  ])('and %s goes onto the log without an attempt, so that a person sees it', async (_, carillon) => {
+  ])('and %s is appended without an attempt, so that a person sees it', async (_, carillon) => {
     expect((await send('postmark/shop/postmark', postmark({ Metadata: { carillon } }), BASIC)).status).toBe(204);
     expect(await appended()).toMatchObject([{ attempt: null, verdict: 'delivered' }]);
   });
@@ -140,7 +140,7 @@ describe('a report without proof', () => {
     expect(fixture.logged.join('\n')).not.toContain('first-secret');
   });
 
-  it('whose proof of Mailgun was used for another body is refused; the provider’s own repeat is not', async () => {
+  it('that reuses a Mailgun signature for another body is refused; a repeat by Mailgun is accepted', async () => {
     const first = mailgun(event, 'first-secret', 'once');
     expect((await send('mailgun/shop/mailgun', first)).status).toBe(204);
     expect((await send('mailgun/shop/mailgun', first)).status).toBe(204);
@@ -148,7 +148,7 @@ describe('a report without proof', () => {
     expect((await send('mailgun/shop/mailgun', swapped)).status).toBe(401);
   });
 
-  it('of a topic that is not the account’s makes us fetch nothing', async () => {
+  it('about a topic of another account triggers no request of ours', async () => {
     const body = JSON.stringify({
       Type: 'SubscriptionConfirmation',
       MessageId: 'm',
@@ -165,7 +165,7 @@ describe('a report without proof', () => {
   });
 });
 
-it('where the log cannot be written is answered 503, so that the provider comes again', async () => {
+it('gets 503 if the log is unavailable, so that the provider retries', async () => {
   await fixture.stopGateways();
   const log = { ...fixture.backend.log, append: () => Promise.reject(new Error('no disk')) };
   gateway = await fixture.start({}, { log });
@@ -174,14 +174,14 @@ it('where the log cannot be written is answered 503, so that the provider comes 
   expect(answer.body).toContain('log_unavailable');
 });
 
-describe('a callback that is out of all measure', () => {
-  it('of 10 MB is refused before it is read, and leaves nothing', async () => {
+describe('an oversized or foreign callback', () => {
+  it('of 10 MB is refused before it is read, and appends nothing', async () => {
     const answer = await send('sendgrid/shop/sendgrid', 'x'.repeat(10 * 1024 * 1024)).catch(() => ({ status: 413 }));
     expect(answer.status).toBe(413);
     expect(await appended()).toEqual([]);
   });
 
-  it('with 10,000 events is refused whole, also with its proof', async () => {
+  it('with 10,000 events is refused as a whole, also with a valid signature', async () => {
     const events = Array.from({ length: 10_000 }, (_, at) => ({ sg_event_id: `e${at}`, event: 'open' }));
     const [body, headers] = sendgrid(events);
     const answer = await send('sendgrid/shop/sendgrid', body, headers);
@@ -189,7 +189,7 @@ describe('a callback that is out of all measure', () => {
     expect(await appended()).toEqual([]);
   });
 
-  it('that was signed a day ago proves nothing', async () => {
+  it('signed a day ago is refused', async () => {
     const body = '[]';
     const timestamp = String(Math.floor(Date.now() / 1000) - 25 * 3600);
     const signature = sign('sha256', Buffer.from(timestamp + body), SENDGRID.privateKey).toString('base64');
@@ -206,7 +206,7 @@ describe('a callback that is out of all measure', () => {
     expect((await send('mailgun/shop/other-mailgun', mailgun(event, 'second-secret'))).status).toBe(204);
   });
 
-  it('whose proof of Mailgun another account with the same key has used counts once for each of them', async () => {
+  it('whose Mailgun signature another account with the same key has used is accepted once per account', async () => {
     const first = mailgun({ id: 'e1', event: 'delivered' }, 'first-secret', 'shared');
     expect((await send('mailgun/shop/mailgun', first)).status).toBe(204);
     const other = JSON.stringify({ ...JSON.parse(first), 'event-data': { id: 'e2', event: 'delivered' } });

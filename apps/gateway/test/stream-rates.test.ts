@@ -14,7 +14,7 @@ const streamWith = (path: string, perSecond: number): EventStream => ({
   rate: { per_second: perSecond, burst: 1 },
 });
 
-test('each refusal says when there is room again: anew where that has changed, and where the rate has', () => {
+test('each rate refusal gives its retry time, recalculated when it or the rate has changed', () => {
   const rates = createStreamRates();
   const slow = streamWith('shop/slow', 0.1);
   const takeAt = (now: number, stream = slow): unknown => {

@@ -72,13 +72,13 @@ const hmac = (secret: string | Buffer, head: object = {}): string => {
 const pem = (key: SigningKey): string =>
   createPublicKey({ key: key.publicJwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' }).toString();
 
-test('a good token is taken, so that what follows is refused for its own sake', async () => {
+test('a valid token is accepted, so that each attack below is refused for its own reason', async () => {
   const gateway = await fixture.start();
   expect((await post(gateway, 'shop/app', await sign(), '{"user_id":"ada"}')).status).toBe(202);
   expect((await post(gateway, 'shop/app', await sign({}, rsa), '{"user_id":"ada"}')).status).toBe(202);
 });
 
-describe('what a stranger can make gets the answer of no credential at all', () => {
+describe('a token that anybody can make gets the same answer as no credential', () => {
   test.each<[string, () => string | Promise<string>]>([
     ['alg none, without signature', () => forgeToken({ alg: 'none' }, CLAIMS(), '')],
     ['alg none, with some signature', () => forgeToken({ alg: 'none' }, CLAIMS())],
@@ -174,17 +174,17 @@ describe('what a stranger can make gets the answer of no credential at all', () 
     expect(await attack(await make())).toEqual(STRANGER());
   });
 
-  test('and never makes us call the address that it names', () => {
+  test('and the gateway never calls the URL in the token', () => {
     expect(canary.requests()).toEqual([]);
   });
 
-  test('and makes us ask the provider’s own server a bounded number of times', () => {
+  test('and the gateway fetches keys from the provider a bounded number of times', () => {
     expect(fixture.keySets.auth.asked()).toBeLessThanOrEqual(2);
     expect(fixture.keySets.partner.asked()).toBeLessThanOrEqual(2);
   });
 });
 
-describe('what only the provider can sign says what is wrong with it', () => {
+describe('a signed but invalid token gets its own reason', () => {
   test.each<[string, string, Readonly<Record<string, unknown>>]>([
     ['no exp', 'a claim is missing: `exp`', { exp: undefined }],
     ['exp: null', 'a claim that has to be a number is none: `exp`', { exp: null }],
@@ -222,7 +222,7 @@ describe('a token of 100 KB', () => {
     expect((await post(gateway, 'shop/app', await sign(), '{"user_id":"ada"}')).status).toBe(202);
   });
 
-  test('just below that is read, and taken if it is good', async () => {
+  test('is above the limit, while a valid token of 13 KB is accepted', async () => {
     const gateway = await fixture.start();
     const long = await sign({ claims: { padding: 'x'.repeat(10_000) } });
     expect((await post(gateway, 'shop/app', long, '{"user_id":"ada"}')).status).toBe(202);

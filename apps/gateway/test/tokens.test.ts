@@ -19,8 +19,8 @@ const codeOf = ({ status, body }: Answer): string => `${status} ${String(body['c
 const event = (fields: Readonly<Record<string, unknown>>): string => JSON.stringify(fields);
 const recordOf = async (id: unknown) => (await fixture.records()).find((one) => one.headers['event_id'] === id);
 
-describe('a token of the provider that the stream names', () => {
-  test('appends, and the record says which provider and, keyed, who', async () => {
+describe('a token of the JWT provider of a stream', () => {
+  test('appends the event with provider and keyed subject', async () => {
     const gateway = await fixture.start();
     const answer = await post(gateway, 'shop/open', await token({ sub: 'ada@example.com' }), '{"a":1}');
     expect(answer.status).toBe(202);
@@ -34,7 +34,7 @@ describe('a token of the provider that the stream names', () => {
     expect((await recordOf(nobody.body['id']))?.headers['principal']).toBe('jwt_provider:auth');
   });
 
-  test('asks for the keys once, whatever is sent', async () => {
+  test('fetches the keys once for any number of events', async () => {
     const gateway = await fixture.start();
     const one = await token();
     for (let at = 0; at < 20; at += 1) {
@@ -45,16 +45,16 @@ describe('a token of the provider that the stream names', () => {
   });
 });
 
-describe('a claim that the stream binds', () => {
+describe('a claim bound by the stream', () => {
   const send = async (claims: Readonly<Record<string, unknown>>, body: Readonly<Record<string, unknown>>) =>
     post(await fixture.start(), 'shop/app', await token(claims), event(body));
 
-  test('lets an event through that speaks of the holder', async () => {
+  test('accepts an event about the token holder', async () => {
     expect((await send({ sub: 'ada' }, { user_id: 'ada' })).status).toBe(202);
     expect((await send({ sub: '42' }, { user_id: 42 })).status).toBe(202);
   });
 
-  test('is held against each event of a batch', async () => {
+  test('is checked for each event of a batch', async () => {
     const gateway = await fixture.start();
     const body = '{"user_id":"ada"}\n{"user_id":"bob"}\n{"user_id":"ada"}';
     const headers = { 'content-type': 'application/x-ndjson' };
@@ -74,7 +74,7 @@ describe('a claim that the stream binds', () => {
     ['the field is missing, or neither text nor a whole number', { sub: 'ada' }, { user_id: ['ada'] }],
     ['the claim is missing, or neither text nor a whole number', { sub: undefined }, { user_id: 'undefined' }],
     ['the claim is missing, or neither text nor a whole number', { sub: { id: 'ada' } }, { user_id: 'ada' }],
-  ])('refuses one of which %s: %j, %j', async (why, claims, body) => {
+  ])('refuses an event for which %s: %j, %j', async (why, claims, body) => {
     const answer = await send(claims, body);
     expect(answer.status).toBe(403);
     expect(answer.body).toMatchObject({
@@ -87,7 +87,7 @@ describe('a claim that the stream binds', () => {
     expect(await fixture.records()).toEqual([]);
   });
 
-  test('is looked at after the body was read, and before anything is appended', async () => {
+  test('is checked after the body was read, and before anything is appended', async () => {
     const gateway = await fixture.start();
     const holder = await token({ sub: 'ada' });
     expect(codeOf(await post(gateway, 'shop/app', holder, '{"user_id":"ada","user_id":"bob"}'))).toBe(
@@ -100,7 +100,7 @@ describe('a claim that the stream binds', () => {
 });
 
 describe('the right status', () => {
-  test('403 for a good credential of the workspace that is not the stream’s, of either kind', async () => {
+  test('is 403 for a valid credential of the workspace that the stream does not accept, of either kind', async () => {
     const gateway = await fixture.start();
     const partner = await signToken(fixture.signing.partner);
     const answers = {
@@ -136,7 +136,7 @@ describe('the right status', () => {
     }
   });
 
-  test('whoever holds a signed token is told the same fault on every path of the workspace', async () => {
+  test('is the same for a token holder on every path of the workspace', async () => {
     const gateway = await fixture.start();
     const old = await token({ exp: inSeconds(-3600) });
     for (const path of ['shop/app', 'shop/partner', 'shop/orders', 'shop/nowhere']) {
@@ -174,7 +174,7 @@ describe('the right status', () => {
   });
 });
 
-describe('whom a token is tried against', () => {
+describe('the provider of a token', () => {
   /** A gateway that tells which providers were asked to verify; nothing is signed by any of them. */
   async function asking() {
     const asked: string[] = [];
@@ -205,7 +205,7 @@ describe('whom a token is tried against', () => {
     fixture.configuration.current = foldConfiguration(fixture.configuration.current, record, 2).configuration;
   };
 
-  test('is decided by its issuer before any signature: one provider, where each names its own', async () => {
+  test('is chosen by the issuer before any signature is checked: one provider, if each has its own issuer', async () => {
     const others = Array.from({ length: 9 }, (_, at) => provider(`other-${at}`, `https://${at}.example/`));
     withProviders(provider('partner', 'https://partner.example/'), ...others);
     const ask = await asking();
@@ -218,7 +218,7 @@ describe('whom a token is tried against', () => {
     expect(await ask('shop/app', { iss: ['https://7.example/'] })).toBe('auth');
   });
 
-  test('is at most three, where providers name no issuer', async () => {
+  test('is one of at most three if providers name no issuer', async () => {
     withProviders(...Array.from({ length: 9 }, (_, at) => provider(`other-${at}`)));
     const ask = await asking();
     expect((await ask('shop/app', {})).split(',')).toHaveLength(3);

@@ -64,14 +64,14 @@ async function appended(): Promise<readonly Receipt[]> {
 }
 
 describe('a status of Twilio', () => {
-  it('that it signed for our public address is on the log before it is answered', async () => {
+  it('signed for our public URL is logged before the response', async () => {
     expect(await send(`twilio/shop/sms/${token()}`, STATUS)).toEqual({ status: 204, body: '' });
     expect(await appended()).toMatchObject([
       { source: 'twilio', account: 'shop/sms', attempt: { deliveryId: DELIVERY, attempt: 1 }, verdict: 'delivered' },
     ]);
   });
 
-  it('of a number that is none suppresses it, and of the deployment’s own account names that', async () => {
+  it('for an unreachable number suppresses it, and names the deployment account if that sent it', async () => {
     const failed = { ...STATUS, MessageStatus: 'undelivered', ErrorCode: '30005' };
     expect((await send(`twilio/-/main/${token()}`, failed)).status).toBe(204);
     expect(await appended()).toMatchObject([
@@ -79,7 +79,7 @@ describe('a status of Twilio', () => {
     ]);
   });
 
-  it('is refused alike whatever is wrong: no signature, another’s, another address, field, account or kind', async () => {
+  it('is refused identically for a missing or foreign signature, another URL, field, account or kind', async () => {
     const path = `twilio/shop/sms/${token()}`;
     const signed = sign(`${PUBLIC_URL}/receipts/${path}`, STATUS, 'first-secret');
     const answers = [
@@ -97,25 +97,25 @@ describe('a status of Twilio', () => {
     expect(await appended()).toEqual([]);
   });
 
-  it('under a token that is not ours goes onto the log without an attempt', async () => {
+  it('with a foreign token is logged without an attempt', async () => {
     expect((await send('twilio/shop/sms/0123456789abcdefghjkmnpqrs-1-0000000000', STATUS)).status).toBe(204);
     expect(await appended()).toMatchObject([{ attempt: null, inbound: null }]);
   });
 });
 
-describe('what somebody writes to a number', () => {
+describe('an inbound SMS', () => {
   it.each([
     ['Stop', {}, 'stop'],
     ['START', {}, 'start'],
     ['ja bitte', { OptOutType: 'STOP' }, 'stop'],
-  ] as const)('%s is on the log as a wish of that number', async (words, more, wish) => {
+  ] as const)('%s is appended as a wish of its sender', async (words, more, wish) => {
     expect((await send('twilio/shop/sms', inbound(words, more))).status).toBe(204);
     expect(await appended()).toMatchObject([
       { account: 'shop/sms', attempt: null, inbound: { address: '+4915112345678', wish } },
     ]);
   });
 
-  it('is not kept where it is no wish', async () => {
+  it('without a keyword is not stored', async () => {
     expect((await send('twilio/shop/sms', inbound('Where is my order?'))).status).toBe(204);
     expect(await appended()).toEqual([]);
   });
@@ -125,7 +125,7 @@ describe('what somebody writes to a number', () => {
     expect(await appended()).toEqual([]);
   });
 
-  it('that is wished twice and taken back stands in one partition, in its order', async () => {
+  it('more than once is appended to one partition in order', async () => {
     for (const [sid, word] of [
       ['SM1', 'STOP'],
       ['SM2', 'START'],
