@@ -92,7 +92,7 @@ describe('each action of the portal', () => {
     expect(said.length).toBeGreaterThan(30);
   });
 
-  it('has the same call for a shell in its own room, or a reason for none', () => {
+  it('has an equivalent curl command in its folder, or a reason for none', () => {
     const without = asked.filter(
       ({ call, file }) =>
         WITHOUT[call] === undefined && !said.some((one) => room(one.file) === room(file) && isOf(one.call, call)),
@@ -104,7 +104,7 @@ describe('each action of the portal', () => {
     expect(Object.keys(WITHOUT).filter((call) => !asked.some((one) => one.call === call))).toEqual([]);
   });
 
-  it('stores nothing that only holds a place: what a person has to fill in is empty, which is refused', () => {
+  it('leaves required fields empty instead of sending a placeholder, so that the server refuses them', () => {
     const held = sources.flatMap(({ file, text }) =>
       [...text.matchAll(/body: \{[^}]*'(?:…|\.\.\.)'[^}]*\}/g)].map(([body]) => `${body} (${file})`),
     );

@@ -9,7 +9,7 @@ import {
 } from '../src/screens/jobs/by-workspace.ts';
 
 describe('rows that were chosen in several workspaces', () => {
-  it('stand by their workspace, without what belongs to none', () => {
+  it('are grouped by workspace, without rows of no workspace', () => {
     const rows = [
       { workspace: 'shop', id: 'a' },
       { workspace: 'care', id: 'b' },
@@ -41,7 +41,7 @@ describe('rows that were chosen in several workspaces', () => {
     ]);
   });
 
-  it('begin a job each; where one is refused the others go on, and where all are it is refused', async () => {
+  it('start one job per workspace; a refused one does not stop the others, and only if all are refused it fails', async () => {
     const groups = [{ workspace: 'shop' }, { workspace: 'care' }];
     const refusing = (...names: readonly string[]) =>
       beginEach(groups, ({ workspace }) =>

@@ -28,7 +28,7 @@ describe('changes of a notification', () => {
     ).toEqual(['Rule paid is sent once ever. Before: Rule paid is sent for every event.']);
   });
 
-  it('say which values they tell, so that every other value is still shown', () => {
+  it('report which values their sentences cover, so that all other values are still listed', () => {
     const rules = { paid: { when: 'event.total > 50', recipients: { ...recipients, where: 'event.vip' } } };
     const { isTold } = changeSentences(before, { ...before, rules });
     expect(isTold('rules.paid.when')).toBe(true);

@@ -25,13 +25,13 @@ describe('choosing rows of a list', () => {
     expect([...after(...rows).keys].toSorted().join(' ')).toBe(chosen);
   });
 
-  it('goes on from a row that has left the list as if it were the first', () => {
+  it('selects a single row if the start of the range has left the list', () => {
     const gone = choosing(after('b'), 'd', { isRange: true, order: ['c', 'd', 'e'] });
     expect([...gone.keys].toSorted()).toEqual(['b', 'd']);
   });
 });
 
-describe('what can be done with chosen deliveries', () => {
+describe('the action for chosen deliveries', () => {
   it.each([
     [[], []],
     [['FAILED', 'EXPIRED', 'CANCELLED'], ['resend']],

@@ -12,7 +12,7 @@ describe('fields before the first change', () => {
   const orders = table('public.orders', { id: 'bigint', status: 'text', card: 'text' });
   const payments = table('public.payments', { id: 'uuid', total: 'numeric(10,2)' });
 
-  it('are the columns of the tables that a stream reads, without those that it leaves out', () => {
+  it('are the columns of the tables that a stream reads, except excluded columns', () => {
     const read = [{ table: 'public.orders', without: ['card'] }];
     expect(columnsOf(read, [payments, orders]).map(({ table: of, name }) => `${of}.${name}`)).toEqual([
       'public.orders.id',

@@ -27,7 +27,7 @@ describe('the stream of a table', () => {
     expect(streamNameOf(table, [])).toBe(name);
   });
 
-  it('has a name that is free and valid, whatever the table is called', () => {
+  it('gets a free and valid name for any table name', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 80 }), fc.subarray(['a', 'table', 'a-2']), (text, taken) => {
         const name = streamNameOf(`public.${text}`, taken);
@@ -64,7 +64,7 @@ describe('the stream of a table', () => {
     expect(streamsOf('shop-db', [], { kind: 'one', name: 'flow' })).toEqual([]);
   });
 
-  it('needs SQL that quotes names which PostgreSQL would fold', () => {
+  it('gets SQL that quotes names with upper case or special characters', () => {
     expect(fullSql('public.orders')).toBe('ALTER TABLE public.orders REPLICA IDENTITY FULL;');
     expect(fullSql('Sales.my "x"')).toBe('ALTER TABLE "Sales"."my ""x""" REPLICA IDENTITY FULL;');
   });

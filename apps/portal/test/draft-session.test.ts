@@ -62,14 +62,14 @@ describe('a draft as one tab edits it', () => {
   });
   afterEach(() => void vi.useRealTimers());
 
-  it('shows the draft, or what is published where there is none', async () => {
+  it('shows the draft, or the published version if there is no draft', async () => {
     expect(shown().body).toEqual({ name: 'old' });
     server.put({ name: 'draft' });
     await session.load();
     expect(shown()).toMatchObject({ body: { name: 'draft' }, saving: 'saved' });
   });
 
-  it('is read again by itself where nobody answered, as long as somebody looks', async () => {
+  it('retries a failed read while a screen shows it', async () => {
     server.isSilent = true;
     const other = server.open();
     const leave = other.subscribe(() => undefined);
@@ -88,7 +88,7 @@ describe('a draft as one tab edits it', () => {
     expect(left.snapshot().isLoaded).toBe(false);
   });
 
-  it('is saved once, 600 ms after the last key, from the number that was read', async () => {
+  it('is saved once, 600 ms after the last key, based on the loaded version', async () => {
     session.change({ name: 'a' });
     await pass(SAVES_AFTER - 1);
     session.change({ name: 'ab' });
@@ -103,7 +103,7 @@ describe('a draft as one tab edits it', () => {
     expect(server.savings[1]).toMatchObject({ body: { name: 'abc' }, basedOn: undefined });
   });
 
-  it('saves what was typed while a saving was under way after it, one at a time', async () => {
+  it('saves text typed during a save after that save, one save at a time', async () => {
     let letGo = (): void => undefined;
     server.gate = new Promise((settle) => void (letGo = settle));
     session.change({ name: 'a' });
@@ -118,7 +118,7 @@ describe('a draft as one tab edits it', () => {
     expect(server.kept).toBeNull();
   });
 
-  it('keeps in the tab what the server has not acknowledged, and saves it after a reload', async () => {
+  it('keeps unacknowledged text in the tab, and saves it after a reload', async () => {
     server.isAway = true;
     session.change({ name: 'typed' });
     await pass(SAVES_AFTER);
@@ -134,7 +134,7 @@ describe('a draft as one tab edits it', () => {
     expect(server.kept).toBeNull();
   });
 
-  it('never saves over what somebody else saved, and shows both until one is chosen', async () => {
+  it('never overwrites a save by another person, and shows both until one is chosen', async () => {
     session.change({ name: 'mine' });
     server.put({ name: 'theirs' });
     await pass(SAVES_AFTER);
@@ -154,14 +154,14 @@ describe('a draft as one tab edits it', () => {
     expect(server.kept).toBeNull();
   });
 
-  it('takes the same text of two tabs for one', async () => {
+  it('treats equal text from two tabs as no conflict', async () => {
     session.change({ name: 'same' });
     server.put({ name: 'same' });
     await pass(SAVES_AFTER);
     expect(shown()).toMatchObject({ isMoved: false, saving: 'saved' });
   });
 
-  it('needs no draft for what is published already', async () => {
+  it('creates no draft for text equal to the published version', async () => {
     session.change({ name: 'new' });
     await pass(SAVES_AFTER);
     session.change({ name: 'old' });
@@ -170,7 +170,7 @@ describe('a draft as one tab edits it', () => {
     expect(server.discarded).toBe(1);
   });
 
-  it('publishes over what somebody published meanwhile only when it was chosen to', async () => {
+  it('overwrites a version published meanwhile only after the person chose to', async () => {
     server.put({ name: 'mine' }, 6);
     await session.load();
     await session.keepMine();
@@ -181,7 +181,7 @@ describe('a draft as one tab edits it', () => {
     expect(shown()).toMatchObject({ body: { name: 'old' }, draft: null });
   });
 
-  it('saves what was typed while keeping mine over a conflict was under way', async () => {
+  it('saves text typed while a conflict was resolved with "keep mine"', async () => {
     server.put({ name: 'mine' }, 6);
     await session.load();
     let letGo = (): void => undefined;
@@ -198,7 +198,7 @@ describe('a draft as one tab edits it', () => {
     expect(server.kept).toBeNull();
   });
 
-  it('answers a saving asked for only when the one under way and the rest are taken', async () => {
+  it('resolves saveNow only after the save under way and the remaining text are stored', async () => {
     let letGo = (): void => undefined;
     server.gate = new Promise((settle) => void (letGo = settle));
     session.change({ name: 'a' });
@@ -210,7 +210,7 @@ describe('a draft as one tab edits it', () => {
     expect(server.draft?.body).toEqual({ name: 'ab' });
   });
 
-  it('stays thrown away though a saving was under way when it was thrown away', async () => {
+  it('stays discarded if it was discarded during a save', async () => {
     let letGo = (): void => undefined;
     server.gate = new Promise((settle) => void (letGo = settle));
     session.change({ name: 'a' });
@@ -223,7 +223,7 @@ describe('a draft as one tab edits it', () => {
     expect(shown()).toMatchObject({ body: { name: 'old' }, draft: null, saving: 'saved', saveError: null });
   });
 
-  it('is put back after it was thrown away as it was shown, over what it was based on', async () => {
+  it('can be restored after discarding, with its text and its base version', async () => {
     server.put({ name: 'draft' }, 7);
     await session.load();
     session.change({ name: 'draft and a last word' });
@@ -235,7 +235,7 @@ describe('a draft as one tab edits it', () => {
     expect(shown()).toMatchObject({ body: { name: 'draft and a last word' }, saving: 'saved' });
   });
 
-  it('is not put back over what was typed since it was thrown away', async () => {
+  it('is not restored over text typed after discarding', async () => {
     server.put({ name: 'draft' }, 7);
     await session.load();
     const putBack = session.wayBack();
@@ -246,7 +246,7 @@ describe('a draft as one tab edits it', () => {
     expect(shown()).toMatchObject({ body: { name: 'typed anew' }, isMoved: false });
   });
 
-  it('begins a resource that there is not yet, and drops it again', async () => {
+  it('creates a resource that does not exist yet, and can be discarded again', async () => {
     server.resource = null;
     await session.load();
     expect(shown()).toMatchObject({ body: null, isLoaded: true });
@@ -257,7 +257,7 @@ describe('a draft as one tab edits it', () => {
     expect(shown()).toMatchObject({ body: null, draft: null });
   });
 
-  it('saves at once when the last screen that shows it is left', async () => {
+  it('saves at once when its last screen is left', async () => {
     const leave = session.subscribe(() => undefined);
     session.change({ name: 'last key' });
     leave();

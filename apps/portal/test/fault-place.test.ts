@@ -41,7 +41,7 @@ it('leads to the part of a template in its channel and language', () => {
   expect(placeOf(fault('deployment', 'public_url'))).toBeNull();
 });
 
-it('leads to another resource where that is what is mended', () => {
+it('links to another resource if the fault is fixed there', () => {
   expect(fixOf(fault('notification', 'security.api_keys[0]', 'api_key_unknown', { name: 'a' }))).toMatchObject({
     label: 'Request the key',
     search: { workspace: 'shop' },

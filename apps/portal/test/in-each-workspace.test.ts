@@ -4,8 +4,8 @@ import { inEach } from '../src/api/in-each-workspace.ts';
 const GROUPS = [{ workspace: 'shop' }, { workspace: 'care' }, { workspace: 'crm' }];
 const refuse = (workspace: string) => Promise.reject<string>(new Error(`no ${workspace}.`));
 
-describe('one thing in several workspaces', () => {
-  it('is done in the others where some refuse, and says why those did', async () => {
+describe('an action in several workspaces', () => {
+  it('continues in the others if some refuse, and lists the reasons', async () => {
     const outcome = await inEach(GROUPS, ({ workspace }) =>
       workspace === 'shop' ? refuse(workspace) : Promise.resolve(`undo of ${workspace}`),
     );

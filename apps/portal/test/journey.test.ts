@@ -7,7 +7,7 @@ const at = (after: number): string => new Date(START + after).toISOString();
 const HOUR = 3_600_000;
 
 describe('the journey of a delivery', () => {
-  it('tells waits by what they were for, attempts by what they took, and the end', () => {
+  it('shows waits with their reason, attempts with their duration, and the end', () => {
     const legs = legsOf(
       {
         created_at: at(14),
@@ -79,7 +79,7 @@ describe('the journey of a delivery', () => {
     );
   });
 
-  it('marks a gap that takes more than a quarter of the time as folded', () => {
+  it('folds a gap that is longer than a quarter of the whole time', () => {
     const gaps = gapsOf(legsAt([0, 5, 14, 2 * HOUR, 2 * HOUR + 1_000]));
     expect(gaps.map(({ isFolded }) => isFolded)).toEqual([false, false, true, false]);
   });

@@ -33,13 +33,13 @@ describe('rows that the stream tells of', () => {
     next: 'n',
   };
   const keyOf = ({ id }: { readonly id: string }): string => id;
-  it('stand in their place in the page, and others stay the same objects', () => {
+  it('are replaced in place, and other rows keep their object identity', () => {
     const now = withChanged(page, [{ id: 'b', updated_at: '2026-01-01T00:00:01.000Z', state: 'SENT' }], keyOf);
     expect(now.items.map(({ state }) => state)).toEqual(['SENT', 'SENT']);
     expect(now.items[0]).toBe(page.items[0]);
     expect(now.next).toBe('n');
   });
-  it('change nothing where they say the same, are not shown, or are older than what is shown', () => {
+  it('leave the page unchanged if they are equal, not shown, or older than the shown row', () => {
     const older = { id: 'a', updated_at: '2026-01-01T00:00:01.000Z', state: 'SENDING' };
     expect(withChanged(page, [{ ...page.items[1]! }, { ...older, id: 'c' }, older], keyOf)).toBe(page);
   });
@@ -101,7 +101,7 @@ describe('the stream of a workspace', () => {
     return asked[count - 1]!;
   };
 
-  it('is one for all who follow, and goes on after the last place that the server named', async () => {
+  it('is shared by all followers, and reconnects after the last event id', async () => {
     const stream = open();
     follow(stream, 'deliveries');
     follow(stream, 'events');
@@ -124,7 +124,7 @@ describe('the stream of a workspace', () => {
     await expect.poll(() => heard.at(-1)).toBe('events anew');
   });
 
-  it('is said to be lost where it is refused, says when it is tried again, and comes back', async () => {
+  it('is shown as lost with the time of the next try when it is refused, and recovers', async () => {
     refuse = () => new Response('', { status: 503 });
     const stream = open({ ...SPANS, longestRetry: 60 });
     follow(stream, 'deliveries');
@@ -145,14 +145,14 @@ describe('the stream of a workspace', () => {
     expect(stream.retryAt()! - Date.now()).toBeGreaterThan(1_500);
   });
 
-  it('is given up where nothing is heard for too long, and opened anew', async () => {
+  it('is closed after a silence, and opened again', async () => {
     const stream = open({ ...SPANS, silence: 30 });
     follow(stream, 'deliveries');
     await attempt(2);
     expect(asked[0]?.signal.aborted).toBe(true);
   });
 
-  it('is opened anew with a list more, and closed once nobody follows or looks', async () => {
+  it('is reopened when another list follows, and closed when nobody follows or the page is hidden', async () => {
     const stream = open();
     const leave = follow(stream, 'deliveries');
     (await attempt(1)).say(OPENED);

@@ -15,15 +15,15 @@ const me = {
   ],
 };
 
-describe('why somebody may not do something', () => {
-  it('is null where they may, by any one of the permissions', () => {
+describe('the reason for a disabled action', () => {
+  it('is null if the person has any one of the permissions', () => {
     expect(whyNot(me, 'operate', 'shop')).toBeNull();
     expect(whyNot(me, ['configure', 'operate'], 'shop')).toBeNull();
     expect(whyNot(me, 'configure', '-')).toBeNull();
     expect(whyNot({ ...me, permissions: ['people'] }, 'people', null)).toBeNull();
   });
 
-  it('says which roles can, and where', () => {
+  it('names the roles that may, and the workspace', () => {
     expect(whyNot(me, 'configure', 'shop')).toBe('Only owners and editors of the workspace shop can do this.');
     expect(whyNot(me, ['configure', 'operate'], 'none')).toContain(
       'owners, editors and operators of the workspace none',
@@ -31,7 +31,7 @@ describe('why somebody may not do something', () => {
     expect(whyNot(me, 'people', '-')).toContain('Only owners of a workspace');
   });
 
-  it('sends for an owner of the deployment where it belongs to no workspace', () => {
+  it('refers to an owner of the deployment if it belongs to no workspace', () => {
     expect(whyNot(me, 'configure', null)).toContain('Only owners of the deployment can do this');
     expect(whyNot(me, 'read', null)).toBe('Only owners of the deployment can see this.');
   });

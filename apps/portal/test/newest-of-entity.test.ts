@@ -27,19 +27,19 @@ function streamOf(count: number, entityOf: (number: number) => string) {
 }
 
 describe('the newest events of one entity', () => {
-  it('are 20, oldest first, from as many pages as it takes', async () => {
+  it('are the newest 20, read over as many pages as needed', async () => {
     const { source, pages } = streamOf(1000, (number) => (number % 10 === 3 ? 'A' : 'B'));
     const found = await newestOfEntity('evt_3', source);
     expect(found.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, at) => `evt_${193 - at * 10}`));
     expect(pages()).toBe(4);
   });
 
-  it('are those that the stream has', async () => {
+  it('are fewer if the stream has fewer', async () => {
     const { source } = streamOf(60, (number) => (number === 2 || number === 55 ? 'A' : 'B'));
     expect((await newestOfEntity('evt_2', source)).map(({ id }) => id)).toEqual(['evt_55', 'evt_2']);
   });
 
-  it('are looked for among the newest 500 events of the stream', async () => {
+  it('are searched among the newest 500 events of the stream', async () => {
     const { source, pages } = streamOf(5000, (number) => (number === 2 || number === 600 ? 'A' : 'B'));
     expect((await newestOfEntity('evt_2', source)).map(({ id }) => id)).toEqual(['evt_2']);
     expect(pages()).toBe(10);

@@ -4,10 +4,10 @@ import { currentNotices, dropNotice, say, undoing, undoNewest, undoNotice } from
 const told = () => currentNotices().map(({ words, undo }) => [words, undo !== null]);
 const settled = (): Promise<void> => new Promise((settle) => void setTimeout(settle, 0));
 
-describe('what was just done', () => {
+describe('an action with an undo', () => {
   afterEach(() => currentNotices().forEach(({ id }) => dropNotice(id)));
 
-  it('is taken back by the newest notice that can be, once, however often that is asked for', async () => {
+  it('is undone through the newest notice with an undo, once, however often undo is called', async () => {
     const done: string[] = [];
     say('The first.', async () => done.push('first'));
     say('The second.', async () => done.push('second'));
@@ -23,7 +23,7 @@ describe('what was just done', () => {
     ]);
   });
 
-  it('says why it could not be undone, and can be tried again', async () => {
+  it('says why it could not be undone, and allows another try', async () => {
     let isAway = true;
     let shown = 0;
     const undo = undoing(

@@ -13,12 +13,12 @@ describe('the words of the overview', () => {
     expect(progressWords(steps('look', 'notification', 'key', 'event'))).toBe('All done: your first message was sent');
   });
 
-  it('never call a message away once an event came', () => {
+  it('do not call a first message pending after an event arrived', () => {
     expect(progressWords(steps('notification', 'key', 'event'))).toBe('3 of 4 done: an event came; one step is left');
     expect(progressWords(steps('event'))).toBe('1 of 4 done: an event came; 3 steps are left');
   });
 
-  it('name people beside messages, one by the singular, and say where a number may be larger', () => {
+  it('name messages and people with singular and plural, and mark a count as a minimum', () => {
     const doubt = { deliveries: 2, complete: false, oldest_at: null };
     expect(numbersWords({ messages: 1, people: 1, in_doubt: doubt, failing_accounts: [] })).toBe(
       '1 message in 24 hours to 1 person · 2 or more in doubt · 0 failing accounts',

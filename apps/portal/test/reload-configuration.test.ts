@@ -10,7 +10,7 @@ const isOld = (key: readonly string[]): boolean | undefined => queryClient.getQu
 
 afterEach(() => queryClient.clear());
 
-it('reads anew what it read a moment before somebody published, of that workspace and of lists over all', () => {
+it('refreshes queries of that workspace and lists over all workspaces after a publish, and no others', () => {
   for (const key of [...OLD, ...KEPT]) queryClient.setQueryData(key, { items: [] });
   reloadConfiguration('shop');
   expect(OLD.map(isOld)).toEqual(OLD.map(() => true));

@@ -63,7 +63,7 @@ const condition: fc.Arbitrary<Condition> = fc.oneof(
 ) as unknown as fc.Arbitrary<Condition>;
 
 describe('a line of the form', () => {
-  it('says of every condition what it says: read(write(form)) = form', () => {
+  it('keeps every condition: read(write(form)) = form', () => {
     fc.assert(
       fc.property(condition, (one) => {
         const row = rowOf(one);
@@ -74,7 +74,7 @@ describe('a line of the form', () => {
     );
   });
 
-  it('writes values so that they are read as they were', () => {
+  it('writes values that it reads back unchanged', () => {
     fc.assert(
       fc.property(value, (one) => {
         expect(readValue(showValue(one))).toEqual(one);
@@ -147,7 +147,7 @@ describe('completion', () => {
     expect(complete('event.status == "ev')).toBeNull();
   });
 
-  it('puts the field that was meant in the place of another, where it stands whole', () => {
+  it('replaces a field by the suggested one, only as a whole name', () => {
     expect(withField('event.totl > 1 && event.totl2 && event.a.totl', 'totl', 'total')).toBe(
       'event.total > 1 && event.totl2 && event.a.totl',
     );
@@ -242,7 +242,7 @@ describe('a change of a form in words', () => {
     expect(formChangeWords({ ...change, at: [...change.at] })).toBe(words);
   });
 
-  it('keeps every value of a condition, so that it can be typed again', () => {
+  it('contains the field and value of each added condition, so that it can be typed again', () => {
     fc.assert(
       fc.property(condition, (one) => {
         const row = rowOf(one)!;

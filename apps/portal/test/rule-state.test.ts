@@ -88,15 +88,15 @@ describe('a deadline as a form', () => {
   });
 });
 
-describe('when a rule decides', () => {
-  it('begins with an hour, or a day before the first time that events have', () => {
+describe('the wait of a rule form', () => {
+  it('begins with an hour, or a day before the first time field of events', () => {
     expect(decidedBy(rule, 'after', {}, fields)).toEqual({ ...rule, after: '1h' });
     expect(decidedBy(rule, 'at', {}, fields)).toEqual({ ...rule, at: 'timestamp(event.due) - duration("24h")' });
     expect(timeFields(fields)).toEqual(['event.due']);
     expect(firstDeadline([])).toContain('event.starts_at');
   });
 
-  it('loses nothing by a look at another way', () => {
+  it('keeps its values when another option is viewed', () => {
     const waiting: Rule = { ...rule, after_last: '10m', unless: 'event.status == "paid"' };
     const timed: Rule = { ...rule, at: 'event.due', if_past: 'notify' };
     const { after_last: last, unless } = waiting;
@@ -152,7 +152,7 @@ describe('a new notification that waits', () => {
     template: '',
   } as const;
 
-  it('makes its stream with a key that may send, if the workspace has none', () => {
+  it('creates its stream with an API key, if the workspace has none', () => {
     const drafts = draftsOf('shop', wish, ['backend']);
     expect(drafts.map(({ address }) => [address.kind, address.name])).toEqual([
       ['streams', 'orders'],
@@ -163,7 +163,7 @@ describe('a new notification that waits', () => {
     expect(drafts[2]?.saving.body).toMatchObject({ rules: { first: { ...wish.waiting, stream: 'orders' } } });
   });
 
-  it('uses a stream that is there', () => {
+  it('uses an existing stream', () => {
     expect(draftsOf('shop', { ...wish, newKey: null }, []).map(({ address }) => address.kind)).toEqual([
       'templates',
       'notifications',

@@ -25,7 +25,7 @@ describe('the sentence of a notification', () => {
     );
   });
 
-  it('names the field of an address that is called as its channel', () => {
+  it('names the address field even if it is called like its channel', () => {
     const recipients = { from: 'event', to: { email: 'event.email' }, unique_id: 'event_id' };
     expect(sentenceOf(body({ paid: rule('true', { recipients }) }))).toBe(
       'When an event of orders comes, notify the address in email by email.',
@@ -62,13 +62,13 @@ describe('the sentence of a notification', () => {
     );
   });
 
-  it('says that nothing can fire, and that it is switched off', () => {
+  it('says that nothing can fire without rules, or that the notification is switched off', () => {
     expect(sentenceOf(body({}))).toBe('No rule yet: nothing can fire.');
     expect(sentenceOf(body({ r: rule('true') }, { enabled: false }))).toMatch(/^Switched off: nothing fires\. When/);
     expect(sentenceOf(body({ r: rule('true', { enabled: false }) }))).toMatch(/^Switched off/);
   });
 
-  it('tells of two rules and counts the others, those alone that are on', () => {
+  it('describes two rules and counts the other enabled ones', () => {
     const rules = {
       a: rule('event.a'),
       b: rule('event.b'),
@@ -80,7 +80,7 @@ describe('the sentence of a notification', () => {
     );
   });
 
-  it('names partners, lists, cohorts, several channels and what a message is told once for', () => {
+  it('names partners, lists, cohorts, several channels and the unique id', () => {
     const lookup = { from: 'lookup', integration: 'crm', user_ids: 'event.owner', unique_id: 'event.order_id' };
     const cohort = { integration: 'mixpanel', id: '7', on: 'entered' };
     const all = { channels: { email: { template: 'a' }, sms: { template: 'a' } } };
@@ -180,7 +180,7 @@ describe('the sentence of a rule that waits', () => {
     expect(sentenceOf(body({ r: rule(when, keys) }))).toBe(words);
   });
 
-  it('stands beside that of a rule that does not wait', () => {
+  it('is joined with the sentence of a rule without a wait', () => {
     const rules = { a: rule('event.type == "placed"', placed), b: rule('event.vip') };
     expect(sentenceOf(body(rules))).toMatch(/^An hour after an order is placed, unless it is paid or when an event of/);
     expect(sentenceOf(body({ a: rules.b, b: rules.a }))).toMatch(

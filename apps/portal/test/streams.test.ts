@@ -33,7 +33,7 @@ describe('the streams of a workspace', () => {
     { workspace: 'shop', name: 'empty', body: {} },
   ];
 
-  it('are the shared ones and those of rules, each with the rules that hear it', () => {
+  it('are the shared streams and those of rules, each with its subscribed rules', () => {
     expect(streamsIn(shared, notifications)).toEqual([
       { workspace: 'shop', name: 'alarms', isShared: true, subscribedRules: [] },
       {
@@ -74,14 +74,14 @@ describe('the streams of a workspace', () => {
 });
 
 describe('an event to send', () => {
-  it('is shown over several lines only where nothing of it is lost', () => {
+  it('is spread over several lines only if no value changes', () => {
     expect(spread('{"a":1}')).toBe('{\n  "a": 1\n}');
     expect(spread('{"a":12345678901234567890}')).toBe('{"a":12345678901234567890}');
     expect(spread('{"a": 1}')).toBe('{"a": 1}');
     expect(spread('{')).toBe('{');
   });
 
-  it('has the key and the time of its stream where no rule says what it reads', () => {
+  it('contains the key and time fields of its stream if no rule reads fields', () => {
     const now = '2026-11-23T10:00:00.000Z';
     expect(JSON.parse(emptyEvent('event.order.id', 'event.order.at', now))).toEqual({ order: { id: 'A-1', at: now } });
     expect(JSON.parse(emptyEvent(undefined, undefined, now))).toEqual({});

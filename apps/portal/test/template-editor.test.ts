@@ -29,14 +29,14 @@ const BODY = {
 };
 
 describe('a language of a template', () => {
-  it('falls back to a wider one, then to the workspace’s, then to the one without', () => {
+  it('falls back to a wider language, then to that of the workspace, then to the base text', () => {
     expect(fallsBackTo('de-AT', ['de-AT', 'de', 'fr'], 'fr')).toBe('de');
     expect(fallsBackTo('de', ['de', 'fr'], 'fr-CH')).toBe('fr');
     expect(fallsBackTo('fr', ['de', 'fr'], 'fr')).toBe('');
     expect(fallsBackTo('zh-Hant-TW', ['zh-Hant-TW', 'zh-Hant', 'zh'], 'en')).toBe('zh-Hant');
   });
 
-  it('says in a sentence who reads it and what they would get without it', () => {
+  it('says who reads it and which language they would get without it', () => {
     expect(fallbackWords('', [], 'en')).toContain('For all readers.');
     expect(fallbackWords('de', ['de'], 'en')).toBe('For readers of de. Without it they would get Default.');
     expect(fallbackWords('de-AT', ['de-AT', 'de'], 'en')).toBe('For readers of de-AT. Without it they would get de.');
@@ -44,7 +44,7 @@ describe('a language of a template', () => {
     expect(channelsWithout(BODY, 'de', [{ id: 'sms', name: 'SMS' }])).toBe('SMS has no de.');
   });
 
-  it('stands beside what it falls back to, until another one is chosen or none', () => {
+  it('is shown beside its fallback, until another language or none is chosen', () => {
     const locales = ['de-AT', 'de'];
     expect(besideOf(undefined, 'de-AT', locales, 'en')).toBe('de');
     expect(besideOf('base', 'de-AT', locales, 'en')).toBe('');
@@ -100,13 +100,13 @@ describe('completion in a template', () => {
     expect(choices.map(({ label }) => label)).toContain('currency');
   });
 
-  it('offers partials where one is put in, and nothing outside of braces', () => {
+  it('offers partials after {{>, and nothing outside of braces', () => {
     expect(complete('{{> fo')).toEqual({ from: 4, choices: [{ label: 'footer', detail: 'partial', kind: 'word' }] });
     expect(complete('Hello')).toBeNull();
     expect(complete('{{name}} an')).toBeNull();
   });
 
-  it('knows what rules give, and which partners they ask', () => {
+  it('knows the variables of rules and the partners that they ask', () => {
     const notifications = [
       {
         name: 'order-paid',
@@ -127,10 +127,10 @@ describe('completion in a template', () => {
   });
 });
 
-describe('what is taken from a template', () => {
+describe('a removed part of a template', () => {
   const textAlone = withVariant(BODY, 'email', 'de', { subject: 'Bezahlt', text: '' });
 
-  it('comes back by Undo: the source of a mail, and a whole language', () => {
+  it('is restored by Undo: the source of a mail, and a whole language', () => {
     expect(variantIn(withSource(textAlone, 'de', 'mjml', '<mjml/>'), 'email', 'de')).toEqual({
       subject: 'Bezahlt',
       mjml: '<mjml/>',
@@ -141,7 +141,7 @@ describe('what is taken from a template', () => {
     expect(variantIn(withRemoved(removed, 'email', 'fr', fr), 'email', 'fr')).toEqual(fr);
   });
 
-  it('stays away where something was written in its place since', () => {
+  it('is not restored over text written in its place since', () => {
     expect(() => withSource(BODY, 'de', 'html', '<p>Old</p>')).toThrow('there is newer text');
     expect(() => withSource(withVariant(textAlone, 'email', 'de', null), 'de', 'html', '<p>Old</p>')).toThrow();
     expect(() => withRemoved(BODY, 'email', 'de', {})).toThrow('there is newer text');
@@ -149,7 +149,7 @@ describe('what is taken from a template', () => {
   });
 });
 
-describe('what the newest events lack', () => {
+describe('the text about missing variables', () => {
   it.each([
     [{ events: 0, sending: 0, failed: 0, variables: [] }, 'No events yet on the streams of its rules.'],
     [{ events: 1000, sending: 0, failed: 0, variables: [] }, 'None of the newest 1,000 events would send it.'],
@@ -162,11 +162,11 @@ describe('what the newest events lack', () => {
       { events: 1, sending: 1, failed: 1, variables: [{ variable: 'a', missing: 1, event_id: 'evt_1' }] },
       'The newest event gives an error instead of a message.',
     ],
-  ])('is told in a sentence: %j', (counted, words) => {
+  ])('says in a sentence: %j', (counted, words) => {
     expect(missingWords(counted, 'message')).toBe(words);
   });
 
-  it('is told of the items of a digest', () => {
+  it('mentions the items of a digest', () => {
     const none = { events: 20, sending: 0, failed: 0, variables: [] };
     expect(missingWords(none, 'digest')).toBe('None of the newest 20 events would go into it.');
     expect(missingWords({ ...none, sending: 12 }, 'digest')).toBe(
@@ -174,7 +174,7 @@ describe('what the newest events lack', () => {
     );
   });
 
-  it('is not counted of what nothing sends, and nothing is said of events then', () => {
+  it('counts nothing for a template that no notification sends', () => {
     const counted = { events: 0, sending: 0, failed: 0, variables: [] };
     const body = { channels: { email: { template: 'mail' } }, cadence: { digest: { template: 'sum' } } };
     const wordsOf = (template: string, channel = 'email'): string =>
@@ -204,7 +204,7 @@ describe('a variable that a button inserts', () => {
     expect(inserted(before, after)).toBe(text);
   });
 
-  it('is one of a rule, a partner or an event, or of the rule’s sample before the first event', () => {
+  it('is taken from a rule, a partner or an event, or from the sample of the rule before the first event', () => {
     const fields = fieldsOfSample({
       fields: [
         { path: 'order_id', type: null, used_by: ['key'], value: '"A-1001"', origin: 'placeholder' },
@@ -226,7 +226,7 @@ describe('a variable that a button inserts', () => {
 });
 
 describe('resources with the drafts of a workspace', () => {
-  it('include those that a draft creates and leave out those that a draft deletes', () => {
+  it('include resources created by a draft, and exclude resources deleted by a draft', () => {
     const drafts = [
       { kind: 'layout', name: 'fresh', action: 'create' },
       { kind: 'layout', name: 'old', action: 'delete' },
@@ -251,7 +251,7 @@ describe('resources with the drafts of a workspace', () => {
 });
 
 describe('languages to choose from', () => {
-  it('begin with those of the workspace and the other channels, without those that are there', () => {
+  it('begin with the languages of workspace and other channels, without those already present', () => {
     const body = { email: { locales: { de: {} } }, sms: { locales: { 'pt-BR': {} } } };
     const offered = offeredLanguages(body, 'email', 'de-AT');
     expect(offered.slice(0, 3)).toEqual(['de-AT', 'pt-BR', 'en']);

@@ -74,7 +74,7 @@ describe('a plan of the test bench', () => {
     expect(cursorOf(EMPTY_PLAN, TEN + 59_999)).toBe(TEN);
   });
 
-  it('is tested until the time that was let pass, and to the last deadline without one', () => {
+  it('ends at the time passed, or at the last deadline without one', () => {
     expect(testOf(plan, ['{"a":1}'])).toEqual({
       events: [
         { at: at(0), event: '{"a":1}' },
@@ -112,7 +112,7 @@ describe('a plan of the test bench', () => {
     expect(withSample(EMPTY_PLAN, 1, TEN).events[0]?.label).toBe('Smallest matching event');
   });
 
-  it('sends events of the sample of a stream of changes as changes', () => {
+  it('sends the sample events of a change stream as changes', () => {
     const change = '{"op":"update","event":{"a":2},"previous":{"a":1}}';
     const given = { event: '{"a":2}', change, earlier: [{ event: '{"a":0}', times: 1 }] };
     expect(sampleEvents(given as never)).toEqual(['{"op":"update","event":{"a":0},"previous":{"a":1}}', change]);
@@ -136,7 +136,7 @@ describe('the words for a planned event', () => {
     expect(labelOf({ key: 1, at: TEN, label: 'Event', source: { kind: 'pasted', text } })).toBe(words);
   });
 
-  it('are those of the list for an event that came', () => {
+  it('are those of the list of received events', () => {
     expect(labelOf({ key: 1, at: TEN, label: 'A-1 · paid', source: { kind: 'log', id: 'evt_1' } })).toBe('A-1 · paid');
   });
 });
@@ -156,7 +156,7 @@ describe('rows of the timeline', () => {
     ]);
   });
 
-  it('have a wait from the event that starts it to what ends it, for each entity', () => {
+  it('draw a wait per entity from its starting event to its end', () => {
     expect(waitsOf(rowsOf(plan, [waits, viewed, due]))).toEqual([{ from: 0, to: 2, until: at(60) }]);
     expect(waitsOf(rowsOf(plan, [waits, step('event', 20, { event: 1 })]))).toEqual([
       { from: 0, to: 1, until: at(60) },
@@ -169,7 +169,7 @@ describe('rows of the timeline', () => {
   });
 });
 
-describe('what a step comes to', () => {
+describe('the result of a step', () => {
   it.each([
     [waits, 'Waits until 11:00'],
     [due, 'Ada is notified'],
@@ -181,11 +181,11 @@ describe('what a step comes to', () => {
     [{ ...due, recipients: [] }, 'Nobody is notified'],
     [{ ...due, recipients: [recipient(), recipient()] }, '2 people are notified'],
     [{ ...due, recipients: [], asks: { integration: 'crm', user_ids: ['7'] } }, 'Asks crm about 7'],
-  ])('is said in a few words: %j', (made, words) => {
+  ])('has a short text: %j', (made, words) => {
     expect(summaryOf(made, clock)).toBe(words);
   });
 
-  it('has decisions with times of the workspace', () => {
+  it('shows times in the time zone of the workspace', () => {
     expect(decisionsOf(waits, clock)).toEqual(['Waits until 11:00']);
   });
 });
@@ -214,12 +214,12 @@ cases:
 `);
   });
 
-  it('ends where time was let pass, if that is after its last line', () => {
+  it('ends at the time passed, if that is after its last event', () => {
     expect(caseYaml({ ...given, until: TEN + 3 * HOUR })).toContain('\n    - { until: +3h }\n');
     expect(caseYaml({ ...given, until: TEN + HOUR })).not.toContain('until');
   });
 
-  it('expects a message once per slot, also one that a delivery of the workspace holds back', () => {
+  it('expects one message per slot, even if an existing delivery holds the slot', () => {
     const held = recipient({ notified_already: true, already_told: 'dlv_1' });
     const twice = { ...due, recipients: [held, recipient({ notified_already: true })] };
     expect(caseYaml({ ...given, steps: [twice] }).match(/message:/g)).toHaveLength(1);

@@ -12,7 +12,7 @@ describe('A moment in the time zone of a workspace', () => {
     expect([dayOf(NOW, 'America/New_York'), clockOf(NOW, 'America/New_York')]).toEqual(['2026-11-29', '18:30:00']);
   });
 
-  it('has its day when it is of another day of that zone', () => {
+  it('includes the date if it is not today in that zone', () => {
     const before = new Date('2026-11-29T22:59:59.000Z');
     expect(momentWords(before, NOW, 'Europe/Berlin')).toBe('2026-11-29 23:59:59');
     expect(momentWords(before, NOW, 'UTC')).toBe('22:59:59');
@@ -22,7 +22,7 @@ describe('A moment in the time zone of a workspace', () => {
     expect(momentWords(NOW, NOW, 'Mars/Olympus')).toBe('23:30:00');
   });
 
-  it('returns from a field as the instant that it was', () => {
+  it('is read back from a form field as the same instant', () => {
     for (const zone of ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu']) {
       // On both sides of both changes of the clock of 2026 in Berlin.
       for (const at of ['2026-03-29T00:59:00.000Z', '2026-03-29T01:00:00.000Z', '2026-10-25T01:00:00.000Z'])
@@ -47,7 +47,7 @@ describe('A sentence of the server', () => {
     ]);
   });
 
-  it('reads a clock of UTC as of today, unless its day precedes it', () => {
+  it('reads a UTC time without date as of today', () => {
     const times = sentenceParts('Changes from 2026-11-28 09:12:04 UTC to 23:20:00 UTC were not read.', NOW);
     expect(times.filter(({ kind }) => kind === 'time').map(({ text }) => text)).toEqual([
       '2026-11-28T09:12:04Z',

@@ -52,27 +52,27 @@ describe('words of the portal', () => {
     expect(toneOf('in_doubt')).toBe('doubt');
   });
 
-  it('knows an id, and what is meant as one', () => {
+  it('recognizes an id, and text meant as an id', () => {
     const id = 'evt_0123456789ABCDEFGHJKMNPQRS';
     expect(findId(` ${id} `)).toEqual({ kind: 'event', id });
     expect(findId('evt_1')).toBeNull();
     expect([isLikeId('evt_1'), isLikeId('inbox')]).toEqual([true, false]);
   });
 
-  it('takes of an address what it knows, as text', () => {
+  it('keeps known search parameters as text, and drops the others', () => {
     expect(readDeliverySearch({ state: 'SENT', to: '', open: 'dlv_1', page: '3', event: 5 })).toEqual({
       state: 'SENT',
       open: 'dlv_1',
     });
   });
 
-  it('writes a call that a shell takes whatever stands in it, and no token', () => {
+  it('quotes the curl command for the shell, and contains no token', () => {
     expect(curlWords({ method: 'POST', path: '/v1/x', body: { name: "it's" } }, 'https://c.example')).toBe(
       `curl -X POST 'https://c.example/v1/x' \\\n  -H "Authorization: Bearer $CARILLON_TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"it'\\''s"}'`,
     );
   });
 
-  it('writes what a call is based on too, so that a shell is not refused', () => {
+  it('includes preconditions in the curl command, so that the server accepts it', () => {
     const call = { method: 'PUT', path: '/v1/x', headers: { 'if-none-match': '*' }, body: {} } as const;
     expect(curlWords(call, 'https://c.example').split(' \\\n')).toContain("  -H 'if-none-match: *'");
   });
@@ -96,17 +96,17 @@ describe('a list that keeps itself up to date', () => {
   const page = (next: string | null, ...items: Row[]): Page<Row> => ({ items, next });
   const ids = ({ items }: Page<Row>): string => items.map(keyOf).join('');
 
-  it('takes new rows in at its top, drops those that left, and keeps what comes after', () => {
+  it('inserts new rows at the top, removes missing rows, and keeps later rows', () => {
     const shown = page('after-f', ...['b', 'c', 'd', 'e', 'f'].map((id) => row(id)));
     const { page: joined, waiting } = joinNewest(shown, page('after-d', row('a'), row('b'), row('d')), keyOf, true);
     expect([ids(joined), joined.next, waiting]).toEqual(['abdef', 'after-f', 0]);
   });
-  it('moves nothing further down: rows change what they say, new ones are counted', () => {
+  it('updates rows in place while it is scrolled, and counts new rows', () => {
     const shown = page('after-d', row('b'), row('c'), row('d'));
     const { page: joined, waiting } = joinNewest(shown, page('x', row('z'), row('a'), row('b', 'new')), keyOf, false);
     expect([ids(joined), joined.items[0]?.words, waiting]).toEqual(['bcd', 'new', 2]);
   });
-  it('begins anew where rows between may be missing, and where everything fits one page', () => {
+  it('starts over if rows may be missing in between, or if everything fits on one page', () => {
     const shown = page('after-d', row('c'), row('d'));
     expect(ids(joinNewest(shown, page('after-b', row('a'), row('b')), keyOf, true).page)).toBe('ab');
     expect(ids(joinNewest(shown, page(null, row('d')), keyOf, true).page)).toBe('d');
