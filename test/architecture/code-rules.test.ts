@@ -336,7 +336,7 @@ const CASES: Readonly<Record<string, Case>> = {
 
 describeCases('how code is written', CASES, ['vitest']);
 
-test('every rule that the configuration names is broken here or in the tests next to this one', () => {
+test('every configured lint rule is violated by a sample here or in the neighbouring tests', () => {
   type Rules = Record<string, unknown>;
   const file = resolve(import.meta.dirname, '../../.oxlintrc.json');
   const configuration = JSON.parse(readFileSync(file, 'utf8')) as { rules: Rules; overrides: { rules?: Rules }[] };

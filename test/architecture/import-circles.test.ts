@@ -44,7 +44,7 @@ describe('imports', () => {
     expect(circlesIn(graph)).toEqual([]);
   });
 
-  test('that do are found, whatever they import, and so is a circle behind another file', () => {
+  test('in a circle are found for every import form, also in a circle behind another file', () => {
     const graph = new Map([
       ['src/start.ts', importsOf('src/start.ts', "import {\n  a,\n} from './a.ts';\n")],
       ['src/a.ts', importsOf('src/a.ts', "import type { B } from './in/b.ts';\n")],

@@ -26,8 +26,8 @@ const linesWith = (files: readonly string[], pattern: RegExp): string[] =>
       .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}`] : [])),
   );
 
-describe('what is committed', () => {
-  test('names no path of one machine', () => {
+describe('the repository', () => {
+  test('contains no path of one machine', () => {
     const machine = new RegExp(`(^|[^a-zA-Z0-9.])/(${['work', 'root', 'farm'].join('|')})/`);
     expect(linesWith(committed, machine)).toEqual([]);
   });
@@ -37,7 +37,7 @@ describe('what is committed', () => {
     expect(long.filter((file) => textOf(file).trimEnd().split('\n').length > 400)).toEqual([]);
   });
 
-  test('can be made to fail on purpose by nothing that a release carries', () => {
+  test('ships no code that makes it fail on purpose', () => {
     const carried = committed.filter((file) => isSource(file) && /^(apps|libs)\//.test(file));
     expect(linesWith(carried, /failpoint/i)).toEqual([]);
   });

@@ -49,7 +49,7 @@ describe('a form of rules with state', () => {
     },
   );
 
-  it('is named by no part that shows what it decided', () => {
+  it('is named in no part that shows decisions', () => {
     expect(KINDS).toEqual(expect.arrayContaining(['in_cooldown', 'deadline_past']));
     expect(KEYS).toEqual(expect.arrayContaining(['after_last', 'cooldown']));
     const showing = sourcesOf('libs/insight', 'apps/cli', 'apps/control').filter((file) => !file.includes('/openapi/'));
@@ -65,7 +65,7 @@ describe('a form of rules with state', () => {
     expect(files.filter((file) => !file.startsWith(`${FORMS}/`) && inner.test(read(file)))).toEqual([]);
   });
 
-  it('is found in a source that names it, and not within another word', () => {
+  it('is found in a source as a whole word only', () => {
     expect(named(`saw.kind === 'in_cooldown'`, ["'in_cooldown'"])).toEqual(["'in_cooldown'"]);
     expect(named('body.after_last', ['after_last', 'cooldown'])).toEqual(['after_last']);
     expect(named('cooldowns', ['cooldown'])).toEqual([]);

@@ -45,7 +45,7 @@ describe('a second run', () => {
     expect(filesToRunAgain(run({ [portal]: ['b'], [proof]: ['a'] }), asIs)).toEqual([]);
   });
 
-  test('counts in place of the first, and names what passed only then with its first failure', () => {
+  test('replaces the result of the first, and lists tests that passed only then with their first failure', () => {
     const first = run({ [portal]: ['moves'], [starts]: [] });
     const second = run({ [portal]: [] });
     expect(

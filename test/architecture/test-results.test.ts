@@ -17,7 +17,7 @@ describe('the closing line', () => {
     expect(line(all, { ...plain, exitCode: 1 })).toBe('3 passed, 1 failed');
   });
 
-  test('names skipped tests only where there are any', () => {
+  test('mentions skipped tests only if there are any', () => {
     expect(line(report(['passed', 'passed']), plain)).toBe('1 passed, 0 failed');
     expect(line(report(['passed', 'passed', 'pending', 'todo']), plain)).toBe('1 passed, 0 failed, 2 skipped');
   });
@@ -63,7 +63,7 @@ describe('the closing line', () => {
   });
 });
 
-describe('what failed, named at the end', () => {
+describe('the list of failed tests', () => {
   const asIs = (name: string): string => name;
   const all: Report = {
     testResults: [
@@ -87,7 +87,7 @@ describe('what failed, named at the end', () => {
     ]);
   });
 
-  test('has one for a skipped test exactly where it counts as failed', () => {
+  test('includes skipped tests only if skipping counts as a failure', () => {
     expect(failedTests(all, asIs, { strict: true, filtered: false })).toContain('a.test.ts > waits: skipped');
     expect(failedTests(all, asIs, { strict: true, filtered: true })).toHaveLength(2);
     expect(failedTests(undefined, asIs, { strict: true, filtered: false })).toEqual([]);

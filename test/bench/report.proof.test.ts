@@ -40,7 +40,7 @@ describe('The report of a bench', () => {
     expect(images.get('rules-1.svg')).toMatch(/^<svg [^>]*>[^]*theirs[^]*<\/svg>\n$/);
   });
 
-  it('shows no figure of a side that is void or was skipped, but why', () => {
+  it('shows the reason instead of figures for a void or skipped side', () => {
     const wrong = side('theirs', [100], { faults: ['verification: 3 are missing'] });
     const { text, images } = sectionOf(resultOf('rules', side('ours', [60]), wrong), HOW);
     expect(text).toContain('| theirs | **void**: verification: 3 are missing |');
@@ -53,20 +53,20 @@ describe('The report of a bench', () => {
   });
 });
 
-describe('A rate that is that of the load', () => {
+describe('A rate limited by the load generator', () => {
   const limitedIn = (...busy: readonly number[]): SideResult => {
     const made = side('theirs', [100, 90, 110]);
     return { ...made, rounds: made.rounds.map((round, at) => ({ ...round, loadBusy: busy[at] ?? 0, offered: 120 })) };
   };
   const textOf = (theirs: SideResult): string => sectionOf(resultOf('rules', side('ours', [60]), theirs), HOW).text;
 
-  it('is marked in the table and beside what it is compared in, and what was offered is named', () => {
+  it('is marked in the table and in comparisons, with the offered rate', () => {
     const text = textOf(limitedIn(0.95, 0.97, 0.5));
     expect(text).toContain('100 (90..110); offered 120 (120..120); **the load was the limit** in 2 of 3 rounds');
     expect(text).toContain('(the load was the limit of theirs)');
   });
 
-  it('is not, while the load had time left', () => {
+  it('is not marked if the load generator had time left', () => {
     expect(textOf(limitedIn(0.5, 0.6, 0.5))).not.toContain('the limit');
     expect(textOf(limitedIn(0.95, 0.6, 0.5))).not.toContain('the limit of theirs');
   });
@@ -87,7 +87,7 @@ describe('The report of a soak', () => {
     };
   };
 
-  it('fits a slope to the memory after the first quarter, which warms up, and draws all of it', () => {
+  it('fits a slope to the memory after the warm-up quarter, and draws all of it', () => {
     const { text, images } = sectionOf(soaked([50, 80, 100, 102, 99, 101, 100, 104]), HOW);
     expect(text).toContain('8 rounds of 60 s.');
     expect(text).toContain('| engine | 101 | 102 | 1,800 (-3,600..7,200): flat |');
@@ -95,7 +95,7 @@ describe('The report of a soak', () => {
     expect(images.get('soak-1.svg')).toMatch(/^<svg [^>]*>[^]*engine[^]*<\/svg>\n$/);
   });
 
-  it('says so where it grows', () => {
+  it('reports growth', () => {
     const { text } = sectionOf(soaked([50, 80, 100, 110, 120, 130, 140, 150]), HOW);
     expect(text).toContain('| engine | 105 | 145 | 36,000 (36,000..36,000): **grows** |');
   });
@@ -114,7 +114,7 @@ describe('The page of the benches', () => {
   const order = ['rules', 'smtp', 'start'];
   const bare = '# Benchmarks\n\nHow to read.\n\n<!-- results -->\n';
 
-  it('keeps what stands above, and says of each bench which floors it met, in their order', () => {
+  it('keeps its text, and lists for each bench which floors it met, in order', () => {
     const pages = new Map(
       order
         .slice(0, 2)
@@ -127,7 +127,7 @@ describe('The page of the benches', () => {
     expect(page.match(/benchmarks\/rules\.md/g)).toHaveLength(1);
   });
 
-  it('names the floors that were missed, with what was measured', () => {
+  it('lists missed floors with the measured values', () => {
     const page =
       '# A\n\n| a / b, rows per second | 0.5 (0.4..0.6): missed | ≥ 0.7 | ≥ 1 |\n| a, seconds | 1 (1..1): goal met | ≤ 5 | ≤ 2 |\n';
     expect(withOverview(bare, new Map([['rules', page]]))).toContain(
@@ -135,7 +135,7 @@ describe('The page of the benches', () => {
     );
   });
 
-  it('says what is missing where the page has no place for results', () => {
+  it('names the missing marker if the page has no place for results', () => {
     expect(() => withOverview('# Benchmarks\n', new Map())).toThrow(/<!-- results -->/);
   });
 });

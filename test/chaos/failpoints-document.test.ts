@@ -14,30 +14,30 @@ const namesOf = (ends: readonly CaseEnd[]): readonly string[] => ends.map((end) 
 
 /** That it ended so is looked at where it is let fail: `embedded/failpoints/failpoints.proof.test.ts`. */
 describe('failpoints/README.md says how it ended at every place', () => {
-  it('of the one process, whatever the failure', () => {
+  it('for one process and each kind of failure', () => {
     const all = everyCase(FAILPOINT_ACTIONS).map(caseKey).toSorted();
     expect(namesOf(endsIn(embedded, null))).toEqual(all);
   });
 
-  it('of the roles of a cluster, whatever the failure', () => {
+  it('for the roles of a cluster and each kind of failure', () => {
     const ends = endsIn(cluster, 'who failed');
     expect(namesOf(ends)).toEqual(everyCaseOfRoles(FAILPOINT_ACTIONS).map(caseKey).toSorted());
     for (const { who } of ends) expect(who).toMatch(/^(gateway|engine|delivery|control)( or |$)/);
   });
 
-  it('and nothing that the long form would not write', () => {
+  it('and contains nothing beyond the generated text', () => {
     const written = failpointPage(embeddedPart(endsIn(embedded, null)), clusterPart(endsIn(cluster, 'who failed')));
     expect(page).toBe(written);
   });
 });
 
 describe('failpoints/channels.md says of three channels', () => {
-  it('how it ended at every place, killed and held still', () => {
+  it('how each failpoint ended, for a kill and for a pause', () => {
     const all = everyChannelCase(['kill', 'stop']).map(caseKey).toSorted();
     expect(namesOf(endsIn(channels, 'channel'))).toEqual(all);
   });
 
-  it('nothing that the long form would not write', () => {
+  it('nothing beyond the generated text', () => {
     expect(channels).toBe(channelPage(endsIn(channels, 'channel')));
   });
 });

@@ -12,13 +12,13 @@ function looks(...course: readonly Progress[]): () => Promise<Progress> {
   return () => Promise.resolve((coming.length > 1 ? coming.shift() : coming[0]) ?? AT_REST);
 }
 
-it('What goes on by itself comes to rest, and nothing is found', async () => {
+it('A system that needs no help comes to rest, and nothing is reported', async () => {
   const settled = await settle(looks(UNREAD, WAITS, BEHIND, AT_REST), { since: Date.now(), slots: 3 });
   expect(settled.open).toEqual([]);
   expect(standingStill(settled)).toEqual([]);
 });
 
-it('What would need a restart is found: open deliveries, records that no stage and no projection reads, and deliveries that are missing', async () => {
+it('Work that needs a restart is reported: open deliveries, unread records, missing deliveries', async () => {
   const now = { since: Date.now(), standstill: 0, quiet: 0 };
   const left = async (last: Progress, slots = 0) =>
     standingStill(await settle(looks(last), { ...now, slots })).map(({ kind, what }) => `${kind}: ${what}`);
@@ -29,7 +29,7 @@ it('What would need a restart is found: open deliveries, records that no stage a
   expect(await left(AT_REST, 4)).toEqual([`${still} 3 of 4 deliveries are there`]);
 });
 
-it('Who stands still is given up, and the time counts to the last that moved', async () => {
+it('Waiting for rest ends when nothing moves any more, and its time counts to the last movement', async () => {
   const since = Date.now() - 70_000;
   const settled = await settle(looks(WAITS, UNREAD), { since, standstill: 300 });
   expect(settled.open).toEqual(UNREAD.unread);
@@ -44,14 +44,14 @@ it('The minute ends when everything has ended: projections may come later, and a
   expect(Date.now() - since - settled.after).toBeGreaterThanOrEqual(500);
 });
 
-it('What one look takes for rest and the next one does not is none: it is waited for, and the minute goes on', async () => {
+it('A rest that the next look does not confirm is no rest: waiting goes on', async () => {
   const since = Date.now() - 10_000;
   const settled = await settle(looks(UNREAD, AT_REST, WAITS, WAITS, WAITS, AT_REST), { since });
   expect(settled.open).toEqual([]);
   expect(settled.after).toBeGreaterThanOrEqual(11_000);
 });
 
-it('Nor does the minute end at such a look while projections are still behind', async () => {
+it('Waiting continues while projections are behind', async () => {
   const since = Date.now() - 10_000;
   const settled = await settle(looks(BEHIND, WAITS, WAITS, WAITS, AT_REST), { since });
   expect(settled.after).toBeGreaterThanOrEqual(10_750);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { closingLines, findingsOf, newTally } from './tally.ts';
 
-it('Kills at random that met work justify a bound, each other part is counted, and none has one where something was found', () => {
+it('Random kills that interrupted work justify a bound; every other part is only counted, and a part with findings has no bound', () => {
   const tally = newTally();
   expect(closingLines(tally)).toEqual([]);
   tally['kills at random'].failures = 30;

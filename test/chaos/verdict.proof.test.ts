@@ -45,7 +45,7 @@ describe('The verdict', () => {
     expect(kinds(course, { ...evidence, deliveries: [] })).toContain('lost');
   });
 
-  it('wants an event that fires nothing on the log, and no intent of it', () => {
+  it('requires an event that fires nothing to be logged without an intent', () => {
     const { course, evidence } = orderIs();
     const silent = {
       ...course,
@@ -69,19 +69,19 @@ describe('The verdict', () => {
     }
   });
 
-  it('finds stuck what was not read to its end, whatever was to come of it', () => {
+  it('reports unread records as stuck, whatever they contain', () => {
     const { course, evidence } = orderIs();
     expect(kinds(course, { ...evidence, unread: ['carillon.events/3: 7 of 9 read'] })).toEqual(['stuck']);
   });
 
-  it('finds stuck a projection or a sweeper that stood still, though all was sent and a stop set it right', () => {
+  it('reports a stopped projection or sweeper as stuck, even if all was sent and a restart fixed it', () => {
     const { course, evidence } = orderIs();
     for (const what of ['control on carillon.outcomes/1: 4 of 5 read', 'dlv_1: an outcome is not on the log']) {
       expect(kinds({ ...course, leftOpen: [what] }, evidence)).toEqual(['stuck']);
     }
   });
 
-  it('finds lost a duplicate that nobody is told of', () => {
+  it('reports an unrecorded duplicate as lost', () => {
     const { course, evidence, delivery } = orderIs();
     const second = deliveryOf({ slot: delivery.slot }).intent;
     const acknowledged = { eventId: second.eventId, subject: 'order-1', to: TO, fires: true, asks: false };
@@ -125,7 +125,7 @@ describe('The verdict', () => {
     expect(findLate(SETTLED_WITHIN + 1, 'lease.acquire.before: kill: over')).toHaveLength(1);
   });
 
-  it('wants for each doubt of an unknown answer that its own message was dropped, not that of another', () => {
+  it('requires for each doubt about an unknown answer that its own message was dropped', () => {
     const { course, evidence, letter } = orderIs({ state: 'IN_DOUBT', reason: 'answer_unknown' });
     expect(kinds({ ...course, mail: [{ ...letter, dropped: true }] }, evidence)).toEqual([]);
     expect(kinds(course, evidence)).toEqual(['doubt']);
@@ -134,7 +134,7 @@ describe('The verdict', () => {
     expect(kinds({ ...course, mail: [letter, other] }, evidence)).toContain('doubt');
   });
 
-  it('or that an answer was taken away while its call was under way: one for each doubt', () => {
+  it('or that its answer was cut during the call: one cut per doubt', () => {
     const { course, evidence, delivery } = orderIs({ state: 'IN_DOUBT', reason: 'answer_unknown' });
     const inDoubt = (id: string, startedAt: number, endedAt: number) => ({
       ...delivery,
@@ -198,7 +198,7 @@ describe('The verdict', () => {
     expect(killedAt(startedAt + 1_000, [send], 'dlv_other')).toBe(0);
   });
 
-  it('finds untrue a failure whose message was taken, a sent message that no provider took, one to somebody else, and an end without an outcome', () => {
+  it('reports as untrue a failure whose message was accepted, a sent message that no provider has, a wrong recipient, and an end without an outcome', () => {
     const failed = orderIs({ state: 'FAILED', reason: 'refused_content' });
     expect(kinds(failed.course, failed.evidence)).toEqual(['untrue', 'lost']);
     const { course, evidence, letter } = orderIs();
@@ -207,7 +207,7 @@ describe('The verdict', () => {
     expect(kinds(course, { ...evidence, outcomes: [] })).toEqual(['untrue']);
   });
 
-  it('finds lost what was to be told and is suppressed; without an address it has to be', () => {
+  it('reports a suppressed message as lost, unless its address was missing', () => {
     const suppressed = { state: 'SUPPRESSED', reason: 'no_address' } as const;
     const { course, evidence } = orderIs(suppressed);
     expect(kinds({ ...course, mail: [] }, evidence)).toEqual(['lost']);
@@ -226,14 +226,14 @@ describe('The verdict', () => {
     expect(kinds({ ...course, acknowledged: plain }, evidence)).toEqual(['lost']);
   });
 
-  it('finds two messages made of one event, even where neither is sent', () => {
+  it('reports two messages of one event, even if neither was sent', () => {
     const { course, evidence, delivery } = watchedOrderIs();
     const twin = { ...delivery.intent, id: 'int_other' as typeof delivery.intent.id };
     expect(kinds(course, { ...evidence, intents: [twin, delivery.intent] })).toEqual(['twice']);
     expect(kinds(course, { ...evidence, intents: [delivery.intent, delivery.intent] })).toEqual([]);
   });
 
-  it('finds a partner asked once its answer is on the log, or two answers; the same record twice is none', () => {
+  it('reports a partner call after its answer was logged, or two answers, but not a repeated record', () => {
     const { course, evidence, record, call } = watchedOrderIs();
     const late = { ...call, callId: 'req_2', at: ANSWERED_AT + 1, endedAt: ANSWERED_AT + 2 };
     const asked = (calls: readonly BookedCall[], ...cuts: readonly Cut[]) =>
@@ -283,7 +283,7 @@ describe('The verdict', () => {
     expect(kinds({ ...course, partner: { calls, cuts: [] } }, { ...evidence, lookups: known })).toEqual([]);
   });
 
-  it('gives each kill a slack of its own: one answer that was slow excuses nothing at other kills', () => {
+  it('tolerates a delay at its own kill only: one slow answer does not excuse other kills', () => {
     const { evidence } = watchedOrderIs();
     const { calls, lookups } = answersUntil(60_000, 10, 60_000);
     const slow = calls.map((call, at) => (at === 200 ? { ...call, endedAt: call.endedAt - 900 } : call));
@@ -306,7 +306,7 @@ describe('The verdict', () => {
     expect(both.ofMails({ from: slowAt, until: slowAt })).toBe(1_820);
   });
 
-  it('says of a run whose kills excuse most of what it did that it shows nothing, but not of a machine that is slow', () => {
+  it('calls a run inconclusive if kills excuse most of it, but not if the machine is slow', () => {
     const { course, evidence } = watchedOrderIs();
     const { calls, lookups } = answersUntil(60_000, 10, 60_000);
     const killedEvery = (span: number) => {
@@ -355,7 +355,7 @@ describe('The verdict', () => {
     expect(kinds(course, { ...evidence, events })).toEqual(['untrue']);
   });
 
-  it('finds untrue what does not stand as what was reported and wished says', () => {
+  it('reports a state that contradicts receipts and opt-outs as untrue', () => {
     const { course, evidence, delivery } = orderIs();
     const { eventId } = delivery.intent;
     expect(kinds({ ...course, fates: [{ eventId, state: 'SENT' }] }, evidence)).toEqual([]);
@@ -363,7 +363,7 @@ describe('The verdict', () => {
     expect(kinds({ ...course, fates: [{ eventId: 'evt_of_nobody', state: 'SENT' }] }, evidence)).toEqual(['untrue']);
   });
 
-  it('finds a report that moved nothing, and an end that nobody reported', () => {
+  it('reports a receipt that changed nothing, and an end that nobody reported', () => {
     const texted = (state: 'SENT' | 'DELIVERED') => {
       const { course, evidence, delivery } = orderIs({ state });
       const mail = course.mail.map((entry) => ({ ...entry, channel: 'sms' }));

@@ -50,7 +50,7 @@ const asOwner = (path: string): Promise<Response> =>
   fetch(`${product.controlUrl}${path}`, { headers: { authorization: `Bearer ${product.token}` } });
 
 describe('The bundle that a release carries', () => {
-  it('says its version, and starts as a program of its own', async () => {
+  it('prints its version, and starts as a program', async () => {
     expect(await cli(['--version'], { program })).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' });
     expect((await run(program, ['--version'])).stdout).toBe('0.1.0\n');
   });
@@ -126,7 +126,7 @@ describe('The bundle that a release carries', () => {
     expect(refused.stdout).toContain('This cannot be compiled');
   });
 
-  it('ends with code 0 when it is asked to', async () => {
+  it('exits with code 0 on SIGTERM', async () => {
     expect(await product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
   });
 });

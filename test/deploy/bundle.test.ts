@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '../..');
 /** The name under which a bundle has a thread, beside the one that a checkout has. */
 const THREAD = /'\.\/([\w-]+)\.js'/g;
 
-it('a bundle has every thread that the program starts, also those that are started for a long log only', () => {
+it('a bundle contains every worker thread of the program, also those only used for long logs', () => {
   const sources = globSync('libs/adapters/{*,*/*}/src/**/*.ts', { cwd: root }).map((file) =>
     readFileSync(resolve(root, file), 'utf8'),
   );

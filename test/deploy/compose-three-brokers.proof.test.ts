@@ -26,7 +26,7 @@ describe.skipIf(engine === null || compose === null || !mayKill)(
       await remove();
     }, 600_000);
 
-    it('keeps three copies, and goes on while one broker after the other is killed: nothing lost, nobody told twice', async () => {
+    it('keeps three copies, and loses nothing and notifies nobody twice while each broker is killed in turn', async () => {
       const shop = composedShop(place);
       await shop.open();
       await shop.tell('first');

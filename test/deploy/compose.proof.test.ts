@@ -89,7 +89,7 @@ describe.skipIf(engine === null || compose === null || !mayKill)(
       );
     }, 900_000);
 
-    it('brings each container back that is killed, loses no event that it accepted, and tells nobody twice', async () => {
+    it('restarts each killed container, loses no accepted event, and notifies nobody twice', async () => {
       await shop.tellDuring('reader', async () => {
         for (const service of KILLED) await place.kill(service);
       });

@@ -45,7 +45,7 @@ describe('The files of deploy/compose', () => {
     ).toEqual([]);
   });
 
-  it('mount files that are there, and volumes that they declare', () => {
+  it('mount existing files and declared volumes only', () => {
     const { volumes } = readCompose(...THREE);
     const mounted = Object.values(readCompose(...THREE).services).flatMap((one) => one.volumes ?? []);
     expect(mounted.length).toBeGreaterThan(0);
@@ -72,7 +72,7 @@ describe('The files of deploy/compose', () => {
     }
   });
 
-  it('mount as secrets the files that variables name, and each of them is there', () => {
+  it('mount the files named by _FILE variables as secrets, and each of them exists', () => {
     const { secrets, services: of } = readCompose(...ONE);
     for (const [name, { file }] of Object.entries(secrets)) {
       expect(existsSync(join(COMPOSE_FOLDER, file)), name).toBe(true);
@@ -184,7 +184,7 @@ describe('A power cut', () => {
   const flushedAfter = (...files: readonly string[]): string | undefined =>
     readCompose(...files).services['kafka-1']?.environment?.['KAFKA_LOG_FLUSH_INTERVAL_MESSAGES'];
 
-  it('takes nothing that was acknowledged: one broker waits for its disk, three have each other', () => {
+  it('loses nothing acknowledged: a single broker syncs to disk, three brokers replicate', () => {
     expect(flushedAfter(...ONE)).toBe('1');
     // What Kafka does unless told.
     expect(flushedAfter(...THREE)).toBe('9223372036854775807');
@@ -195,11 +195,11 @@ describe('Three brokers', () => {
   const deployment = readCompose(...THREE);
   const brokers = ['kafka-1', 'kafka-2', 'kafka-3'] as const;
 
-  it('are a deployment of its own, because topics with one copy are refused there', () => {
+  it('are a separate deployment, because it refuses topics with one copy', () => {
     expect(deployment.name).not.toBe(readCompose(...ONE).name);
   });
 
-  it('differ in nothing but who they are', () => {
+  it('differ only in their identity', () => {
     const own = brokers.map((name, at) => {
       const {
         environment: { KAFKA_NODE_ID, KAFKA_ADVERTISED_LISTENERS, ...same } = {},

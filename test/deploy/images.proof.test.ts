@@ -102,7 +102,7 @@ describe.skipIf(engine === null)('The images (needs docker, or podman with runc 
     expect(bill.components.map(({ name }) => name)).toEqual(expect.arrayContaining(['fastify', 'kafkajs']));
   });
 
-  it('start on a file system that nobody writes to, say that they are well, and obey the signal to stop', async () => {
+  it('start on a read-only file system, report healthy, and stop on SIGTERM', async () => {
     const hardened = ['--read-only', '--tmpfs', '/tmp:size=64m', '--cap-drop', 'ALL'];
     const published = ['--publish', '127.0.0.1::7401'];
     await call(
@@ -154,14 +154,14 @@ describe.skipIf(engine === null)('The images (needs docker, or podman with runc 
     ['a secret whose file is missing', { CARILLON_HEALTH_TOKEN_FILE: '/run/secrets/none' }, /\/run\/secrets\/none/],
     ['a port that somebody holds', { CARILLON_CONTROL_PORT: '7400' }, /port_in_use.*7400/],
   ] as const)(
-    'say %s in one line of the log, show it as health, and are not started over and over',
+    'log %s in one line, show it as health, and do not restart in a loop',
     async (_what, env, words) => {
       await expectNotStarted(words, ...Object.entries(env).flatMap((pair) => ['--env', pair.join('=')]));
     },
     300_000,
   );
 
-  it('say in the same way that their volume is of another version', async () => {
+  it('report a volume of another version in the same way', async () => {
     const volume = `${NAME}-volume`;
     const mounted = ['--volume', `${volume}:/data`];
     const age = "new (require('node:sqlite').DatabaseSync)('/data/carillon.db').exec('PRAGMA user_version = 9999')";

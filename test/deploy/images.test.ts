@@ -80,7 +80,7 @@ describe('The Dockerfile', () => {
     expect(stages.at(-1)?.name).toBe('carillon');
   });
 
-  it('copies from a checkout what is there, and nothing that may hold data or secrets', () => {
+  it('copies only existing files, and none that may hold data or secrets', () => {
     const ignored = readFileSync(`${file}.dockerignore`, 'utf8')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));

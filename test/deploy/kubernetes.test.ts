@@ -50,7 +50,7 @@ describe('The manifests of deploy/kubernetes', () => {
     expect(deployments.toSorted()).toEqual([...ROLES].toSorted());
   });
 
-  it('hold no secret, and take all of them from one place', () => {
+  it('contain no secret, and take all secrets from the Secret carillon-keys', () => {
     expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
     for (const variable of Object.keys(settings)) expect(variable).not.toMatch(/PASSWORD|SECRET|TOKEN|PEPPER|_KEY$/);
     for (const role of ROLES) {
@@ -61,7 +61,7 @@ describe('The manifests of deploy/kubernetes', () => {
     }
   });
 
-  it('set variables that the program reads, each of them', () => {
+  it('set only variables that the program reads', () => {
     const settingsOf = (environment: Readonly<Record<string, string>>): unknown => {
       try {
         return readSettings({}, environment);
@@ -96,7 +96,7 @@ describe.each(ROLES)('%s on Kubernetes', (role) => {
     expect(template.metadata.labels).toMatchObject(selector.matchLabels);
   });
 
-  it('is no root, writes to nothing but what it is given, and holds no word of the cluster', () => {
+  it('runs without root, on a read-only file system, without cluster credentials', () => {
     expect(pod.automountServiceAccountToken).toBe(false);
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
     expect(container.securityContext).toEqual({
@@ -106,7 +106,7 @@ describe.each(ROLES)('%s on Kubernetes', (role) => {
     });
   });
 
-  it('is asked on the port where it answers: what restarts it does not depend on other servers', () => {
+  it('has probes on its own port, and its liveness does not depend on other servers', () => {
     const { readinessProbe, livenessProbe, startupProbe } = container;
     const port = container.ports.find(({ name }) => name === readinessProbe.httpGet.port);
     expect(port?.containerPort).toBe(PORTS[role]);
@@ -115,7 +115,7 @@ describe.each(ROLES)('%s on Kubernetes', (role) => {
     expect(startupProbe.httpGet).toEqual(livenessProbe.httpGet);
   });
 
-  it('has more time to end than the 15 s it takes and the 5 s in which proxies hear of it', () => {
+  it('gets more than the 20 s that its shutdown takes', () => {
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(20);
   });
 
@@ -126,7 +126,7 @@ describe.each(ROLES)('%s on Kubernetes', (role) => {
 });
 
 describe('Scaling', () => {
-  it.each(['engine', 'delivery'])('of %s goes by what waits, within what the topics have partitions for', (role) => {
+  it.each(['engine', 'delivery'])('of %s follows its backlog, up to the number of partitions', (role) => {
     const spec = find('HorizontalPodAutoscaler', role)?.spec;
     expect(spec).toMatchObject({
       scaleTargetRef: { kind: 'Deployment', name: role },

@@ -48,8 +48,8 @@ afterAll(async () => {
   await remove();
 });
 
-describe('The bundle on a file system that it may not write to, as another user', () => {
-  it.runIf(mayMount)('is run so', async () => {
+describe('The bundle on a read-only file system, as another user', () => {
+  it.runIf(mayMount)('starts', async () => {
     const about = async (file: string): Promise<string> => readFile(`/proc/${product.pid}/${file}`, 'utf8');
     expect(await about('status')).toMatch(new RegExp(`^Uid:\\s+${STRANGER}\\s`, 'm'));
     const mounts = (await about('mounts')).split('\n').map((line) => line.split(' '));
@@ -61,7 +61,7 @@ describe('The bundle on a file system that it may not write to, as another user'
     ]);
   });
 
-  it('takes an event and tells its person', async () => {
+  it('accepts an event and notifies its person', async () => {
     const api = caller(product);
     const made = await api<{ key: string }>('POST', '/v1/workspaces/shop/api-keys', { name: 'backend' });
     const applied = await api('POST', '/v1/configuration/apply', { files: shopFiles(), prune: false });
@@ -79,7 +79,7 @@ describe('The bundle on a file system that it may not write to, as another user'
     expect(product.stderr()).toBe('');
   });
 
-  it('ends with code 0 when it is asked to', async () => {
+  it('exits with code 0 on SIGTERM', async () => {
     expect(await product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
   });
 });

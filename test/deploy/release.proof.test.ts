@@ -69,8 +69,8 @@ async function compiled(text: string): Promise<string> {
   );
 }
 
-describe('What a release would publish', () => {
-  it('is named with its sums', async () => {
+describe('The files of a release', () => {
+  it('are listed with their checksums', async () => {
     const { stdout } = await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: out });
     expect(stdout.trim().split('\n')).toEqual([
       'carillon-0.1.0.tgz: OK',
@@ -80,7 +80,7 @@ describe('What a release would publish', () => {
     ]);
   });
 
-  it('says what it is made of, and what has changed', async () => {
+  it('list components and changes', async () => {
     const bill = JSON.parse(await readFile(join(out, 'carillon.cdx.json'), 'utf8')) as {
       readonly bomFormat: string;
       readonly components: readonly { readonly name: string }[];
@@ -92,7 +92,7 @@ describe('What a release would publish', () => {
     expect(await readFile(join(out, 'CHANGELOG.md'), 'utf8')).toMatch(/^# Carillon 0\.1\.0\n\n- .+\n/);
   });
 
-  it('has a program that npx runs in a folder with nothing else, which starts the product', async () => {
+  it('include a program that npx runs in an empty folder and that starts the product', async () => {
     expect(await cli(['--version'], { program: program() })).toMatchObject({ code: 0, stdout: '0.1.0\n' });
     product = await startProduct({ program: program(), dataDir: join(home, 'data'), cwd: home });
     const made = await caller(product)<{ key: string }>('POST', '/v1/workspaces/shop/api-keys', { name: 'backend' });
@@ -130,14 +130,14 @@ describe('What a release would publish', () => {
     expect(told).toHaveLength(2);
   });
 
-  it('has a client whose types know the events and the management API', async () => {
+  it('include a client whose types cover events and the management API', async () => {
     expect(await compiled(PROGRAM)).toBe('');
     expect(await compiled(`${PROGRAM}export const state: string | undefined = data?.items[0]?.state;\n`)).toBe('');
     expect(await compiled(`${PROGRAM}data?.items[0]?.colour;\n`)).toContain("'colour' does not exist");
     expect(await compiled(`${PROGRAM}await control.GET('/v1/nowhere', {});\n`)).toContain('/v1/nowhere');
   });
 
-  it('has a client that is the same to the byte when it is made again', async () => {
+  it('include a client that is byte-identical when built again', async () => {
     const again = join(place, 'again');
     await writeClientPackage(again);
     await run('npm', ['pack', '--ignore-scripts', '--pack-destination', place], { cwd: again });
@@ -145,7 +145,7 @@ describe('What a release would publish', () => {
     expect((await readFile(join(place, name))).equals(await readFile(join(out, name)))).toBe(true);
   });
 
-  it('lists commits as text, whatever stands in them', () => {
+  it('escape Markdown and HTML in commit subjects', () => {
     expect(changelogOf('1.0.0', ['A `<b>` in [a](b)'])).toBe('# Carillon 1.0.0\n\n- A \\`\\<b\\>\\` in \\[a\\](b)\n');
   });
 });

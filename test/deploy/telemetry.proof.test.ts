@@ -210,7 +210,7 @@ describe('The collector', () => {
     }
   });
 
-  it('has all parts that its pipelines name, and is asked where it answers', () => {
+  it('declares every part that its pipelines name, and its health check uses its own port', () => {
     for (const { receivers, processors, exporters } of Object.values(collector.service.pipelines)) {
       expect(Object.keys(collector.receivers)).toEqual(expect.arrayContaining(receivers));
       expect(Object.keys(collector['processors'] ?? {})).toEqual(expect.arrayContaining(processors));

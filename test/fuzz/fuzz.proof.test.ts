@@ -26,11 +26,11 @@ afterAll(async () => {
   await endChecks();
 });
 
-describe('What the fuzzer found once', () => {
+describe('Former findings of the fuzzer', () => {
   const folder = join(import.meta.dirname, 'regressions');
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
 
-  it.each(files)('is well now: %s', async (name) => {
+  it.each(files)('stay fixed: %s', async (name) => {
     const { found, input } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { found: string; input: FuzzCase };
     expect(await runCase(target, input), found).toMatchObject({ what: null });
   });

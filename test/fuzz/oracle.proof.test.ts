@@ -83,7 +83,7 @@ describe('The oracle', () => {
     expect(judgeAnswer(answer(status), { path, method, bodiless: false }, SECRETS)).toMatch(/nothing documents/);
   });
 
-  it('takes a page for whoever follows a link, if it runs no script and tells nobody where it stood', () => {
+  it('accepts an HTML page for a followed link only without scripts and without a referrer', () => {
     const link = { path: '/unsubscribe/x', method: 'GET', bodiless: false };
     const page = (more: Readonly<Record<string, string>>) =>
       judgeAnswer(
@@ -97,7 +97,7 @@ describe('The oracle', () => {
     expect(page({ ...good, 'referrer-policy': 'origin' })).toMatch(/tell its address/);
   });
 
-  it('takes what the configuration lacks for a reason only where it is needed', () => {
+  it('accepts missing configuration as a reason only on paths that need it', () => {
     const away = (code: 'keys_unavailable' | 'secret_missing', path: string) => {
       const { headers, body } = problemOf(new CarillonError(code, 'away'), 'req_1');
       const all = new Map(Object.entries({ ...headers, 'retry-after': '5' }));
@@ -170,7 +170,7 @@ describe('The oracle of the listener for mail', () => {
   const judged = (raw: string, isForUs = true, more: Partial<Exchange> = {}) =>
     judgeMail({ answers: [], raw, took: 1, end: 'closed', refused: null, ...more }, isForUs, 500, SECRETS).fault;
 
-  it('lets a mail for us and a refusal through, and tells which was taken', () => {
+  it('accepts a mail for us and a refusal, and tells them apart', () => {
     expect([judged(GOOD), wasTaken(GOOD)]).toEqual([null, true]);
     const refused = '220 carillon\r\n550 5.1.1 Nobody takes mail here\r\n503 5.5.1 Error\r\n';
     expect([judged(refused, false), wasTaken(refused)]).toEqual([null, false]);
@@ -186,7 +186,7 @@ describe('The oracle of the listener for mail', () => {
     expect(judged(raw)).toMatch(found);
   });
 
-  it('finds mail that was taken for somebody else, and a listener that is late or gone', () => {
+  it('reports accepted mail for a foreign address, a slow listener and a dead listener', () => {
     expect(judged(GOOD, false)).toContain('not ours was taken');
     expect(judged(GOOD, true, { end: 'late' })).toContain('not done within 500 ms');
     expect(judged('', true, { refused: 'ECONNREFUSED' })).toContain('ECONNREFUSED');
@@ -275,7 +275,7 @@ describe('A run', () => {
     expect(busiest.events?.ran).toBe(1_500);
   });
 
-  it('finds valid JSON that is refused as none, and not what a limit refuses', async () => {
+  it('reports valid JSON refused as invalid, but not a refusal by a limit', async () => {
     const target = await double(misreads);
     const request = 'POST /events/shop/orders HTTP/1.1\r\ncontent-length: 7\r\n\r\n{"a":1}';
     const input = { kind: 'events', to: 'gateway', request, client: 'stays' } as const;

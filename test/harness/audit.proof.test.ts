@@ -14,7 +14,7 @@ describe('The audit', () => {
     expect(gapsOf(memberIs().evidence)).toEqual([]);
   });
 
-  it('follows evaluation ranges that begin where another ended, over those of a batch done twice, up to a gap', () => {
+  it('joins adjacent and overlapping evaluation ranges up to the first gap', () => {
     const range = { from: 0, to: 3 };
     expect(chainEnd([range, { from: 3, to: 5 }], 0, 5)).toBe(5);
     expect(chainEnd([range, { from: 0, to: 2 }, { from: 2, to: 5 }], 0, 5)).toBe(5);
@@ -25,7 +25,7 @@ describe('The audit', () => {
     expect(gapsOf({ ...evidence, judged: further })).toEqual(['evaluations of partition 0 end at 2 of 5']);
   });
 
-  it('finds what was given up, but for what the partner refused: of that it wants a dead letter', () => {
+  it('reports dead letters, except for a refusal by the partner, which requires one', () => {
     const { evidence, delivery } = orderIs();
     const { eventId } = delivery.intent;
     const letter = { what: 'ask partner_refused', eventId };
@@ -69,7 +69,7 @@ describe('The audit', () => {
     ]);
   });
 
-  it('wants an answer to each trigger, and a trigger and its answer for what came of it', () => {
+  it('requires an answer for each trigger, and a trigger and an answer for each result', () => {
     const { evidence, trigger } = watchedOrderIs();
     const intent = evidence.intents[0]?.id;
     expect(gapsOf({ ...evidence, lookups: [] })).toEqual([
@@ -83,7 +83,7 @@ describe('The audit', () => {
     ]);
   });
 
-  it('wants each intent in the one delivery of its slot: as its holder, as judged before, or told as a duplicate', () => {
+  it('requires each intent in the only delivery of its slot: as holder, as evaluated earlier, or as a duplicate', () => {
     const { evidence, delivery } = orderIs();
     const { id } = delivery.intent;
     const other = deliveryOf({ id: 'dlv_other' as DeliveryId, slot: delivery.slot, intent: delivery.intent });

@@ -54,7 +54,7 @@ async function removeWorkspace(workspace: string): Promise<void> {
 }
 
 describe('A workspace that was removed', () => {
-  it('and is made again is another one: roles, tokens, invitations, secrets and drafts of before are gone, those of others stay', async () => {
+  it('and created again has no roles, tokens, invitations, secrets or drafts of the former one, and others keep theirs', async () => {
     const bob = await fixture.addPerson(BOB, { shop: 'editor', club: 'viewer' });
     const tokens = await Promise.all(
       [['shop'], ['shop', 'club'], ['club']].map(async (workspaces) => {
@@ -94,7 +94,7 @@ describe('A workspace that was removed', () => {
     expect((await drafts.held('club')).drafts).toBe(1);
   });
 
-  it('loses nothing more where it is changed after it was made again', async () => {
+  it('keeps roles granted after its re-creation when it is changed', async () => {
     await removeWorkspace('shop');
     await make('shop', 'another');
     const bob = await fixture.addPerson(BOB, { shop: 'editor' });

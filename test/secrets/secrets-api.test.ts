@@ -141,7 +141,7 @@ describe('A secret', () => {
     expect(texts.join('\n')).not.toContain('canary');
   });
 
-  it('of a workspace is set by whoever configures that one, and seen by whoever reads it', async () => {
+  it('of a workspace is set by people who configure that workspace, and listed by people who read it', async () => {
     const editor = await openFor(personWith('ann', ['read', 'configure'], 'shop'));
     expect((await editor.ask('PUT', '/v1/workspaces/shop/secrets/A', { value: 'x' })).body).toMatchObject({
       updated_by: { kind: 'person', id: 'ann' },
@@ -156,7 +156,7 @@ describe('A secret', () => {
     expect(await reader.ask('DELETE', '/v1/workspaces/shop/secrets/A')).toMatchObject({ status: 403 });
   });
 
-  it('that a variable goes before is shown as such', async () => {
+  it('overridden by an environment variable is marked as such', async () => {
     const { ask, secrets } = await openFor(owner, { CARILLON_SECRET_SHOP__CRM_KEY: 'of the environment', SMTP: 'own' });
     expect((await ask('PUT', '/v1/workspaces/shop/secrets/CRM_KEY', { value: 'x' })).body).toMatchObject({
       overridden: true,
@@ -169,7 +169,7 @@ describe('A secret', () => {
 });
 
 describe('The master key', () => {
-  it('is exchanged by no token, whatever it may do; how it stands is shown to one', async () => {
+  it('cannot be rotated with a token of any scope; a token can read its state', async () => {
     const { ask, texts } = await openFor({ ...deploymentOwner('token'), actor: { kind: 'token', id: 'tok_1' } });
     for (const step of ['rotate', 'renew-values', 'finish', 'cancel']) {
       const refused = await ask('POST', `/v1/master-key/${step}`, step === 'rotate' ? { master_key: NEW } : undefined);

@@ -62,7 +62,7 @@ async function mustHold(seed: number) {
 }
 
 describe('the roles over ports in memory, in an order that a seed decides', () => {
-  it('do the same for the same seed, to the letter, and something else for another', async () => {
+  it('repeat exactly for the same seed, and differ for another', async () => {
     for (const seed of [1, 2, 3, 4, 5]) {
       const [first, again] = [
         await simulate(seed, shared, { keepsHistory: true }),
@@ -78,7 +78,7 @@ describe('the roles over ports in memory, in an order that a seed decides', () =
     expect(histories[0]).not.toEqual(histories[1]);
   });
 
-  it(`keep every promise in ${SEEDS} seeds, and come to an end once nothing goes wrong any more`, async () => {
+  it(`keep every promise in ${SEEDS} seeds, and finish once faults stop`, async () => {
     const seen = new Map<string, number>();
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const outcome = await mustHold(seed);

@@ -18,7 +18,7 @@ chapter('2. An event that fires nothing', (newHome) => {
     await carillon.leave();
   });
 
-  it('says of an event that fired nothing which rules saw it and which part of their condition was false', async () => {
+  it('shows for an event without a message the rules that saw it and the false part of their condition', async () => {
     const id = await carillon.send({ ...ORDER, status: 'open' });
     const story = await carillon.trace(id);
     expect(story).toContain('1 rule saw it, 0 fired');
@@ -39,14 +39,14 @@ chapter('2. An event that fires nothing', (newHome) => {
     expect(story).toMatch(/rule +did not fire: no such field: total/);
   });
 
-  it('says of a rule that fired and yet told nobody why there was no message', async () => {
+  it('shows why a rule that fired sent no message', async () => {
     // The rule fires, but the event names no address.
     const id = await carillon.send({ ...ORDER, customer: { name: 'Ada' } });
     await carillon.delivery(id, 'SUPPRESSED');
     expect(await carillon.trace(id)).toMatch(/delivery +SUPPRESSED \(no_address\)/);
   });
 
-  it('lists what came in, newest first, and prints on what comes', async () => {
+  it('lists received events, newest first, and follows new ones', async () => {
     const { items } = await carillon.ask<{ items: { id: string; stream: string }[] }>([
       'events',
       '--stream',
@@ -63,7 +63,7 @@ chapter('2. An event that fires nothing', (newHome) => {
     expect(await carillon.inbox()).toEqual([]);
   });
 
-  it('refuses at once what no rule could ever judge, with the place of the fault, and keeps nothing of it', async () => {
+  it('refuses malformed events at once with the position of the mistake, and stores nothing', async () => {
     const key = { authorization: `Bearer ${carillon.key}` };
     // No answer but 202 means that the event was taken.
     const torn = await carillon.post('shop/orders', '{"order_id": "A-1", "status": }', key);

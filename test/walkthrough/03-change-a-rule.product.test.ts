@@ -25,13 +25,13 @@ chapter('3. Change a rule', (newHome) => {
 
   const CHECK = ['-f', 'carillon-demo'];
 
-  it('says of an untouched folder that nothing would change', async () => {
+  it('reports no change for an untouched folder', async () => {
     const { out, code } = await carillon.command(['diff', ...CHECK]);
     expect(out.trim()).toBe(`nothing would change (configuration ${demo})`);
     expect(code).toBe(0);
   });
 
-  it('shows what a change would do before it does it', async () => {
+  it('shows the effect of a change before applying it', async () => {
     await carillon.edit(ORDER_PAID, 'event.total > 100', 'event.total > 1000');
     const { out } = await carillon.command(['diff', ...CHECK]);
     expect(out).toContain('~ notification shop/order-paid');
@@ -71,7 +71,7 @@ chapter('3. Change a rule', (newHome) => {
     expect(code).toBe(0);
   });
 
-  it('reports all mistakes at once with file, line and column and what to do, ends with 2, and applies nothing', async () => {
+  it('reports all mistakes at once with file, line, column and fix, exits with 2, and applies nothing', async () => {
     const html = 'carillon-demo/workspaces/shop/templates/order-paid/email.html';
     const rule = await readFile(join(carillon.folder, ORDER_PAID), 'utf8');
     const page = await readFile(join(carillon.folder, html), 'utf8');
@@ -96,7 +96,7 @@ chapter('3. Change a rule', (newHome) => {
     expect(await readFile(join(carillon.folder, html), 'utf8')).toBe(page);
   });
 
-  it('comes out even: what export writes can be applied without a change, and exported again as the same files', async () => {
+  it('exports files that apply without a change and export again identically', async () => {
     await carillon.command(['export', 'first']);
     const { out } = await carillon.command(['apply', '-f', 'first']);
     expect(out.trim()).toBe(`nothing to change (configuration ${demo + 2})`);

@@ -36,7 +36,7 @@ chapter('4. Try before you send', (newHome) => {
     expect((await test(ORDER, ['--html'])).out).toContain('<h1');
   });
 
-  it('shows for an event that would not fire which part of the condition is to blame', async () => {
+  it('shows the false part of the condition for an event that does not fire', async () => {
     const { out, code } = await test({ ...ORDER, total: 99 });
     expect(code).toBe(0);
     expect(out).toMatch(/event\.total > 100 +→ +false/);

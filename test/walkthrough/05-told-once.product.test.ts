@@ -21,7 +21,7 @@ chapter('5. Told once', (newHome) => {
     await carillon.leave();
   });
 
-  it('takes the same request twice as one event when it carries the same Idempotency-Key', async () => {
+  it('treats a repeated request with the same Idempotency-Key as one event', async () => {
     const first = await carillon.send({ ...ORDER, order_id: 'B-1' }, { 'idempotency-key': 'order-B-1/change-7' });
     const again = await carillon.send({ ...ORDER, order_id: 'B-1' }, { 'idempotency-key': 'order-B-1/change-7' });
     expect(again).toBe(first);

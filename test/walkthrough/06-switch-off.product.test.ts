@@ -31,7 +31,7 @@ chapter('6. Switch it off', (newHome) => {
 
   let waiting = '';
 
-  it('keeps a message WAITING that the mail server will not take yet, with what the server said', async () => {
+  it('keeps a message WAITING that the mail server refuses for now, with the reply of the server', async () => {
     waiting = await carillon.send(ORDER);
     await carillon.delivery(waiting, 'WAITING');
     await expect
@@ -44,7 +44,7 @@ chapter('6. Switch it off', (newHome) => {
     expect(await carillon.apply()).toContain('applied as configuration');
   });
 
-  it('ends what waits as SUPPRESSED and says that the rule was withdrawn', async () => {
+  it('ends waiting messages as SUPPRESSED, with the withdrawn rule as reason', async () => {
     const ended = await carillon.delivery(waiting, 'SUPPRESSED');
     expect(ended.reason).toBe('rule_withdrawn');
     expect(await carillon.trace(waiting)).toMatch(

@@ -40,14 +40,14 @@ chapter('8. Keys and secrets', (newHome) => {
     expect(answer).toMatchObject({ status: 403, body: { type: '/docs/errors#forbidden' } });
   });
 
-  it('takes the key once the stream names it; two names while you exchange one key for another', async () => {
+  it('accepts a key once the stream lists it, and lists two keys during a rotation', async () => {
     await carillon.edit(STREAM, 'api_keys: [backend]', 'api_keys: [backend, warehouse]');
     await carillon.apply();
     expect((await carillon.post('shop/orders', body, as(mobile))).status).toBe(202);
     expect((await carillon.post('shop/orders', body, as(carillon.key))).status).toBe(202);
   });
 
-  it('answers 404 to a valid key on a path that is not there, and 401 to everybody else, so that nobody can look around', async () => {
+  it('answers 404 on a missing path to valid keys only, and 401 to others, so that paths cannot be probed', async () => {
     expect((await carillon.post('shop/nowhere', body, as(mobile))).status).toBe(404);
     expect((await carillon.post('shop/nowhere', body, {})).status).toBe(401);
     expect((await carillon.post('shop/orders', body, {})).status).toBe(401);

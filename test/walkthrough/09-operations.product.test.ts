@@ -49,7 +49,7 @@ chapter('9. Operations', (newHome, place) => {
     }
   });
 
-  it('has a list for records that nobody could read, which is empty as it should be', async () => {
+  it('lists unreadable records as dead letters, and here there are none', async () => {
     expect((await carillon.command(['dead-letters'])).out.trim()).toBe('no dead letters');
   });
 
@@ -64,7 +64,7 @@ chapter('9. Operations', (newHome, place) => {
     expect((await fetch(`${gateway}/metrics`)).status).toBe(404);
   });
 
-  it('refuses a port that somebody uses, and names the flag that changes it', async () => {
+  it('refuses a port in use, and names the flag to change it', async () => {
     const port = new URL(carillon.control).port;
     const elsewhere = place === 'embedded' ? ['--data-dir', 'elsewhere'] : [];
     const args = ['up', ...elsewhere, '--gateway-port', '0', '--control-port', port];
@@ -75,7 +75,7 @@ chapter('9. Operations', (newHome, place) => {
   });
 
   const onOneFile = (): void => {
-    it('refuses a second process on the same folder and names the one that holds it', async () => {
+    it('refuses a second process on the same folder and names the process that holds it', async () => {
       const second = await run(home, ['up', '--gateway-port', '0', '--control-port', '0']);
       expect(second.code).toBe(1);
       expect(second.err).toContain(`is held by carillon up, pid ${carillon.pid}`);

@@ -37,7 +37,7 @@ chapter('10. Tokens', (newHome) => {
   const send = (token: string, user: string) =>
     carillon.post('shop/clicks', JSON.stringify({ user_id: user }), { authorization: `Bearer ${token}` });
 
-  it('learns of a provider by a file, and of a stream that takes its tokens', async () => {
+  it('is configured with a file for the provider and a stream that accepts its tokens', async () => {
     await write('streams/clicks.yaml', 'security: { jwt_provider: auth, claims: { sub: event.user_id } }\n');
     await write('jwt-providers/auth.yaml', `jwks_url: ${provider.jwksUrl}\nissuer: ${provider.issuer}\n`);
     const { out } = await carillon.command(['diff', '-f', 'carillon-demo']);
@@ -83,7 +83,7 @@ chapter('10. Tokens', (newHome) => {
     });
   });
 
-  it('takes one kind of credential on each stream: here no API key, there no token', async () => {
+  it('accepts one kind of credential per stream: an API key or a token', async () => {
     expect((await send(carillon.key, 'ada')).body['code']).toBe('forbidden');
     const token = await provider.token('ada', AUDIENCE);
     const answer = await carillon.post('shop/orders', '{}', { authorization: `Bearer ${token}` });

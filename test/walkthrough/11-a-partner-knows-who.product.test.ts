@@ -51,7 +51,7 @@ chapter('11. A partner knows who', (newHome, place) => {
     await carillon.apply();
   });
 
-  it('is tried before anything depends on it: which scheme it takes, and what it answers', async () => {
+  it('is checked before use: its authentication scheme and its answers', async () => {
     const { out, code } = await carillon.command(['integration', 'check', 'crm', '--user-id', 'ada', 'alan', 'nobody']);
     expect(out).toContain('the partner takes both Bearer and Basic; Bearer is used');
     expect(out).toContain('user id ada: email yes, phone yes, token no; variables: user_id, name');
@@ -110,12 +110,12 @@ chapter('11. A partner knows who', (newHome, place) => {
     expect((await carillon.command(['why', 'nobody@example.com'])).out).toContain('speaks of nobody@example.com');
   });
 
-  it('without an address for the channel tells nobody, and says so', async () => {
+  it('notifies nobody without an address for the channel, and says so', async () => {
     const id = await carillon.send({ ...ORDER, watchers: ['alan'] });
     expect((await carillon.delivery(id, 'SUPPRESSED')).reason).toBe('no_address');
   });
 
-  it('that knows nobody, or is asked about nobody, is no mistake', async () => {
+  it('treats an empty list of user ids as no mistake', async () => {
     expect(await carillon.trace(await carillon.send({ ...ORDER, watchers: [] }))).toContain(
       'the list of user ids is empty',
     );

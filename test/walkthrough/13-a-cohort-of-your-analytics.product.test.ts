@@ -107,7 +107,7 @@ chapter('13. A cohort of your analytics', (newHome) => {
     expect((await carillon.command(['integration', 'check', 'mixpanel'])).code).toBe(0);
   });
 
-  it('tells nobody of those who were in already', async () => {
+  it('sends nothing to existing members', async () => {
     // A secret counts within two seconds.
     const answer = await untilFound('success', async () => {
       const read = (await mixpanel('members', 'monday', 'grace')) as { status?: string };
@@ -118,7 +118,7 @@ chapter('13. A cohort of your analytics', (newHome) => {
     expect(await carillon.inbox()).toEqual([]);
   });
 
-  it('tells who enters, once, however often the platform says it', async () => {
+  it('notifies each new member once, however often the platform repeats it', async () => {
     await mixpanel('add_members', 'tuesday', 'ada', 'grace');
     await mixpanel('add_members', 'tuesday', 'ada', 'grace');
     const [message] = await untilInbox(1);

@@ -46,7 +46,7 @@ describeWith(['kafka', 'mongodb', 'registry'], '14. Roles of their own', () => {
       return (JSON.parse(stdout) as { items: Delivery[] }).items.find((one) => one.event_id === event);
     });
 
-  it('takes the demo as it stands: a key, and its folder applied', async () => {
+  it('starts with the demo: an API key, and the folder applied', async () => {
     const made = await run(['api-key', 'create', 'backend', '--workspace', 'shop', '--json']);
     ({ key } = JSON.parse(made.stdout) as { key: string });
     const applied = await run(['apply', '-f', DEMO]);
@@ -54,7 +54,7 @@ describeWith(['kafka', 'mongodb', 'registry'], '14. Roles of their own', () => {
     expect(applied.stdout).toContain('it applies to every event from now on');
   });
 
-  it('takes an event at the gateway, judges it in the engine, sends it in delivery, and tells of it in control', async () => {
+  it('accepts an event at the gateway, evaluates it in the engine, sends it in delivery, and traces it in control', async () => {
     const event = await send('A-1001');
     await told(event);
     // Told of it may be later than those who were told.
@@ -75,7 +75,7 @@ describeWith(['kafka', 'mongodb', 'registry'], '14. Roles of their own', () => {
     await told(await send('A-1003'));
   });
 
-  it('goes on with what a dead process left: nothing is lost, and nobody is told twice', async () => {
+  it('finishes the work of a killed process: nothing is lost, and nobody is notified twice', async () => {
     const [delivery] = cluster.of('delivery');
     await delivery?.kill();
     const events = [await send('A-1004'), await send('A-1005')];
@@ -87,7 +87,7 @@ describeWith(['kafka', 'mongodb', 'registry'], '14. Roles of their own', () => {
     expect(items).toHaveLength(5);
   });
 
-  it('tells how the whole stands by doctor, whatever process is asked', async () => {
+  it('reports the health of all processes with doctor, whichever process is asked', async () => {
     const { stdout } = await run(['doctor']);
     for (const step of ['configuration', 'Kafka topics', 'database', 'schema registry', 'keys', 'in doubt']) {
       expect(stdout).toMatch(new RegExp(`^ok +${step}: `, 'm'));

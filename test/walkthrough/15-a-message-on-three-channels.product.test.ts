@@ -54,7 +54,7 @@ chapter('15. A message on three channels', (newHome) => {
       return items.map(({ channel, state, reason }) => `${channel} ${state} ${reason}`).toSorted();
     });
 
-  it('names the file that is missing, where a template has nothing for a channel', async () => {
+  it('names the missing file if a template lacks a channel', async () => {
     const { code, out, err } = await apply();
     expect(code).toBe(2);
     expect(out + err).toContain('sms has no text yet in the template order-paid');
@@ -76,7 +76,7 @@ chapter('15. A message on three channels', (newHome) => {
     await carillon.apply();
   });
 
-  it('shows before it sends what each of them would read, and what an SMS takes', async () => {
+  it('previews each channel before sending, with the segments of the SMS', async () => {
     await writeFile(join(carillon.folder, 'event.json'), JSON.stringify(order('A-1', {})));
     const { out, code } = await carillon.command(['rule', 'test', 'order-paid.paid', '--event', 'event.json']);
     expect(code).toBe(0);
@@ -127,7 +127,7 @@ chapter('15. A message on three channels', (newHome) => {
     expect(new Set(items.map(({ channel }) => channel))).toEqual(new Set(['sms']));
   });
 
-  it('says of who has no address, or a bad one, why nothing went out there, and tells them on the others', async () => {
+  it('names the missing or invalid address of a channel, and sends on the other channels', async () => {
     const event = await carillon.send(order('A-2', { phone: '030 123456', device: null }));
     expect(await fatesOf(event)).toEqual([
       'email SENT accepted',

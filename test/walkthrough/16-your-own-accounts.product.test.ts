@@ -55,7 +55,7 @@ chapter('16. Your own accounts, and a failover', (newHome) => {
     await new Promise((done) => twilio.close(done));
   });
 
-  it('sends over the accounts that the notification names, the first of them first', async () => {
+  it('sends over the first account that the notification names', async () => {
     await account('main', smtp(main));
     await account('backup', smtp(backup));
     await carillon.edit(
@@ -68,7 +68,7 @@ chapter('16. Your own accounts, and a failover', (newHome) => {
     expect([main.accepted.length, backup.accepted.length]).toEqual([1, 0]);
   });
 
-  it('goes on over the next one where the first certainly took nothing', async () => {
+  it('uses the next account if the first certainly accepted nothing', async () => {
     main.follow(({ stage }) => (stage === 'rcpt' ? '450 4.7.1 too many messages' : undefined));
     const order = await carillon.send(ORDER);
     expect(await accountsOf(order)).toEqual(['shop/main', 'shop/backup']);
@@ -77,7 +77,7 @@ chapter('16. Your own accounts, and a failover', (newHome) => {
     expect(await carillon.trace(order)).toContain('450 4.7.1');
   });
 
-  it('never goes on where nobody can say whether the first took it', async () => {
+  it('does not use the next account if the first may have accepted the message', async () => {
     main.follow(({ stage }) => (stage === 'dot' ? { ending: 'drop' } : undefined));
     const doubted = await carillon.delivery(await carillon.send(ORDER), 'IN_DOUBT');
     expect(doubted.attempts).toHaveLength(1);
@@ -97,7 +97,7 @@ chapter('16. Your own accounts, and a failover', (newHome) => {
     expect(checked.out).toContain('535 5.7.8');
   });
 
-  it('refuses an account of another channel, and says which one it carries', async () => {
+  it('refuses an account of another channel, and names the channel of the account', async () => {
     const { port } = twilio.address() as AddressInfo;
     const sms = [
       'kind: twilio',

@@ -45,7 +45,7 @@ chapter('17. A bounce', (newHome) => {
   let first = '';
   let envelope = '';
 
-  it('gives each message an envelope sender of its own, which the reader does not see', async () => {
+  it('gives each message its own envelope sender, invisible to the reader', async () => {
     first = await carillon.send(ORDER);
     await carillon.delivery(first, 'SENT');
     const [mail] = smtp.accepted;
@@ -91,7 +91,7 @@ chapter('17. A bounce', (newHome) => {
     expect(await carillon.trace(first)).not.toContain('DELIVERED');
   });
 
-  it('is told to let the address be written to again, and says what else is known of it', async () => {
+  it('allows the address again on command, and lists the remaining entries about it', async () => {
     const remove = ['suppressions', 'remove', 'ada@example.com'];
     const bounced = await carillon.command([...remove, '--source', 'hard_bounce']);
     expect(bounced.out).toMatch(/^ada@example\.com still gets nothing: complaint, /);

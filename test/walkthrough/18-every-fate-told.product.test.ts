@@ -143,7 +143,7 @@ chapter('18. Every fate told', (newHome) => {
     });
   let sale = '';
 
-  it('tells 500 people of one event, and of each of the three who were not told says why', async () => {
+  it('notifies 500 people of one event, and gives the reason for each of the three not notified', async () => {
     sale = await post('shop/orders', carillon.key, { order_id: 'S-1', status: 'sale', people });
     const story = await untilFound(
       'all of them have ended',
@@ -167,13 +167,13 @@ chapter('18. Every fate told', (newHome) => {
     expect(good.accepted).toHaveLength(PEOPLE - 3);
   });
 
-  it('is found by the trace of whoever sent it, and says that trace', async () => {
+  it('finds an event by the trace of its sender, and shows that trace', async () => {
     const { out } = await look(['trace', TRACE, '--to', 'p1@']);
     expect(out).toContain(`trace ${TRACE}`);
     expect(out).toContain('p1@example.com');
   });
 
-  it('says of acme what waits, for what, since when, and what to run', async () => {
+  it('lists what waits in acme, for what, since when, and the command to run', async () => {
     await post('acme/invoice.due', acmeKey, { email: 'ada@example.com' });
     const asked = await post('acme/invoice.asked', acmeKey, { user: 'ada' });
     const doctor = await untilFound('both refusals are known', async () => {
@@ -214,7 +214,7 @@ chapter('18. Every fate told', (newHome) => {
     expect(story).toMatch(/now a dead letter: partner_refused[\s\S]*redriven by owner/);
   });
 
-  it('every command that was printed on the way runs as it stands, and so do those that they print', async () => {
+  it('prints only commands that run unchanged', async () => {
     for (let round = 0; round < 3; round += 1) {
       for (const command of printedCommands(printed)) {
         const line = command.join(' ');

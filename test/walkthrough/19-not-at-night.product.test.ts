@@ -66,7 +66,7 @@ chapter('19. Not at night', (newHome) => {
     expect(await carillon.delivery(event, 'SUPPRESSED')).toMatchObject({ reason: 'quiet_hours' });
   });
 
-  it('lets go what it held when the hours are taken out of the file', async () => {
+  it('sends held messages when the quiet hours are removed from the file', async () => {
     await carillon.edit(ORDER_PAID, `cadence:\n  quiet_hours: { from: "${from}", to: "${to}", then: drop }\n`, '');
     await carillon.apply();
     await carillon.delivery(waiting, 'SENT');

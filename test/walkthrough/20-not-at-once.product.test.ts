@@ -29,7 +29,7 @@ chapter('20. Not at once', (newHome) => {
     await carillon.delivery(event, 'SENT');
   });
 
-  it('tells nobody by an event without the time, and says so', async () => {
+  it('notifies nobody about an event without the time field, and says so', async () => {
     const story = await carillon.trace(await carillon.send({ ...ORDER, ships_at: 'soon' }));
     expect(story).toContain('cadence.delay.until is no time');
   });

@@ -71,7 +71,7 @@ chapter('21. One click', (newHome) => {
     expect((await carillon.command(['doctor'])).out).not.toContain('unsubscribe links');
   });
 
-  it('shows before anything is sent where its reader would stop it, by a link that changes nothing', async () => {
+  it('previews the unsubscribe link, which changes nothing', async () => {
     await writeFile(join(carillon.folder, 'order.json'), JSON.stringify(order('A-1')));
     const shown = ['template', 'preview', 'order-paid', '--event', 'order.json'];
     const { out } = await carillon.command(shown);
@@ -115,7 +115,7 @@ chapter('21. One click', (newHome) => {
     expect(decodeURIComponent(unsubscribe)).not.toContain('ada');
   });
 
-  it('is only followed by scanners of mail: that shows a page and stops nothing', async () => {
+  it('shows a page to mail scanners that follow the link, and opts nobody out', async () => {
     const { status, page } = await visit(unsubscribe);
     expect(status).toBe(200);
     expect(page).toContain('Stop these messages?');
@@ -123,7 +123,7 @@ chapter('21. One click', (newHome) => {
     await sent('A-2');
   });
 
-  it('stops them with one POST, without signing in, and the next order ends as opted out', async () => {
+  it('opts out with one POST without signing in, and the next order ends as opted out', async () => {
     const click = { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) };
     const { status, page } = await visit(unsubscribe, click);
     expect(status).toBe(200);
@@ -148,7 +148,7 @@ chapter('21. One click', (newHome) => {
     expect((await carillon.command(test)).out).toContain('SENT');
   });
 
-  it('has a page with everything that somebody can choose, which takes it back', async () => {
+  it('has a preference page that undoes the opt-out', async () => {
     const { page } = await visit(preferences);
     expect(page).toContain('What you get from');
     const box = /name="want" value="([^"]+)"(?! checked)/.exec(page)?.[1] ?? '';

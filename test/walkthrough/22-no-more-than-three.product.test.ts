@@ -41,7 +41,7 @@ chapter('22. No more than three a day', (newHome) => {
     expect(await carillon.inbox()).toHaveLength(3);
   });
 
-  it('drops the fourth message, and says which limit it was and which messages filled it', async () => {
+  it('drops the fourth message, naming the limit and the messages that filled it', async () => {
     const event = await carillon.send(ORDER);
     expect(await carillon.delivery(event, 'SUPPRESSED')).toMatchObject({ reason: 'capped', attempts: [] });
     const story = await carillon.trace(event);
@@ -61,7 +61,7 @@ chapter('22. No more than three a day', (newHome) => {
     await carillon.delivery(await carillon.send(other), 'SENT');
   });
 
-  it('lets what is over it wait where it says hold, and says until when', async () => {
+  it('holds messages above a limit with then: hold, and says until when', async () => {
     await carillon.edit(ORDER_PAID, LIMIT, '{ max: 3, per: 1h, then: hold }');
     await carillon.apply();
     const event = await carillon.send(ORDER);

@@ -64,7 +64,7 @@ chapter('25. Somebody joins', (newHome) => {
     expect((await carillon.command(['members', 'list'])).out).toContain(BOB);
   });
 
-  it('shows who may only read what came of a message, and not to whom it went', async () => {
+  it('shows a viewer the state of a message and a masked address, and no contents', async () => {
     const { id } = await carillon.delivery(await carillon.send(ORDER), 'SENT');
     const seen = await browser('GET', `/v1/workspaces/shop/deliveries/${id}`);
     expect(seen.body).toMatchObject({ state: 'SENT', to: 'a•••@e•••.com' });
@@ -78,7 +78,7 @@ chapter('25. Somebody joins', (newHome) => {
     expect(JSON.stringify(body)).toContain(ORDER.customer.email);
   });
 
-  it('gives a program a token that is shown once, and ends it', async () => {
+  it('creates a token for a program, shows it once, and revokes it', async () => {
     const made = await carillon.command(['tokens', 'create', 'nightly report', '--scope', 'read', '--expires', '90d']);
     const [token = ''] = made.out.split('\n');
     expect(token).toMatch(/^svc_/);
@@ -92,7 +92,7 @@ chapter('25. Somebody joins', (newHome) => {
     expect(await status()).toBe(401);
   });
 
-  it('lets nobody in who is disabled, and says who owns the deployment no more than once', async () => {
+  it('ends the session of a disabled person, and refuses them an owner link', async () => {
     expect((await carillon.command(['people', 'disable', BOB])).code).toBe(0);
     expect((await browser('GET', '/v1/me')).status).toBe(401);
     const wrong = await carillon.command(['owner-link', '--email', BOB]);

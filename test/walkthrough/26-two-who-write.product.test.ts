@@ -50,7 +50,7 @@ describeWith('curl', 'docs/management-api.md and docs/versions.md', () => {
       expect((await carillon.delivery(id, 'SENT')).to).toBe('bea@example.com');
     });
 
-    it('mistakes come at once, each with what to do, and nothing is changed', async () => {
+    it('returns mistakes at once with their fix, and changes nothing', async () => {
       const [, , plan = ''] = api;
       expect(await answer(plan)).toMatchObject({
         faults: expect.arrayContaining([
@@ -60,7 +60,7 @@ describeWith('curl', 'docs/management-api.md and docs/versions.md', () => {
       });
     });
 
-    it('whoever was slower is told what is there now, and who wrote it', async () => {
+    it('returns 412 to the slower writer, with the current version and its author', async () => {
       const [, , , stale = ''] = api;
       expect(await answer(stale)).toMatchObject({
         status: 412,
@@ -89,7 +89,7 @@ describeWith('curl', 'docs/management-api.md and docs/versions.md', () => {
       });
     });
 
-    it('what is sent twice with a key of its own is done once, and answered twice', async () => {
+    it('runs a request repeated with its Idempotency-Key once, and answers both', async () => {
       const out = await run(api.find((block) => block.includes('Idempotency-Key')) ?? '');
       const half = out.slice(0, out.length / 2);
       expect(out).toBe(half + half);
@@ -97,7 +97,7 @@ describeWith('curl', 'docs/management-api.md and docs/versions.md', () => {
       expect((await carillon.command(['api-key', 'list'])).out.match(/warehouse/g)).toHaveLength(1);
     });
 
-    it('what was written over the API is exported as files, and they apply to nothing', async () => {
+    it('exports changes made over the API as files that apply without a change', async () => {
       expect((await carillon.command(['export', 'after-the-api'])).code).toBe(0);
       const mail = join(carillon.folder, 'after-the-api/workspaces/shop/templates/order-sent/email.yaml');
       expect(readFileSync(mail, 'utf8')).toContain('is on its way');

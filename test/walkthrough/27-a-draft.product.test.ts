@@ -49,7 +49,7 @@ describeWith('curl', 'docs/drafts-and-environments.md', () => {
     }
     const printed = (beginning: string) => carillon.command(commandOf(PAGE, beginning));
 
-    it('is saved with a mistake, which it is told, and is not published with it', async () => {
+    it('saves a draft with a mistake and reports it, but does not publish it', async () => {
       const [begin = ''] = blocksOf(PAGE);
       expect(JSON.parse(await runBlock(carillon, SETTINGS, begin))).toMatchObject({ action: 'create', based_on: null });
       const { out, code } = await printed('drafts review');
@@ -59,7 +59,7 @@ describeWith('curl', 'docs/drafts-and-environments.md', () => {
       expect((await api('GET', 'templates/order-sent')).status).toBe(404);
     });
 
-    it('is saved again, reviewed and published as one change, which says who and why', async () => {
+    it('saves again, reviews and publishes as one change with author and reason', async () => {
       const [, again = ''] = blocksOf(PAGE);
       expect(JSON.parse(await runBlock(carillon, SETTINGS, again))).toMatchObject({ faults: [] });
       expect((await printed('drafts list')).out).toMatch(/template\/order-sent +create +can be published/);
@@ -71,7 +71,7 @@ describeWith('curl', 'docs/drafts-and-environments.md', () => {
       expect((await printed('drafts list')).out).toContain('no drafts');
     });
 
-    it('stays as it is while files change the same, and is published only after somebody chose', async () => {
+    it('keeps the draft when files change the same resource, and publishes only after a choice', async () => {
       const { body: before } = await api('GET', PAID);
       const mine = { ...(before['body'] as object), name: 'Paid, as I call it' };
       const begun = await api(

@@ -27,7 +27,7 @@ chapter('28. Who did what', (newHome, place) => {
     return (JSON.parse(out) as { items: readonly Entry[] }).items;
   };
 
-  it('tells of a new key and of its end, newest first', async () => {
+  it('lists the creation and revocation of a key, newest first', async () => {
     expect((await carillon.command(['api-key', 'create', 'partner'])).code).toBe(0);
     expect((await carillon.command(['api-key', 'revoke', 'partner'])).code).toBe(0);
     const [revoked, created] = (await list()).filter(({ action }) => action.startsWith('api_key.'));

@@ -71,7 +71,7 @@ chapter('29. Another master key', (newHome) => {
     expect((await carillon.command(['doctor'])).out).toContain('one counts');
   });
 
-  it('encrypts every value anew, and takes a key of your own from a command', async () => {
+  it('encrypts every value again, and reads the key from a command', async () => {
     expect((await carillon.command(['secret', 'rotate', '--values'])).out).toContain('2 values are encrypted again');
     await writeFile(join(carillon.folder, 'own.key'), 'd4'.repeat(32));
     expect((await carillon.command(['secret', 'rotate', '--key-command', 'cat own.key'])).code).toBe(0);

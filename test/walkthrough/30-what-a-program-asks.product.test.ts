@@ -48,7 +48,7 @@ describeWith('curl', 'docs/management-api.md, where it asks', () => {
       expect(next).toBeNull();
     });
 
-    it('is told that a name is wrong, and which one was meant', async () => {
+    it('gets an error for a misspelled name, with a suggestion', async () => {
       expect(await answer('order-payed')).toMatchObject({
         status: 400,
         code: 'invalid_request',

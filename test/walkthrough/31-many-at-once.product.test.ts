@@ -58,7 +58,7 @@ chapter('31. Many at once', (newHome) => {
     expect((await carillon.command(['jobs', 'list'])).out).toContain('no jobs');
   });
 
-  it('takes several ids, and tells of each that could not be done', async () => {
+  it('accepts several ids, and reports each that failed', async () => {
     const { items } = await carillon.ask<Listed>(['deliveries', ...failed, '--limit', '1']);
     const [one] = items;
     const { code, out } = await carillon.command(['deliveries', 'cancel', one?.id ?? '', 'dlv_none']);
@@ -99,7 +99,7 @@ chapter('31. Many at once', (newHome) => {
     expect(new Set(to).size).toBe(to.length);
   });
 
-  it('lists what was done and by whom, and the audit has each of them', async () => {
+  it('lists jobs with their author, and the audit has each of them', async () => {
     const { out } = await carillon.command(['jobs', 'list']);
     expect(out).toMatch(new RegExp(`resend_deliveries +done +${MANY} of ${MANY} +owner`));
     const audit = await carillon.ask<{ items: readonly { action: string; target: string }[] }>([

@@ -47,7 +47,7 @@ chapter('32. A test environment', (newHome) => {
     expect(await carillon.apply()).toContain('shop-test');
   });
 
-  it('tells nobody: its messages are kept in the inbox, whatever account there is', async () => {
+  it('sends nothing out: its messages stay in the inbox, whatever accounts exist', async () => {
     const { status, body } = await carillon.post('shop-test/orders', JSON.stringify(ORDER), {
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
@@ -69,7 +69,7 @@ chapter('32. A test environment', (newHome) => {
     expect(smtp.accepted).toEqual([]);
   });
 
-  it('is promoted as drafts of the live workspace, and nothing counts before they are published', async () => {
+  it('is promoted as drafts of the live workspace, without effect before they are published', async () => {
     const template = join(files('shop-test'), 'templates', 'order-paid', 'email.yaml');
     await writeFile(template, (await readFile(template, 'utf8')).replace(/^subject: .*$/m, 'subject: From the test'));
     await carillon.apply();
@@ -85,7 +85,7 @@ chapter('32. A test environment', (newHome) => {
     expect(JSON.stringify(smtp.accepted)).toContain('From the test');
   });
 
-  it('says what it came from, and that nothing is left to promote', async () => {
+  it('reports that nothing is left to promote', async () => {
     const { out } = await carillon.command(['export', 'exported']);
     expect(out).toContain('exported');
     expect((await printed('promote shop-test --check')).out).toContain('nothing to promote to shop');

@@ -69,7 +69,7 @@ describeWith('postgres', '33. A database changes, on one file', () => {
     await runLine(update);
   });
 
-  it('ends in one mail, which says what the row was before', async () => {
+  it('sends one mail with the previous values of the row', async () => {
     const message = await untilFound('the mail', async () => (await carillon.inbox())[0]);
     expect(message).toMatchObject({ to: 'ada@example.com', subject: 'Order 1 is paid' });
     expect(message.text).toContain('Your order 1 was open and is paid now.');
@@ -123,7 +123,7 @@ describeWith('postgres', '33. A database changes, on one file', () => {
     for (const { detail } of items) expect(detail).toMatch(/^not read from .*; checked by hand$/);
   });
 
-  it('keeps the password of the database out of what it prints and what it stores in clear', async () => {
+  it('prints the database password nowhere, and stores it encrypted only', async () => {
     const commands = [['sources'], ['integration', 'check', 'shop-db'], ['doctor'], ['audit', 'list']];
     const printed = await Promise.all(commands.map((command) => carillon.command([...command, '--json'])));
     expect(JSON.stringify(printed) + carillon.screen + (await carillon.home.stored())).not.toContain('change-me');

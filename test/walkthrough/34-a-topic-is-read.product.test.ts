@@ -68,7 +68,7 @@ describeWith('kafka', '34. A topic is read, on one file', () => {
     await producer.send({ topic: TOPIC, messages: [{ value: record }] });
   });
 
-  it('ends in one mail, and none about the records that were there before', async () => {
+  it('sends one mail, and none for older records of the topic', async () => {
     const message = await untilFound('the mail', async () => (await carillon.inbox())[0]);
     expect(message).toMatchObject({ to: 'ada@example.com', subject: 'Order 1 is paid' });
     expect(await carillon.inbox()).toHaveLength(1);

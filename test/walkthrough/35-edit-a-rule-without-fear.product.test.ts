@@ -66,7 +66,7 @@ chapter('35. Edit a rule without fear', (newHome) => {
     expect(out.match(/run_\w+ +compare +done +order-paid +1 +0 /g)).toHaveLength(2);
   });
 
-  it('verifies that the log still gives the messages that it gave', async () => {
+  it('verifies that evaluating the log again gives the same messages', async () => {
     const { code, out } = await carillon.command(['replay', 'verify']);
     expect([code, out]).toEqual([
       0,

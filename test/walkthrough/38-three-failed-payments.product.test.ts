@@ -76,7 +76,7 @@ chapter('38. Three failed payments', (newHome) => {
     await carillon.apply();
   });
 
-  it('notifies at the third failed payment of one order, and says what it counted', async () => {
+  it('notifies at the third failed payment of an order, with the count', async () => {
     const first = await fail('A-1');
     await fail('A-2');
     await fail('A-1');

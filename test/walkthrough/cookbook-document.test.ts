@@ -89,7 +89,7 @@ describe('each notification of the cookbook', () => {
   });
 
   for (const { title, files, event, messages } of recipes) {
-    it(`${title}: the event makes the messages that the page shows, and no other notification tells of it`, async () => {
+    it(`${title}: the event makes the messages shown on the page, and no other notification fires`, async () => {
       const own = [...files.keys()].flatMap((file) => /notifications\/(.+)\.yaml$/.exec(file)?.[1] ?? []);
       const told: string[] = [];
       const { resources } = topology.ports.configuration.current();

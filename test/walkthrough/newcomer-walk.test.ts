@@ -139,7 +139,7 @@ function follow(file: string, text: string): string {
 }
 
 describe.each(Object.entries(WALKS))('From README.md, questions of %s', (_asker, walks) => {
-  it('are five', () => {
+  it('are five in number', () => {
     expect(walks).toHaveLength(5);
   });
 

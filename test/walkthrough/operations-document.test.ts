@@ -117,7 +117,7 @@ describe('variables of the environment', () => {
 
   it.each([...names])('%s is on a page', (name) => expect(variables + cluster).toContain(`\`${name}\``));
 
-  it('are read by the program where a page names one', () => {
+  it('named on a page are read by the program', () => {
     for (const [, name = ''] of (variables + cluster).matchAll(/`((?:CARILLON|OTEL)_[A-Z_]*[A-Z])`/g)) {
       expect([...names], name).toContain(name);
     }

@@ -59,7 +59,7 @@ const evaluateChange = (source: string, text: string): string => {
   return result.ok ? stringifyJson(result.value) : `error: ${result.error}`;
 };
 
-describe('every expression on the pages gives what stands beside it', () => {
+describe('every expression on the pages gives the result beside it', () => {
   const blocks = [...page.matchAll(/^```cel\n(event|change) = (.+)\n\n([^`]*?)^```$/gm)];
   it('finds the blocks', () => expect(blocks.length).toBeGreaterThanOrEqual(9));
   for (const [, kind = '', text = '', body = ''] of blocks) {
@@ -96,7 +96,7 @@ function applied(rule: string): NotificationBody {
   return found.body as NotificationBody;
 }
 
-describe('every rule on the pages finds the recipients that stand below it', () => {
+describe('every rule on the pages finds the recipients listed below it', () => {
   const blocks = [...page.matchAll(/^```yaml\n(when:[^`]*?)^```\n```json\n([^`]*?)^```\n```\n([^`]*?)^```$/gm)];
   it('finds the blocks', () => expect(blocks).toHaveLength(5));
   for (const [, yaml = '', event = '', expected = ''] of blocks) {
@@ -122,14 +122,14 @@ describe('every rule on the pages finds the recipients that stand below it', () 
   }
 });
 
-describe('every line of time on the pages', () => {
+describe('every timeline on the pages', () => {
   const DAY = '2026-01-31T';
   const blocks = [...page.matchAll(/^```yaml\n(when:[^`]*?)^```\n```timeline\n(.*?)^```$/gms)];
   const short = (text: string): string => text.replaceAll(/2026-01-31T(\d\d:\d\d):00\.000Z/g, '$1');
   it('is found', () => expect(blocks).toHaveLength(10));
 
   it.each(blocks.map(([, yaml = '', lines = '']) => [yaml.split('\n').slice(0, 2).join(' '), yaml, lines]))(
-    'says what comes of it: %s',
+    'has the result that the page states: %s',
     (_title, yaml, lines) => {
       const given = lines.trim().split('\n');
       const entry = keyed(applied(yaml));

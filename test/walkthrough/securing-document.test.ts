@@ -12,7 +12,7 @@ const page = ['securing-a-stream.md', 'check-tokens.md']
   .map((file) => readFileSync(join(import.meta.dirname, '../../docs', file), 'utf8'))
   .join('\n');
 
-it('shows files that apply takes, and warns of nothing but keys that are not made yet', () => {
+it('shows files that apply accepts, with warnings only about keys that do not exist yet', () => {
   const files = [...page.matchAll(/^```yaml\n# (\S+)\n([^`]*)^```$/gm)].map(
     ([, file = '', text = '']) => [file, text] as const,
   );

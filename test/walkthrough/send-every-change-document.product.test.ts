@@ -116,7 +116,7 @@ describe('the persistence layer', () => {
     expect(await subjectsTo('p-1@example.com')).toHaveLength(1);
   });
 
-  it('gives up at once where the key is wrong, and says what was answered', async () => {
+  it('stops at once with a wrong key, and shows the response', async () => {
     const program = `import { saveOrder } from './orders.mjs'; await saveOrder(${JSON.stringify(order('P-2'))});`;
     const wrong = { CARILLON_API_KEY: 'wrong' };
     const { code, told } = await run(process.execPath, ['--input-type=module', '-e', program], wrong);
@@ -169,7 +169,7 @@ describe('the write to local storage', () => {
 });
 
 describeWith('python', 'the post-commit hook', () => {
-  it('sends what was committed, in its order, and nothing of what was rolled back', async () => {
+  it('sends committed changes in order, and nothing that was rolled back', async () => {
     const setUp = `import sqlite3
 database = sqlite3.connect("shop.db", isolation_level=None)
 database.execute("CREATE TABLE orders (order_id TEXT PRIMARY KEY, status TEXT, total INTEGER, name TEXT, email TEXT)")

@@ -89,7 +89,7 @@ describe('The harness', () => {
     expect(judgement).toMatchObject({ verdict: 'void', why: 'theirs: verification: 3 events are missing' });
   });
 
-  it('says nothing of a side that fails on the way, and goes on with the others', async () => {
+  it('reports no figures of a side that fails, and continues with the others', async () => {
     const failing = sideOf('theirs', 10, [], { round: () => Promise.reject(new Error('it broke')) });
     const result = await resultOf(sideOf('ours', 100), failing);
     expect(judged(result)).toMatchObject({ verdict: 'void', why: 'theirs: round 0: it broke' });
@@ -121,7 +121,7 @@ describe('The harness', () => {
     expect(judge({ ...above, floor: -4 }, result)).toMatchObject({ verdict: 'missed', value: -3 });
   });
 
-  it('judges a measure alone where nothing stands beside it', async () => {
+  it('judges a measure without a counterpart by its own value', async () => {
     const result = await resultOf(sideOf('ours', 4), sideOf('theirs', 1));
     const alone = { side: 'ours', measure: 'seconds', wanted: 'at most', floor: 2, goal: 0.5 } as const;
     expect(judge(alone, result)).toMatchObject({ verdict: 'floor met', value: 1 });
@@ -134,7 +134,7 @@ describe('The harness', () => {
 });
 
 describe('A case with a pace of its own', () => {
-  it('has its own rounds, whatever the command was told', async () => {
+  it('has its own number of rounds, overriding the command', async () => {
     const seconds: number[] = [];
     const side: Side = {
       ...sideOf('ours', 1),
@@ -149,7 +149,7 @@ describe('A case with a pace of its own', () => {
     expect(seconds).toEqual([4, 8, 8]);
   });
 
-  it('lasts as many minutes as the command was told, at the rate that it was told', async () => {
+  it('lasts the given minutes at the given rate', async () => {
     const turns: unknown[] = [];
     const side: Side = {
       ...sideOf('ours', 1),
@@ -188,7 +188,7 @@ describe('The load', () => {
     expect(reading.delays?.count).toBe(reading.done);
   });
 
-  it('begins each at its time, also behind one that stalls, and counts its delay from that time', async () => {
+  it('starts each request at its scheduled time, also behind a stalled one, and measures delay from that time', async () => {
     const reading = await openLoop({ rate: 100, seconds: 0.2 }, async (n) => {
       if (n > 0) return;
       // The process itself stands still: what was due meanwhile begins late.

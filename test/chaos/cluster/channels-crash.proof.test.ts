@@ -10,8 +10,8 @@ const KILLS = 8;
 const RATE = 10;
 const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 
-describeOnCluster('Roles as processes, told by email, SMS and push', startClusterServices, (services) => {
-  it(`lose nothing of ${EVENTS} events and tell nobody twice on any channel: ${KILLS} kills (CRASH_SEED=${seed})`, async () => {
+describeOnCluster('Roles as processes, sending email, SMS and push', startClusterServices, (services) => {
+  it(`lose none of ${EVENTS} events and notify nobody twice on any channel: ${KILLS} kills (CRASH_SEED=${seed})`, async () => {
     const report = await runClusterCrashes({
       services: services(),
       database: 'crash-on-channels',

@@ -23,9 +23,9 @@ const ADDRESSES = {
   push: deviceOf('customer', 1),
 } as const;
 
-describeOnCluster('Of many copies of one unique id over four consumers', startClusterServices, (services) => {
+describeOnCluster('Many copies of one unique id over four consumers', startClusterServices, (services) => {
   it(
-    'one is taken by the provider of each channel, and all others are told of as duplicates',
+    'reach the provider of each channel once, and the others are recorded as duplicates',
     async () => {
       const servers = await startOutsideServers({ seed: 1 });
       const { smtp, providers } = servers;

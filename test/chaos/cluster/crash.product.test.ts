@@ -14,7 +14,7 @@ describeOnCluster(
   'Roles as processes on one broker',
   async () => startServicesBeside(await sharedServer('registry')),
   (services) => {
-    it(`lose nothing of ${EVENTS} events and tell nobody twice: ${KILLS} kills of roles, broker and database (CRASH_SEED=${seed})`, async () => {
+    it(`lose none of ${EVENTS} events and notify nobody twice: ${KILLS} kills of roles, broker and database (CRASH_SEED=${seed})`, async () => {
       const report = await runClusterCrashes({
         services: services(),
         database: 'crash',

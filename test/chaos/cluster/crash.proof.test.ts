@@ -15,7 +15,7 @@ const EACH_EVENT = 100;
 
 describeOnCluster('Roles as processes on one broker', startClusterServices, (services) => {
   it(
-    `lose nothing of ${events} events and tell nobody twice: ${kills} kills of everything, processes held still, a storm of rebalances (CRASH_SEED=${seed})`,
+    `lose none of ${events} events and notify nobody twice: ${kills} kills of any process, paused processes, a storm of rebalances (CRASH_SEED=${seed})`,
     async () => {
       const report = await runClusterCrashes({
         services: services(),
@@ -47,7 +47,7 @@ describeOnCluster(
   'Roles as processes on three brokers',
   () => startClusterServices({ kafka: { nodes: 3 } }),
   (services) => {
-    it('lose nothing when a leader is killed while events are posted, and go on without it', async () => {
+    it('lose no event when a partition leader is killed during intake, and continue without it', async () => {
       let takenWithout = 0;
       const report = await runClusterCrashes({
         services: services(),

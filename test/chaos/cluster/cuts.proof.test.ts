@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { cutsOf, outagesOf } from './cuts.ts';
 
-it('What a role has under way is cut off by kills of it, where it is held and goes on, and while the database is away, by nothing else', () => {
+it('Work of a role is counted as interrupted only by its own kills, its pauses and database outages', () => {
   const faults = [
     { at: 100_000, what: 'kill engine 1' },
     { at: 200_000, what: 'kill gateway 1' },

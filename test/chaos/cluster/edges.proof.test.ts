@@ -6,7 +6,7 @@ import { describeOnCluster, expectGreen } from './with-services.ts';
 const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 
 describeOnCluster('Roles as processes', startClusterServices, (services) => {
-  it(`whose every edge is cut and late lose nothing and tell nobody twice (CRASH_SEED=${seed})`, async () => {
+  it(`lose nothing and notify nobody twice with every connection cut and delayed (CRASH_SEED=${seed})`, async () => {
     const report = await runClusterEdges(services(), 'edges', seed);
     expectGreen(report, `edges on a cluster, seed ${seed}:`);
     const { figures } = report;

@@ -83,7 +83,7 @@ describeOnCluster('An opt-out that was answered holds in every process', startCl
   ];
 
   it(
-    'after a click at one of two gateways nothing goes out that came behind its answer',
+    'after a click at one of two gateways no message is sent later than the response',
     async () => {
       const addressOf = (n: number): string => `customer-${n}@example.org`;
       const people = Array.from({ length: PEOPLE }, (_, n) => n);
@@ -131,7 +131,7 @@ describeOnCluster('An opt-out that was answered holds in every process', startCl
   );
 
   it(
-    'what was put off is not tried again, but for a call whose check was before the answer',
+    'a postponed delivery is not retried, except a call checked before the response',
     async () => {
       const addressOf = (n: number): string => `never-${n}@example.org`;
       const answered = new Map<string, number>();

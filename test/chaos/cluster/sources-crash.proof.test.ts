@@ -59,7 +59,7 @@ describeWith(
     }
 
     it(
-      `misses no change of the table’s own history, repeats it with the same id only, and is followed within ${TAKEOVER_SECONDS} s by another engine`,
+      `reads every change of the table, repeats a change under the same id only, and is taken over within ${TAKEOVER_SECONDS} s by another engine`,
       async () => {
         let begun = 0;
         const takeOvers: TakeOver[] = [];

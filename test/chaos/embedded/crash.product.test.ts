@@ -5,7 +5,7 @@ const ROUNDS = 3;
 const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 
 /** With more kills, and what they have to meet: crash.proof.test.ts. */
-it(`The product, killed ${ROUNDS} times under load, loses nothing it acknowledged and tells nobody twice (CRASH_SEED=${seed})`, async () => {
+it(`The product, killed ${ROUNDS} times under load, loses no acknowledged event and notifies nobody twice (CRASH_SEED=${seed})`, async () => {
   const { findings, figures, stderr } = await runCrashes({
     seed,
     rounds: ROUNDS,

@@ -21,7 +21,7 @@ function isEnough({ acknowledged, changes }: Posts): boolean {
 }
 
 it(
-  `The product, killed ${rounds} times under load, loses nothing it acknowledged and tells nobody twice (CRASH_SEED=${seed})`,
+  `The product, killed ${rounds} times under load, loses no acknowledged event and notifies nobody twice (CRASH_SEED=${seed})`,
   async () => {
     const report = await runCrashes({ seed, rounds, calm: true, mixture: { leavers: 600, elsewhere: 0.25 }, isEnough });
     const { findings, figures, showsTooLittle, stderr } = report;

@@ -3,7 +3,7 @@ import { describeWith } from '../../support/requirements.ts';
 import { runDiskFull } from './disk-full-run.ts';
 
 describeWith('prlimit', 'A disk that is full', () => {
-  it('takes nothing and loses nothing: 503 while it is full, and on it goes by itself when there is room', async () => {
+  it('accepts nothing and loses nothing on a full disk: 503 while it is full, and recovery without help when there is room', async () => {
     const report = await runDiskFull({ seed: 1 });
     const { findings, figures, stderr, takenWhileFull, statusWhileFull, answersWhileFull } = report;
     expect(findings, stderr).toEqual([]);

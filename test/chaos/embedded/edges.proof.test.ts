@@ -5,7 +5,7 @@ const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_00
 /** Shorter than what opens a breaker. */
 const SPANS = { cut: 800, flap: 1_000, delay: 800, stall: 1_500, calm: 200 };
 
-it(`The product, whose every edge is cut and late, loses nothing and tells nobody twice (CRASH_SEED=${seed})`, async () => {
+it(`The product, with every connection cut and delayed, loses nothing and notifies nobody twice (CRASH_SEED=${seed})`, async () => {
   const { findings, figures, stderr } = await runEdges({ seed, spans: SPANS });
   console.log(`edges, seed ${seed}:`, figures);
   expect(findings, stderr).toEqual([]);

@@ -100,7 +100,7 @@ async function killedAtEachWrite(
   }
 }
 
-describe('All or nothing is left, and the audit verifies, where the product is killed at each write of', () => {
+describe('A kill at any write leaves all or nothing, and the audit verifies, for', () => {
   beforeAll(async () => {
     place = await scratch();
     await start();
@@ -228,7 +228,7 @@ describe('All or nothing is left, and the audit verifies, where the product is k
   );
 
   it(
-    'each of these, told on the audit by the number that it made',
+    'each version, audited under the configuration number that it got',
     async () => {
       const versions = async (name: string) =>
         ((await ask('GET', `${template(name)}/versions?limit=200`))['items'] as readonly Json[]).map(

@@ -51,7 +51,7 @@ describeWith('postgres', TITLE, () => {
   }
 
   it(
-    'has each change of the table’s own history on the log once, in the order of its row, and evaluates it again to the same intents',
+    'logs each change of the table once, in row order, and evaluates it again to the same intents',
     async () => {
       await reader.begin(READING_FILES, () => untilFound('the slot', async () => (await slot()) ?? undefined));
       let begun = 0;

@@ -45,7 +45,7 @@ describeWith('kafka', 'An embedded engine that is killed while it reads a topic'
     );
 
   it(
-    'has each record on the log once, in the order of its partition, and evaluates it again to the same intents',
+    'logs each record once, in partition order, and evaluates it again to the same intents',
     async () => {
       await reader.begin(topic.files(), untilRead);
       const stopWriting = topic.keepWriting();

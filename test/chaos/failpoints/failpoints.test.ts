@@ -52,7 +52,7 @@ describe('FAILPOINTS', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('from a file fail one process of those that follow it', async () => {
+  it('from a file fire in one of several processes', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'failpoints-'));
     const file = join(folder, 'orders');
     const [first, second] = [readFailpoints(`@${file}`), readFailpoints(`@${file}`)];
@@ -70,7 +70,7 @@ describe('FAILPOINTS', () => {
     'intents.append.after:0:kill',
     'intents.append.after:1:explode',
     'intents.append.after',
-  ])('%s is refused with the names that there are: a test that fails nowhere proves nothing', (text) => {
+  ])('%s is refused with the known names, because a failpoint that never fires proves nothing', (text) => {
     expect(refusalOf(text)).toContain('intents.append');
     expect(refusalOf(text)).toContain('kill, stop, throw, delay');
   });

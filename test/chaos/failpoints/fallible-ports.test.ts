@@ -293,7 +293,7 @@ describe('Failpoints stand around', () => {
     expect(hits).toEqual(['partner.call.before', 'partner.call.after', 'provider.send.before', 'provider.send.after']);
   });
 
-  it('reports of providers and mail that comes back', async () => {
+  it('reports of providers and bounced mail', async () => {
     const hits: string[] = [];
     const points = { hit: async (name: string) => void hits.push(name) };
     await withReceiptFailpoints({ read: async () => ({}) } as never, points).read({} as never, {} as never, null);
@@ -327,7 +327,7 @@ describe('Failpoints stand around', () => {
     expect(hits).toEqual(ERASURE_STEPS.slice(1, -1).flatMap((step) => [`${step}.before`, `${step}.after`]));
   });
 
-  it('nothing else: every place that can be named is one of these', () => {
+  it('no other place: every name in the list belongs to a port or a step', () => {
     const around = ['partner.call', 'provider.send', 'receipt.read', 'listener.take', ...ERASURE_STEPS];
     const places = new Set([...METHODS.flatMap(({ place }) => place ?? []), ...around]);
     expect([...places].toSorted()).toEqual([...FAILPOINT_PLACES].toSorted());

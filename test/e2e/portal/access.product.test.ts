@@ -5,7 +5,7 @@ import { request, type IncomingHttpHeaders } from 'node:http';
 
 type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
 
-describe('who gets in, and what every answer says', () => {
+describe('access to the control server', () => {
   let demo: SharedDemo;
   let cookie: string;
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('who gets in, and what every answer says', () => {
     expect((await ask(path)).status).toBe(401);
   });
 
-  it('shows the portal alone where there is no session, which asks who it is, and no file but its own', async () => {
+  it('shows only the sign-in page without a session, and serves no other files', async () => {
     for (const path of ['/', '/deliveries', '/inbox', '/docs/api', '/%64ocs/api', '/workspaces/shop/deliveries']) {
       const { status, text } = await ask(path);
       expect(status).toBe(200);
@@ -63,7 +63,7 @@ describe('who gets in, and what every answer says', () => {
     expect((await ask('/v1/status', { cookie })).status).toBe(200);
   });
 
-  it('lets no page of another origin press a button, though its port is of the same site', async () => {
+  it('refuses requests from another origin, even from another port of the same site', async () => {
     const path = '/v1/workspaces/shop/deliveries/dlv_00000000000000000000000000/resend';
     const host = new URL(demo.control).host;
     const press = async (headers: Record<string, string>) => (await ask(path, { cookie, ...headers }, 'POST')).status;
@@ -77,7 +77,7 @@ describe('who gets in, and what every answer says', () => {
     expect(await press({ origin: `http://${host}`, ...ours })).toBe(404);
   });
 
-  it('keeps every private answer out of caches and frames, and pages to their own scripts', async () => {
+  it('keeps private responses out of caches and frames, and limits pages to their own scripts', async () => {
     const answers = [
       await ask('/deliveries', { cookie }),
       await ask('/inbox', { cookie }),
@@ -102,7 +102,7 @@ describe('who gets in, and what every answer says', () => {
     }
   });
 
-  it('tells ten wrong words a minute, lets more wait, and takes a right one at once', async () => {
+  it('answers ten wrong passwords a minute, gives 429 to more, and accepts the right one at once', async () => {
     // All at once: the minute must not pass in between.
     const guesses = await Promise.all(Array.from({ length: 10 }, (_, guess) => signIn(`guess ${guess}`)));
     expect(guesses.map(({ status }) => status)).toEqual(Array(10).fill(401));

@@ -25,7 +25,7 @@ describe('a build of the portal', () => {
     },
   );
 
-  it('has fonts of its own, within their budget, and nothing from elsewhere', () => {
+  it('contains its own fonts within their budget, and loads nothing from other hosts', () => {
     const assets = join(PORTAL_BUILT, 'assets');
     expect(readdirSync(assets).filter((name) => name.endsWith('.woff2'))).toHaveLength(2);
     expect(fonts).toBeLessThanOrEqual(BUDGETS.fonts);
@@ -33,7 +33,7 @@ describe('a build of the portal', () => {
     for (const name of sheets) expect(readFileSync(join(assets, name), 'utf8')).not.toMatch(/url\((?!\/assets\/)/);
   });
 
-  it('is not put in place where it is above a budget: the words say of what, and by how much', () => {
+  it('is refused above a size budget, naming the screen and the excess', () => {
     expect(aboveBudget(measured, fonts)).toEqual([]);
     const route = { route: 'src/screens/rule/rule.tsx', first: 200_001, later: 170_003, isEditor: true };
     expect(aboveBudget([route, { ...route, route: 'list.tsx', first: 1, isEditor: false }], 60_001)).toEqual([
@@ -43,7 +43,7 @@ describe('a build of the portal', () => {
     ]);
   });
 
-  it('counts what comes after a screen once, without what the first visit brought and without other screens', () => {
+  it('counts files loaded after a screen once, without files of the first visit or of other screens', () => {
     const manifest = {
       'index.html': { file: 'index', dynamicImports: ['src/screens/rule/rule.tsx', 'src/screens/why.tsx', 'palette'] },
       shared: { file: 'shared', css: ['sheet'] },

@@ -144,7 +144,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
       .toBe(1);
   });
 
-  it('edits one rule as a form and as an expression, and leaves what the form cannot say as it was typed', async () => {
+  it('edits a rule as a form and as an expression, and keeps parts that the form cannot show as typed', async () => {
     await go(`${NOTIFICATION}/rules/paid`);
     const value = main().getByLabel('Value of condition 2');
     await value.fill('50');
@@ -335,7 +335,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     expect((await published()).rules.paid.when).toBe('event.status == "paid" && event.total > 100');
   });
 
-  it('says which change of a form no longer fits once somebody is back, in words that can be copied', async () => {
+  it('says which form change no longer fits after signing in again, as text to copy', async () => {
     guard.allowStatus(401, 404);
     await go(`${NOTIFICATION}/rules/paid`);
     // The session ends before the server writes the change into the expression.

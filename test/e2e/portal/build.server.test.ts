@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it('puts one whole build in place where several end at once: there is always one, and none of them fails', async () => {
+it('publishes one complete build when several finish at once: a build is always present, and none fails', async () => {
   const place = join(folder, 'dist');
   const builds = Array.from({ length: 40 }, (_, at) => ({ fresh: join(folder, `.dist-${at}`), made: `${at % 2}` }));
   for (const { fresh, made } of builds) {
@@ -39,7 +39,7 @@ it('puts one whole build in place where several end at once: there is always one
   expect(await readFile(join(place, 'index.html'), 'utf8')).toBe(await readFile(join(place, '.made-from'), 'utf8'));
 });
 
-it('takes the place of a folder that stood there before there were links', async () => {
+it('replaces a plain folder left by an older version', async () => {
   const [place, fresh] = [join(folder, 'old'), join(folder, '.old-1')];
   for (const [at, words] of [
     [place, 'before'],
@@ -53,7 +53,7 @@ it('takes the place of a folder that stood there before there were links', async
   expect((await readdir(folder)).filter((name) => name.includes('old')).toSorted()).toEqual(['.old-1', 'old']);
 });
 
-it('names in the licenses of a release whoever wrote code or letters of the portal', async () => {
+it('lists the authors of all code and fonts of the portal in the licenses of a release', async () => {
   const text = await licensesOf(await packagesOfPortal());
   const heads = text.split(`${'-'.repeat(80)}\n`).map((part) => part.trim().split('\n')[0] ?? '');
   const names = heads.map((head) => head.split(' ')[0]);

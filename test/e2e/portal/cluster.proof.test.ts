@@ -25,7 +25,7 @@ describeWith(['chromium', 'kafka', 'mongodb', 'registry'], 'the portal on Kafka 
   }, START);
 
   it(
-    'leads from the printed link to a message of a notification of one’s own, in at most twelve clicks',
+    'leads from the printed link to a message of an own notification, in at most twelve clicks',
     async () => {
       // Its own stream is not there before it is published, and its sample not before its template is.
       guard.allowStatus(400, 404);
@@ -39,7 +39,7 @@ describeWith(['chromium', 'kafka', 'mongodb', 'registry'], 'the portal on Kafka 
   );
 
   it(
-    'shows every screen with what it is for and with nothing, whole for everybody and as wide as its window',
+    'shows every screen with data and empty, accessible and without horizontal scrolling',
     async () => {
       const examples = await fillWorkspaces(demo, false);
       // Comparisons run on the embedded backend only.
@@ -54,7 +54,7 @@ describeWith(['chromium', 'kafka', 'mongodb', 'registry'], 'the portal on Kafka 
   );
 
   it(
-    'keeps an open list while the role that serves it is killed and comes back, and then goes on by itself',
+    'keeps an open list while its role is killed and restarts, and then updates again',
     () => listOutlivesRestart({ demo, browser, guard }),
     START,
   );

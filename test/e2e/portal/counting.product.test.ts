@@ -81,7 +81,7 @@ describeWith('chromium', 'three failed payments of an order within an hour', () 
     });
   });
 
-  it('is shown again as it was written, and taken out with all that only it needs', async () => {
+  it('shows a saved count condition again, and removes it together with its total', async () => {
     const { press } = byKeyboard(page);
     await page.goto(`${demo.control}/workspaces/counts/notifications/payment-fails/rules/first`);
     expect(await main().getByLabel('Unit of the window of condition 1').inputValue()).toBe('h');

@@ -34,7 +34,7 @@ describe('The table of contents of the documentation', () => {
 });
 
 describe('The layout of a page', () => {
-  it('marks its links to the portal and to the API reference, so that other ports leave them out', () => {
+  it('marks links to portal and API reference, so that other servers hide them', () => {
     const layout = readFileSync(join(import.meta.dirname, '../../../apps/portal/docs-site/layout/page.njk'), 'utf8');
     const portalLinks = /href="\/(?:docs\/api)?"/g;
     expect(layout.match(portalLinks)).toHaveLength(3);
@@ -45,7 +45,7 @@ describe('The layout of a page', () => {
 describe('A link of the documentation', () => {
   const resolve = linkResolver(readPages());
 
-  it('leads to the page of the product, or names the file of the source code', () => {
+  it('leads to the page in the product, or to the source file', () => {
     expect(resolve('errors.md', 'rules.md#terms')).toEqual({ site: '/docs/rules#terms' });
     expect(resolve('errors.md', '#top')).toEqual({ site: '/docs/errors#top' });
     expect(resolve('README.md', 'examples/demo')).toEqual({ site: '/docs/examples/demo' });

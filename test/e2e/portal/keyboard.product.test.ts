@@ -79,7 +79,7 @@ describeWith('chromium', 'the portal without a mouse', () => {
     await page.keyboard.press('Enter');
   }
 
-  it('leads from the printed link to a message of a notification of one’s own, by Tab and Enter', async () => {
+  it('leads from the printed link to a message of an own notification, by Tab and Enter', async () => {
     guard.allowStatus(400, 404);
     await page.goto(`${demo.control}/welcome#${demo.welcome}`);
     await reach(/^Notifications$/);

@@ -167,7 +167,7 @@ describeWith('chromium', 'what readers meet, in a browser', () => {
     await page.getByRole('button', { name: 'Stop everything' }).waitFor();
   });
 
-  it('says of a link that was cut off that it does not work, on a page like the others', async () => {
+  it('shows for a truncated unsubscribe link that it does not work, on a normal page', async () => {
     guard.allowStatus(400, 404, 410);
     const { preferences } = await linksTo('ada@example.com');
     await page.goto(preferences.slice(0, -5));

@@ -75,7 +75,7 @@ describeWith('chromium', 'an operator at night, in a browser', () => {
   });
 
   it(
-    'sees why she got it: the event, the rule that fired with its values, and that it was taken',
+    'shows why she got the message: the event, the rule with its values, and the acceptance',
     { timeout: MINUTE },
     async () => {
       await find('ada@example.com');
@@ -118,7 +118,7 @@ describeWith('chromium', 'an operator at night, in a browser', () => {
   });
 
   it(
-    'sees why nobody decided about him at all: his event fired no rule, and which part of the condition said no',
+    'shows why no message was decided for him: the event fired no rule, with the false part of the condition',
     { timeout: MINUTE },
     async () => {
       await find('dan@example.com');

@@ -24,7 +24,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     await demo?.stop();
   });
 
-  it('leads somebody who has never been here to a message of their own, by steps that act', async () => {
+  it('leads a new person to a first message through steps with actions', async () => {
     await page.goto(`${demo.control}/`);
     await page.waitForURL(`${demo.control}/workspaces/shop`);
     await page.getByRole('heading', { name: /of 4 done: your first message is \d steps away/ }).waitFor();
@@ -56,7 +56,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     await health.getByText('1 kept in the last hour').waitFor();
   });
 
-  it('tells the same numbers as bars and as a table, fits every width, and is whole by keyboard', async () => {
+  it('shows the same numbers as bars and as a table, at every width, and by keyboard', async () => {
     await moveTo(page, `${demo.control}/workspaces/shop`);
     await page
       .getByRole('img', { name: /1 message in 24 hours to 1 person · 0 in doubt · 0 failing accounts/ })

@@ -48,7 +48,7 @@ describeWith('chromium', 'people in a browser', () => {
     await heading(name, on);
   };
 
-  it('is asked for a password after the first link, sets it, and comes back by it and a code', async () => {
+  it('asks for a password after the first link, and signs in with it and a code', async () => {
     guard.allowStatus(401);
     // Advice of Chromium about one of the forms with a password, each of which has its username field.
     guard.allowWords(/^\[DOM\] Password forms should have \(optionally hidden\) username fields/);
@@ -98,7 +98,7 @@ describeWith('chromium', 'people in a browser', () => {
     await page.waitForURL(/\/workspaces\//);
   });
 
-  it('invites somebody, who comes in with a role of their own and sees why a button is off', async () => {
+  it('invites a person, who gets a role and sees why a button is disabled', async () => {
     await open('/settings/people', 'People');
     await page.getByText('There is one owner of the deployment.').waitFor();
     await expectAccessible(page, 'People');
@@ -171,7 +171,7 @@ describeWith('chromium', 'people in a browser', () => {
     await page.getByRole('heading', { name: 'Bob', exact: true }).waitFor({ state: 'detached' });
   });
 
-  it('makes a token that is shown once, and ends it', async () => {
+  it('creates a token, shows it once, and revokes it', async () => {
     await open('/settings/tokens', 'Tokens');
     await press('New token');
     await page.getByLabel('Name').fill('nightly');

@@ -63,7 +63,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     expect(trap.visits()).toBe(0);
   });
 
-  it('opens a session by the link of the first start, once, and takes the word out of the address bar', async () => {
+  it('opens a session by the link of the first start, once, and removes its secret from the address bar', async () => {
     guard.allowStatus(401);
     const guest = await browser.newContext();
     const first = await openPage(guest);
@@ -98,7 +98,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await other.close();
   });
 
-  it('shows a message as its reader sees it, and nothing in it runs, leaves or asks anybody', async () => {
+  it('shows a message as its reader sees it, without running scripts, navigating or sending requests', async () => {
     await go('/inbox');
     await row('<b>bold</b>').click();
     const frame = page.frameLocator('iframe');
@@ -173,7 +173,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await expect.poll(() => title().textContent()).toBe(heading);
   });
 
-  it('says of a duplicate that it was not sent, who holds the slot, and what the event was', async () => {
+  it('shows for a duplicate why it was not sent, which delivery holds the slot, and the event', async () => {
     await go('/deliveries?workspace=lab');
     await row('duplicate').click();
     await page.getByText('this person was already notified').waitFor();
@@ -222,7 +222,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.locator('dl dd', { hasText: /^lab$/ }).waitFor();
   });
 
-  it('traces an event that fired nothing: which rules saw it, and why not, in whatever workspace', async () => {
+  it('traces an event without a message in any workspace: the rules that saw it, and why they did not fire', async () => {
     guard.allowStatus(404);
     await go('/inbox');
     await rows().first().waitFor();
@@ -246,7 +246,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.getByText('there is no event evt_').waitFor();
   });
 
-  it('opens what came in and what went out, and nothing of it runs, leaves or asks anybody', async () => {
+  it('shows event and message contents without running scripts, navigating or sending requests', async () => {
     const { items } = await demo.ask<{ items: { id: string; to: string }[] }>('/v1/workspaces/lab/deliveries');
     await go(`/deliveries?workspace=lab#${items.find(({ to }) => to === 'eve@example.com')?.id}`);
     await page.getByText('What came in').click();
@@ -263,7 +263,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await expectAccessible(page, 'contents');
   });
 
-  it('shows each person whom an event names, those dropped among them, page by page, and finds one', async () => {
+  it('pages through all people named by an event, dropped ones too, and filters them', async () => {
     await go(`/deliveries#${many}`);
     await page.getByText('0 notified, 105 not: 105 where false').waitFor();
     const people = page.locator('ol[aria-label="People named by the event"] > li');
@@ -341,7 +341,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     }
   });
 
-  it('loads the page anew where a part of it is gone from the server, once, and then says what is the matter', async () => {
+  it('reloads the page once if one of its files is gone from the server, and then shows an error', async () => {
     guard.allowStatus(404);
     guard.allowWords(/dynamically imported module|preload CSS/i);
     const tab = await openPage(signedIn);

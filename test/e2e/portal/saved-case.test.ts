@@ -83,7 +83,7 @@ describe('a test that the portal saves as a case', () => {
     expect(failed).toBe(true);
   });
 
-  it('reads back as it was, whatever text stands in it', () => {
+  it('reads back unchanged, for any text', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.stringMatching(/^[,:#{}[\]"'?&*!|>%@`~ \n\\a1-]*$/),

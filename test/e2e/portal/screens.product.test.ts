@@ -33,7 +33,7 @@ describeWith('chromium', 'every screen of the portal', () => {
     expect(await lookAtAll(looks, 'viewer', { demo, browser, guard, examples })).toEqual([]);
   });
 
-  it('is found wanting where one colour is too pale, or one button has lost its name', async () => {
+  it('fails the test on a colour with low contrast or a button without a name', async () => {
     const context = await openIn('loaded', { demo, browser, guard });
     const page = await guard.openPage(context);
     await page.goto(`${demo.control}/workspaces/care/streams`);
@@ -47,7 +47,7 @@ describeWith('chromium', 'every screen of the portal', () => {
     await context.close();
   });
 
-  it('is found wanting where it asks another host, which its policy refuses and a page without one does not', async () => {
+  it('fails the test if a page requests another host, with or without the content security policy', async () => {
     for (const [bypassCSP, asked] of [
       [false, []],
       [true, ['http://portal.example/image']],

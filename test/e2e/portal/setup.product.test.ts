@@ -94,7 +94,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await page.setViewportSize({ width: 1440, height: 900 });
   }
 
-  it('draws the example week of a workspace without history, and what a changed cadence would do to it', async () => {
+  it('draws the example week of a workspace without history, and the effect of a changed cadence', async () => {
     await openScreen('Cadence');
     await page.locator('[data-ground]').waitFor();
     await button('Add a limit').click();
@@ -109,7 +109,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await page.getByRole('img', { name: /^As published: / }).waitFor();
   });
 
-  it('adds an own email account beside the default one, checks it as a draft, and uses it first of two', async () => {
+  it('adds an email account beside the default one, checks it as a draft, and puts it first', async () => {
     // What only a draft has is not there as a resource yet.
     guard.allowStatus(404);
     await openScreen('Accounts');
@@ -253,7 +253,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await publish();
   });
 
-  it('tries a rule on what the partner answers now, once somebody has confirmed that it is asked', async () => {
+  it('tests a rule with a fresh answer of the partner after the person confirms the request', async () => {
     await demo.apply({
       'workspaces/senders/notifications/asked.yaml': [
         'name: Asked',

@@ -28,7 +28,7 @@ describeWith('chromium', 'changes to event streams in the portal', () => {
     await closeContexts();
   });
 
-  it('is changed as a draft, that says its mistakes where they stand and counts once it is published', async () => {
+  it('is edited as a draft that shows mistakes at their fields, and takes effect when published', async () => {
     await go('/workspaces/intake/streams/orders');
     expect(await main().getByLabel('Key', { exact: true }).isDisabled()).toBe(true);
     const most = card('Settings').getByRole('group', { name: 'Limit for all senders together' });

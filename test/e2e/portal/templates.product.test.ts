@@ -73,7 +73,7 @@ describeWith('chromium', 'templates in a browser', () => {
   /** A sandboxed frame runs nothing, and is read from outside. */
   const frame = () => page.frameLocator('iframe');
 
-  it('shows the mail of a published template as its reader gets it, and the draft as soon as it is saved', async () => {
+  it('previews the mail of a published template as its reader gets it, and the draft once it is saved', async () => {
     await open('order-paid');
     await page.locator('[data-preview="new"]').waitFor();
     expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
@@ -175,7 +175,7 @@ describeWith('chromium', 'templates in a browser', () => {
     await page.getByText('The draft is discarded.').waitFor();
   });
 
-  it('lets whoever types in a part go on where they are when its editor comes', async () => {
+  it('keeps cursor and typing when the code editor finishes loading', async () => {
     const come = await holdBack(page, /code-editor-[^/]*\.js/);
     await open('order-paid');
     const subject = part('Subject');

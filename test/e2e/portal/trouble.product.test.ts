@@ -74,7 +74,7 @@ describeWith('chromium', 'the portal in trouble', () => {
     await page.context().close();
   });
 
-  it('lets two people edit one rule at once: who is later is told, chooses, and nobody’s text is lost unseen', async () => {
+  it('lets two people edit one rule: the later one gets a conflict to resolve, and no text is lost silently', async () => {
     // The later one saves over a revision that is no more; a draft is gone once it is discarded.
     guard.allowStatus(412, 404);
     const ada = await signedIn();
@@ -238,7 +238,7 @@ describeWith('chromium', 'the portal in trouble', () => {
     await own.context().close();
   });
 
-  it('leaves nothing in the tab of whoever signs out: what was typed a moment ago is on the server', async () => {
+  it('saves text typed just before signing out, and leaves nothing in the tab', async () => {
     guard.allowStatus(401, 404);
     const page = await signedIn();
     await page.goto(`${demo.control}${RULE}`);
@@ -255,7 +255,7 @@ describeWith('chromium', 'the portal in trouble', () => {
     await page.context().close();
   });
 
-  it('asks whoever signs out while the server takes nothing, and loses only what they let go', async () => {
+  it('asks before signing out while a draft cannot be saved, and loses only the text that the person gives up', async () => {
     guard.allowStatus(401, 404, 503);
     const page = await signedIn();
     await page.goto(`${demo.control}${RULE}`);

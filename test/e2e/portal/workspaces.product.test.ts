@@ -52,7 +52,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
     await demo?.stop();
   });
 
-  it('refuses a name where it is typed: one that is taken, one of capital letters, one that is no name at all', async () => {
+  it('refuses a name while it is typed: taken, upper case, or malformed', async () => {
     guard.allowStatus(400, 422);
     await openWorkspaces();
     await main().getByRole('button', { name: 'New workspace' }).click();
@@ -107,7 +107,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
     expect(await bodyOf('care')).toEqual({ name: 'Care', time_zone: 'Europe/Berlin' });
   });
 
-  it('makes a test environment of it, which begins with its settings and reaches nobody', async () => {
+  it('creates a test environment with the settings of its workspace, which sends to nobody', async () => {
     await openWorkspaces();
     await picture(page, 'workspaces');
     await main().getByRole('button', { name: 'New test environment of care' }).click();
@@ -131,7 +131,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
     expect(await main().getByRole('button', { name: 'New test environment of care-test' }).count()).toBe(0);
   });
 
-  it('changes its settings as a draft, that says its mistakes where they stand and counts once it is published', async () => {
+  it('edits workspace settings as a draft that shows mistakes at their fields, and takes effect when published', async () => {
     await openWorkspaces();
     await main().getByRole('link', { name: 'Settings of care', exact: true }).click();
     const language = card('Name, time zone and language').getByLabel('Language');
@@ -169,7 +169,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
     await main().getByRole('group', { name: 'the file' }).getByText('time_zone: Europe/Vienna').waitFor();
   });
 
-  it('warns before a test environment reaches real people, and takes that back without a trace', async () => {
+  it('warns before a test environment may use real accounts, and undoes that completely', async () => {
     await moveTo(page, `${demo.control}/workspaces/care-test/settings`);
     await card('Environment').getByText('Send real messages anyway').click();
     await card('Environment').getByText('messages of this test environment reach real people').waitFor();
@@ -181,7 +181,7 @@ describeWith('chromium', 'workspaces in the portal', () => {
     expect((await demo.ask<{ items: object[] }>('/v1/workspaces/care-test/drafts')).items).toEqual([]);
   });
 
-  it('removes a workspace whole: what goes is counted first, its name is typed, and what still needs it is named', async () => {
+  it('removes a workspace after showing counts and remaining references, and after its name is typed', async () => {
     await moveTo(page, `${demo.control}/workspaces/care/settings`);
     await main().getByRole('button', { name: 'Remove care…' }).click();
     await dialog().getByText('Other resources still need this workspace').waitFor();

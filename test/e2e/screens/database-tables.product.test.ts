@@ -46,7 +46,7 @@ const savings = (api: Api): readonly unknown[] =>
   api.calls(SAVE).map(({ params, body }) => [params['kind'], params['name'], (body as { body: object }).body]);
 
 testScreens('The check of a database', ({ api, open }) => {
-  it('shows what is wrong with the SQL that ends it, and warns of what should be changed', async () => {
+  it('shows each problem with the SQL that fixes it, and recommended changes as warnings', async () => {
     serveDatabase(api);
     serveSources(api, sourceWith(api, {}));
     const role = 'ALTER ROLE carillon REPLICATION;';
@@ -152,7 +152,7 @@ testScreens('The tables of a database', ({ api, open }) => {
     ]);
   });
 
-  it('show the SQL of a table that cannot be read, and of one whose row before is not sent', async () => {
+  it('show the SQL for a table that cannot be read, and for a table without previous rows', async () => {
     const fix = 'ALTER TABLE public.log ADD PRIMARY KEY (id);';
     serveTables(
       api,

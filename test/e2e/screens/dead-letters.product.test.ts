@@ -100,7 +100,7 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     expect(api.calls(REOPEN).map(({ params }) => params)).toEqual([path, path]);
   });
 
-  it('show a new record as the server tells of it', async () => {
+  it('show a new record as soon as the server sends it', async () => {
     serve(letter(1));
     const page = await open(AT);
     await expect.poll(() => rows(page).count()).toBe(1);

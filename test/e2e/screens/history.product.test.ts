@@ -74,7 +74,7 @@ testScreens('the history of a workspace', ({ api, guard, open }) => {
     return publish;
   }
 
-  it('leads from the start page to everything that was published, with who, how and what changed in words', async () => {
+  it('leads from the start page to all published changes, with author, origin and a description', async () => {
     serve('Hello', 'Good day');
     const page = await open('/');
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Versions' }).click();
@@ -102,7 +102,7 @@ testScreens('the history of a workspace', ({ api, guard, open }) => {
     await rows(page).getByText('+ Good day').waitFor();
   });
 
-  it('takes one change back after saying what that does, and overwrites no newer one', async () => {
+  it('undoes one change after showing its effect, and does not overwrite a newer change', async () => {
     const publish = serve('Hello', 'Good day');
     const page = await open(`${AT}?open=2`);
     await main(page).getByRole('button', { name: 'Undo this change' }).click();
@@ -176,7 +176,7 @@ testScreens('the history of a workspace', ({ api, guard, open }) => {
     await expectAccessible(page, 'versions for a viewer');
   });
 
-  it('keeps the frame while it loads, says what went wrong, and what would be here', async () => {
+  it('keeps its frame while loading, shows errors, and describes the empty state', async () => {
     guard.allowStatus(400);
     api.answer(LIST, problem(400, 'invalid_request', 'The configuration cannot be read.'));
     const release = api.hold(LIST);

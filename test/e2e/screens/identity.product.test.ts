@@ -75,7 +75,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     });
   }
 
-  it('requests an API key, shows it once, and ends only when it is stored', async () => {
+  it('requests an API key, shows it once, and closes only after it is stored', async () => {
     serveKeys('backend');
     const page = await openIdentity();
     await follow(page, 'API Keys');
@@ -114,7 +114,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     ]);
   });
 
-  it('rotates a key by what is still to do, and revokes one that is named', async () => {
+  it('shows the next steps of a key rotation, and revokes a named key', async () => {
     serveKeys('path-one');
     const page = await open('/settings/identity/api-keys');
     await page.getByRole('button', { name: 'Rotate path-one' }).click();
@@ -167,7 +167,7 @@ testScreens('Identity & Authentication', ({ api, open }) => {
     ).toEqual([['auth', '*', settings]]);
   });
 
-  it('checks a changed address of a provider, and removes a provider that nothing takes', async () => {
+  it('checks a changed URL of a provider, and removes an unused provider', async () => {
     const example = itemsOf(PROVIDERS)[0] as Item;
     serveProviders({ ...example, used_by: [] });
     const page = await open('/settings/identity/jwt-providers');

@@ -53,7 +53,7 @@ testScreens('a list that shows changes as they come', ({ api, guard, open }) => 
     return page;
   }
 
-  it('shows a new delivery and what becomes of it, and asks for nothing while nothing happens', async () => {
+  it('shows a new delivery and its state changes, and sends no requests while nothing happens', async () => {
     serve(FIRST);
     const page = await open('about:blank');
     await page.clock.install();
@@ -104,7 +104,7 @@ testScreens('a list that shows changes as they come', ({ api, guard, open }) => 
     expect(await fresh(page).count()).toBe(0);
   });
 
-  it('keeps a click that began before another row came, and holds that row back until the pointer has left', async () => {
+  it('delivers a click to its row, and delays a new row until the pointer has left', async () => {
     serve(5);
     const page = await openLive();
     const pressed = rows(page).nth(1);
@@ -123,7 +123,7 @@ testScreens('a list that shows changes as they come', ({ api, guard, open }) => 
     await rows(page).filter({ hasText: late }).waitFor();
   });
 
-  it('shows what becomes of a row that is far down, which the newest page has no more', async () => {
+  it('updates an old row that is no longer on the newest page', async () => {
     const doubtful = delivery(1, 'IN_DOUBT');
     serve(100, doubtful);
     const page = await openLive();
@@ -141,7 +141,7 @@ testScreens('a list that shows changes as they come', ({ api, guard, open }) => 
     await expect.poll(() => row.textContent()).toContain('Sent');
   });
 
-  it('stays up to date while the stream is refused, says so, and goes on once it is back', async () => {
+  it('falls back to polling while the stream is refused, says so, and reconnects', async () => {
     guard.allowStatus(503);
     serve(FIRST);
     api.answer(LIVE, problem(503, 'overloaded', 'Too many streams are open.', { 'retry-after': '3' }));
@@ -159,7 +159,7 @@ testScreens('a list that shows changes as they come', ({ api, guard, open }) => 
     await expect.poll(() => first(page)).toContain(next);
   });
 
-  it('gives its connection back while nobody looks, and then goes on after the place where it was', async () => {
+  it('closes its connection while the page is hidden, and resumes after the last event id', async () => {
     serve(FIRST);
     const page = await open('about:blank');
     await page.clock.install();

@@ -121,7 +121,7 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     await expectToFit(page, 390, 320);
   });
 
-  it('take somebody out of one channel, and say which notification is not there', async () => {
+  it('opt a person out of one channel, and refuse a notification that does not exist', async () => {
     serve();
     guard.allowStatus(400);
     const page = await open('/workspaces/shop/opt-outs');
@@ -148,7 +148,7 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     });
   });
 
-  it('tell of one person who said what for them, and take them in again', async () => {
+  it('show who opted a person out, and opt the person in again', async () => {
     serve(consent('cleo@example.com', 'shop', [word('email')]));
     const page = await open('/workspaces/shop/opt-outs');
     await rows(page).first().click();
@@ -165,7 +165,7 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     await page.getByText('nobody@example.com has no opt-outs').waitFor();
   });
 
-  it('undo one opt-out alone: what was said before is not said again', async () => {
+  it('undo one opt-out only, without restoring earlier choices', async () => {
     serve(consent('dora@example.com', 'shop', [word('sms')]), consent('eve@example.com'));
     const page = await open('/workspaces/shop/opt-outs');
     const optOut = async (person: string): Promise<void> => {
@@ -189,7 +189,7 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     });
   });
 
-  it('take back what chosen people said, with their number first and a way back', async () => {
+  it('undo chosen opt-outs after showing their number, and offer an undo', async () => {
     serve(consent('dora@example.com'), consent('eve@example.com'));
     const page = await open('/workspaces/-/opt-outs');
     await chooseAll(page, 2);
@@ -240,7 +240,7 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     await expect.poll(() => outs(page).count()).toBe(0);
   });
 
-  it('take back what all people said, as many as were counted', async () => {
+  it('undo all matching opt-outs after showing their number', async () => {
     serve(consent('dora@example.com'), consent('eve@example.com'));
     const page = await open('/workspaces/shop/opt-outs');
     await page.getByRole('button', { name: 'Undo all matching opt-outs…' }).click();
@@ -265,7 +265,7 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     await page.getByText('Nobody has opted out').waitFor();
   });
 
-  it('are not asked for by a viewer, who reads which role sees people', async () => {
+  it('are not loaded for a viewer, who reads which role may see people', async () => {
     const page = await open('/workspaces/shop/opt-outs', { as: 'viewer' });
     await page.getByText('You cannot see the people').waitFor();
     await page.getByText(/Only owners, editors and operators/).waitFor();

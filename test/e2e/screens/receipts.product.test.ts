@@ -77,7 +77,7 @@ testScreens('the receipts that fit no delivery', ({ api, guard, open }) => {
     expect(api.calls(REOPEN).map(({ params }) => params['id'])).toEqual([receipt(1).id]);
   });
 
-  it('stay in a list of their own once they are dismissed', async () => {
+  it('move to a list of dismissed receipts', async () => {
     serve(receipt(1), receipt(2));
     const page = await open(AT);
     await rows(page).filter({ hasText: 'no such user 1' }).click();

@@ -127,7 +127,7 @@ testScreens('the page of a comparison', ({ api, guard, open }) => {
     expect(api.calls(CONTENT).map(({ params }) => params['slot'])).toEqual(['dlv_bob']);
   });
 
-  it('says that the event of a message is gone, and that its person is not known any more', async () => {
+  it('says that the event of a message was deleted, and that its person is unknown', async () => {
     const gone = row('bob', { person: null, before: null, after: null });
     api.answer(READ, done());
     api.answer(ROWS, { items: [gone], next: null });

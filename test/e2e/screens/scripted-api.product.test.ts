@@ -58,7 +58,7 @@ describe('the scripted API', () => {
     expect(() => api.answer('GET /v1/nothing', {})).toThrow('the document has no operation GET /v1/nothing');
   });
 
-  it('takes a path without parameters before one with them', async () => {
+  it('prefers a path without parameters to one with them', async () => {
     await ask('deliveries/count?action=resend');
     expect(api.calls('GET /v1/workspaces/{workspace}/deliveries/count')).toHaveLength(1);
     expect(api.reset()).toEqual([]);

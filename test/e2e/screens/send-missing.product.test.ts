@@ -123,7 +123,7 @@ testScreens('sending missing messages', ({ api, guard, open }) => {
     expect(await dialog(page).getByLabel('Type 32 to confirm').inputValue()).toBe('');
   });
 
-  it('shows the progress of the sending job of this comparison that it finds behind its undo, and stops it', async () => {
+  it('finds the running job of this comparison behind a later undo job, shows its progress, and stops it', async () => {
     serve();
     const running = {
       ...api.example(JOB),

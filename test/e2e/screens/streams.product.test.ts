@@ -20,7 +20,7 @@ testScreens('the event streams of a workspace', ({ api, guard, open }) => {
     api.answer(FIELDS, { stream: 'shop/orders', source: null, items: [], next: null });
   }
 
-  it('lead from the start page to a stream, say that nothing came yet, and copy its address with one key', async () => {
+  it('lead from the start page to a stream, say that it has no events yet, and copy its URL with one key', async () => {
     serveNoEvent();
     const page = await open('/', { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Event streams' }).click();
@@ -40,7 +40,7 @@ testScreens('the event streams of a workspace', ({ api, guard, open }) => {
     await picture(page, 'stream-empty');
   });
 
-  it('send the event that their rule reads, and show what came with the share of each field', async () => {
+  it('send the event that its rule reads, and show received events with the share of each field', async () => {
     serveNoEvent();
     api.answer(SEND, () => {
       api.forget(EVENTS);

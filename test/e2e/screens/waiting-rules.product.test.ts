@@ -58,7 +58,7 @@ testScreens('A rule that waits', ({ api, open }) => {
     await main(page).getByText(text).waitFor();
   });
 
-  it('needs a stream with a key: without one the cards say so, are off, and offer one', async () => {
+  it('needs a stream with a key: without one the cards are disabled and offer to set one', async () => {
     serveRule({});
     const page = await open(RULE);
     const then = card(page, 'Then');
@@ -142,7 +142,7 @@ testScreens('A rule that waits', ({ api, open }) => {
     await bench.getByRole('button', { name: 'Add an event' }).waitFor();
   });
 
-  it('takes the newest events of one entity, at the times at which they came', async () => {
+  it('adds the newest events of an entity at their original times', async () => {
     serveRule({ stream: 'orders', after: '1h' });
     const [row] = api.example(EVENTS)['items'] as readonly object[];
     const items = [3, 2, 1].map((hour) => ({

@@ -157,7 +157,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     expect(api.calls(WHY).at(-1)?.body).toMatchObject({ event: other.event });
   });
 
-  it('says what each event comes to with the drafts, and offers it only if there are drafts', async () => {
+  it('offers results with drafts only if there are drafts, and shows them per event', async () => {
     const DRAFTS = 'GET /v1/workspaces/{workspace}/drafts';
     api.answer(DRAFTS, { items: [], next: null });
     api.answer(WHY, because('condition', 'stopped'));
@@ -232,7 +232,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     await expectToFit(page, 390, 320);
   });
 
-  it('shows what came last if no event names the person, and where to look at the sender', async () => {
+  it('shows the latest events if none names the person, and where to check the sender', async () => {
     const last = { event: EVENT, at: TIME, stream: 'orders' };
     const sentence = 'No event named them for order-paid.';
     api.answer(WHY, because('event', 'stopped', { verdict: 'no_event', sentence, event: null, rule: null, last }));
@@ -325,7 +325,7 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
     await page.getByText('Enter the whole address, person or unique_id.').waitFor();
   });
 
-  it('tells a viewer that values of events and words of providers are left out', async () => {
+  it('tells a viewer that event values and provider texts are hidden', async () => {
     api.answer(WHY, because('condition', 'stopped'));
     const page = await open(AT, { as: 'viewer' });
     await ask(page, 'dan@example.com');

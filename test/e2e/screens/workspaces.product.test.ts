@@ -3,7 +3,7 @@ import { expectAccessible, picture } from '../portal/accessible.ts';
 import { testScreens } from './test-screens.ts';
 
 testScreens('the workspaces of a deployment', ({ open }) => {
-  it('lead from the page that promotes to a new test environment of a workspace that has none', async () => {
+  it('lead from the promotion page to a new test environment if the workspace has none', async () => {
     const page = await open('/workspaces/shop/promote');
     await page.locator('main').getByRole('link', { name: 'New test environment' }).click();
     const dialog = page.getByRole('dialog');

@@ -199,7 +199,7 @@ describe('Every operation of the management API', () => {
   });
 
   it.each(['owner', 'viewer'] as const)(
-    'answers wrong values of a caller who is %s as its description says',
+    'rejects invalid values of a caller who is %s as its description says',
     async (role) => {
       const control = await open(rolePermissions(role));
       const faults: string[] = [];

@@ -41,7 +41,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
   };
 
   it(
-    'become dead letters: truncated, without a frame, of a schema that nobody knows, of another topic, empty',
+    'become dead letters: truncated, unframed, of an unknown schema, of another topic, empty',
     async () => {
       const { services, foreign } = running();
       const registry = createSchemaRegistry({ url: services.registry.url });
@@ -72,7 +72,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
   );
 
   it(
-    'may be as large as a topic takes, and hold up nobody either; redriven, they are read where they stand',
+    'do not block others at the maximum record size, and redrive reads them at their position',
     async () => {
       const { shop, foreign } = running();
       const facts = { kind: 'event', enc: '0', event_id: 'evt_HUGE', workspace: 'shop', stream: 'shop/orders' };
@@ -90,7 +90,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
   );
 
   it(
-    'are not made by a rule that grows an event beyond what a topic takes: that recipient is dropped, with a reason',
+    'are not produced by a rule whose output exceeds the record size: that recipient is dropped with a reason',
     async () => {
       const { shop } = running();
       const growing = shopFiles()['workspaces/shop/notifications/order-paid.yaml']?.replace(
@@ -115,7 +115,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
   );
 
   it(
-    'are not what long ids and addresses become: the indexes of the database take them',
+    'are not produced by long ids and addresses, which fit the database indexes',
     async () => {
       const { shop } = running();
       const long = 'y'.repeat(100_000);
@@ -129,7 +129,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
   );
 
   it(
-    'are read where a newer program wrote them: the registry knows their schema. While it is away, the partition waits',
+    'of a newer version are read by their schema in the registry; the partition waits while the registry is away',
     async () => {
       const { services, shop, foreign } = running();
       const registry = createSchemaRegistry({ url: services.registry.url });
@@ -174,7 +174,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Records on Kafka that nobody can
   );
 
   it(
-    'stop the configuration where their schema is not known yet: nobody goes by half of it, and it goes on by itself',
+    'stop the configuration while their schema is unknown: no role applies a part of it, and reading resumes without help',
     async () => {
       const { services, shop, foreign } = running();
       const registry = createSchemaRegistry({ url: services.registry.url });

@@ -7,7 +7,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'The live streams of a product on
   const on = useShopOnCluster();
 
   it(
-    'tell what the lists have, go on after a break, hide addresses, and end with their token',
+    'send what the lists show, resume after a disconnect, mask addresses, and end with their token',
     () => followShop(on().shop),
     TIMEOUT,
   );

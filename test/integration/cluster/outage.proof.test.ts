@@ -238,7 +238,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
   }
 
   it(
-    'answers 503 with Retry-After while the broker is gone for 30 s, and delivers all that it took, without a restart',
+    'answers 503 with Retry-After while the broker is down for 30 s, and delivers all accepted events without a restart',
     async () => {
       const seen = { clients: 10, fails: ['configuration', 'Kafka'], holds: 'database' };
       const { clients, away, during, memory, metrics } = await outageOf('broker', services.kafka, seen);
@@ -253,7 +253,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
   );
 
   it(
-    'goes on taking events while the database is gone for 30 s, for which the log is enough, and delivers them after',
+    'accepts events while the database is down for 30 s, and delivers them afterwards',
     async () => {
       // What is taken meanwhile has to be delivered after: of more of it nothing else is seen.
       const seen = { clients: 4, fails: ['database'], holds: 'Kafka' };
@@ -281,7 +281,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
   );
 
   it(
-    'holds a bounded amount in memory under three times what it can take, and refuses what is beyond',
+    'bounds its memory under triple load, and refuses the excess',
     async () => {
       const target = { gatewayUrl: cluster.gatewayUrl, key };
       const measured = startPosting(target, { name: 'measured', clients: 40, every: 0 });

@@ -55,7 +55,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster that asks who comes', 
     ],
     ['database password', { CARILLON_MONGODB_PASSWORD: 'wrong-word' }, /refuses these credentials/],
   ])(
-    'lets nobody in with a wrong %s, and says so without the word',
+    'refuses a wrong %s, without printing it',
     async (_what, wrong, words) => {
       const env = { ...settings, ...wrong, CARILLON_MONGODB_DATABASE: 'refused' };
       const { code, stderr } = await cli(['up', '--gateway-port', '0', '--control-port', '0'], {

@@ -32,7 +32,7 @@ const NOWHERE: Settings = {
 };
 
 describe('A start on a cluster', () => {
-  it('tells every mistake of its settings at once, each with its name, and ends with 2', async () => {
+  it('reports every invalid setting at once by name, and exits with code 2', async () => {
     const { code, stderr } = await start({
       CARILLON_BROKERS: 'kafka-1',
       CARILLON_SINGLE_BROKER: 'perhaps',
@@ -116,7 +116,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A start is refused', () => {
   );
 
   it(
-    'where three copies cannot be kept and nobody said that one is enough',
+    'if three copies are impossible and single_broker is not set',
     async () => {
       await refused(
         { CARILLON_SINGLE_BROKER: 'false' },

@@ -25,7 +25,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Topics that somebody changes und
   );
 
   it(
-    'and a topic that is made anew ends the process with 1, in words that say what to do',
+    'and a topic that is recreated ends the process with code 1 and an instruction',
     async () => {
       const { shop, foreign } = running();
       const topic = 'carillon.events';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openShop, order, shopFiles, shopOf, smtpDeployment, writeFiles } from './shop.ts';
 
 describe('A backup', () => {
-  it('restored into a new folder sends nothing again that was sent, and goes on with what waited', async () => {
+  it('restored into a new folder does not resend sent messages, and sends waiting ones', async () => {
     const smtp = await startScriptedSmtp({
       script: ({ stage, line }) => (stage === 'rcpt' && line.includes('later@') ? '450 4.2.0 come again' : undefined),
     });

@@ -194,7 +194,7 @@ async function recordsOf({ shop, otlp, problems }: Fixture): Promise<Readonly<Re
   };
 }
 
-it('nobody who gets an SMS, a push message or a mail is named by logs, spans, metrics or what is kept of an answer, even where providers repeat all they were told', async () => {
+it('recipients of SMS, push and mail appear in no log, span, metric or stored answer, even if a provider repeats the request', async () => {
   const fixture = await openFixture();
   const { shop, send } = fixture;
   try {

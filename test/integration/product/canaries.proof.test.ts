@@ -151,7 +151,7 @@ function expectSealed(dataDir: string): void {
   expect(kept.filter((form) => database.includes(form, 0, 'latin1'))).toEqual([]);
 }
 
-it('nothing that is a person, a body or a secret reaches logs, spans, metrics or problems, whatever goes wrong', async () => {
+it('people, bodies and secrets appear in no log, span, metric or problem, whatever fails', async () => {
   const fixture = await openFixture();
   const { shop, otlp, problems, keep } = fixture;
   try {

@@ -26,7 +26,7 @@ const helpOf = (command: Command, path: readonly string[] = []): readonly (reado
 
 describe('Every command', () => {
   it.each([[[]], [['deliveries']], [['api-key']], [['api-key', 'create']]])(
-    '%j says what it takes with --help',
+    '%j lists its options with --help',
     async (path) => {
       const said = helpOf(buildProgram()).find(([name]) => name === path.join(' '));
       expect(await cli([...path, '--help'])).toMatchObject({ code: 0, stdout: said?.[1], stderr: '' });
@@ -133,7 +133,7 @@ describe('Every command', () => {
     expect(mute.map(([name]) => name)).toEqual([]);
   });
 
-  it('prints valid JSON where it is asked for, with nothing beside it', async () => {
+  it('prints only valid JSON with --json', async () => {
     const event = await shop.send(order('json-1', { email: 'json@example.com' }));
     const { id } = await shop.delivered(event, 'SENT');
     const folder = writeFiles(join(shop.folder, 'json'), shopFiles());
@@ -209,7 +209,7 @@ describe.concurrent('A wrong call ends with code 2 and the fix', () => {
     expect(stderr).not.toMatch(/\n {4}at /);
   });
 
-  it('without any command, and for a group without one, the help is shown', async () => {
+  it('without a command, or with a group only, prints the help', async () => {
     for (const line of [[], ['api-key'], ['rule']]) {
       const { code, stderr } = await cli(line);
       expect({ line, code }).toEqual({ line, code: 2 });
@@ -217,14 +217,14 @@ describe.concurrent('A wrong call ends with code 2 and the fix', () => {
     }
   });
 
-  it('without a data folder it says how to name one', async () => {
+  it('without a data folder names the options that set it', async () => {
     const { code, stderr } = await cli(['events'], { cwd: shop.folder });
     expect(code).toBe(2);
     expect(stderr).toMatch(/npm start.*--data-dir.*--url/);
   });
 });
 
-describe.concurrent('What cannot be done ends with code 1 and why', () => {
+describe.concurrent('A failed command exits with code 1 and the reason', () => {
   it.each([
     [['trace', 'evt_00000000000000000000000000'], /no event evt_0+; a new one shows/],
     [['trace', 'dlv_00000000000000000000000000'], /no delivery/],
@@ -255,13 +255,13 @@ describe.concurrent('What cannot be done ends with code 1 and why', () => {
     expect(stderr).toMatch(says);
   });
 
-  it('the problem itself with --json', async () => {
+  it('prints the problem itself with --json', async () => {
     const { code, stdout, stderr } = await shop.run(['deliveries', 'resend', 'dlv_0', '--json']);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({ code: 'not_found', status: 404 });
   });
 
-  it('another program at the address is told from a broken Carillon', async () => {
+  it('distinguishes another program at the URL from a broken Carillon', async () => {
     const other = createServer((_request, response) => response.end('<html>hello</html>'));
     await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
@@ -286,7 +286,7 @@ describe('The server is found', () => {
     expect(refused.stderr).toContain('owner-token');
   });
 
-  it('and the token of a data folder never goes to another server than its own', async () => {
+  it('and the token of a data folder is sent to its own server only', async () => {
     const seen: (string | undefined)[] = [];
     const other = createServer((incoming, response) => {
       seen.push(incoming.headers.authorization);

@@ -119,7 +119,7 @@ describe('An operator', () => {
     expect(trace.stdout).toContain('order-paid.paid v');
   });
 
-  it('opens what came in and what went out, of mail that left by SMTP too', async () => {
+  it('opens contents of event and message, also for mail sent over SMTP', async () => {
     const event = await shop.send({ ...order('C-1', { email: 'open@example.com' }), note: 'x\n'.repeat(3000) });
     const { id } = await shop.delivered(event, 'SENT');
     for (const of of [event, id]) {
@@ -143,7 +143,7 @@ describe('An operator', () => {
 
 describe('--follow', () => {
   it.each(['SIGINT'] as const)(
-    'prints what is there and each new row as JSON lines, and ends on %s with code 0',
+    'prints existing and new rows as JSON lines, and exits on %s with code 0',
     async (signal) => {
       const child = spawn(process.execPath, [
         MAIN,
@@ -176,7 +176,7 @@ describe('--follow', () => {
   );
 });
 
-it('what reads looks through all workspaces, an id needs none, and what writes asks for one', async () => {
+it('read commands cover all workspaces, ids need none, and write commands require one', async () => {
   const { api } = shop;
   await api('POST', '/v1/workspaces/club/api-keys', { name: 'club-key', new_workspace: true });
   const event = await shop.send(order('W-1', { email: 'wide@example.com' }));
@@ -202,7 +202,7 @@ it('what reads looks through all workspaces, an id needs none, and what writes a
   expect((JSON.parse(stdout) as { items: unknown[] }).items).toMatchObject([{ name: 'club-key', used_by: [] }]);
 });
 
-it('a name that nothing has is refused with the nearest, and makes nothing', async () => {
+it('an unknown name is refused with the nearest name, and creates nothing', async () => {
   for (const [line, words] of [
     [['deliveries', '--workspace', 'shpo'], 'there is no workspace shpo; did you mean shop?'],
     [['deliveries', '--notification', 'order-payed'], 'did you mean order-paid?'],
@@ -221,7 +221,7 @@ it('a name that nothing has is refused with the nearest, and makes nothing', asy
   expect(await list('--since', 'yesterday', '--recipient', 'Wide@Example.com')).toHaveLength(1);
 });
 
-it('a command that is printed runs as it is printed, in whatever folder the data is', async () => {
+it('a printed command runs unchanged, wherever the data folder is', async () => {
   const { stdout } = await shop.run(['send', 'shop/orders'], {
     env: { CARILLON_API_KEY: shop.key },
     input: JSON.stringify(order('R-1', { email: 'printed@example.com' })),
@@ -305,7 +305,7 @@ describe('rule test', () => {
   });
 });
 
-it('data of strangers cannot move the cursor of whoever reads it', async () => {
+it('control characters in data cannot move the cursor of the terminal', async () => {
   const evil = '\u001b]0;owned\u0007\u001b[2J\u009b1mX\u202Egnp.exe\r\nHTTP';
   const event = await shop.send(order(evil, { email: 'evil@example.com', name: evil, total: 500 }));
   await shop.delivered(event, 'SENT');

@@ -98,7 +98,7 @@ describe('a cohort of Mixpanel', () => {
   const page = (number: number, ...ids: string[]) =>
     mixpanelPayload('members', ids, { page: number, of: 3, session: 's1' });
 
-  it('syncs for the first time without telling anybody, however its pages come', async () => {
+  it('syncs for the first time without notifying anybody, in pages of any order', async () => {
     for (const body of [page(3, 'eve'), page(1, 'ada', 'bob'), page(1, 'ada', 'bob')]) {
       expect((await say('mixpanel', body)).body).toEqual({ action: 'members', status: 'success' });
     }
@@ -114,7 +114,7 @@ describe('a cohort of Mixpanel', () => {
     await untilCohort('a whole sync', 'mixpanel', ({ sync, members }) => sync?.complete === true && members === 5);
   });
 
-  it('tells who enters and who leaves from then on, once', async () => {
+  it('notifies once about each later entry and exit', async () => {
     const diff = (action: 'add_members' | 'remove_members', session: string, ...ids: string[]) =>
       say('mixpanel', mixpanelPayload(action, ids, { session, name: 'Best buyers' }));
     for (const repeat of ['first', 'again']) {

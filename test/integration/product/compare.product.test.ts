@@ -125,7 +125,7 @@ describe('Comparing an edited rule over the log', () => {
     expect(new Set(told)).toEqual(new Set(['run.start', 'run.end', 'content.read', 'run.export']));
   });
 
-  it('comes to the same checksum after its child was killed, and writes its own result and nothing else', async () => {
+  it('has the same checksum after its child was killed, and writes nothing but its result', async () => {
     await untilAllIsRead(shop.dataDir);
     const before = tableContents(shop.dataDir);
     const run = await start(EDIT);

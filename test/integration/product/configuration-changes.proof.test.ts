@@ -61,7 +61,7 @@ describe('apply', () => {
     expect(await shop.delivered(event, 'SENT')).toMatchObject({ config_number: before });
   });
 
-  it('of two clients at once one wins, and the other is told and changes nothing', async () => {
+  it('lets one of two concurrent clients win; the other gets an error and changes nothing', async () => {
     let tries = 0;
     const post = (files: Files) =>
       shop.api<AppliedBody & { code: string; detail: string }>('POST', '/v1/configuration/apply', {
@@ -97,7 +97,7 @@ describe('apply', () => {
     expect((await post(limit(100))).body).toMatchObject({ applied: true });
   });
 
-  it('deletes nothing unless asked to, and then only with --yes where nobody can be asked', async () => {
+  it('deletes only with --prune, and without a terminal only with --yes', async () => {
     const gone = 'workspaces/shop/templates/spare/email.txt';
     const spare = {
       [gone]: 'spare\n',
@@ -121,7 +121,7 @@ describe('apply', () => {
     await shop.delivered(await shop.send(order('C-5', { email: 'c5@example.com' })), 'SENT');
   });
 
-  it('of one workspace takes nothing of another one, and a folder with others is refused beside it', async () => {
+  it('of one workspace deletes nothing of others, and refuses a folder that contains others', async () => {
     const acme = {
       'workspaces/acme/workspace.yaml': 'name: Acme\n',
       'workspaces/acme/notifications/hello.yaml': `security: { api_keys: [backend] }
@@ -200,7 +200,7 @@ rules:
     expect(await exported()).not.toHaveProperty(['workspaces/acme/workspace.yaml']);
   });
 
-  it('changes nothing at all where one of the changes cannot be', async () => {
+  it('applies nothing if one change is refused', async () => {
     const before = await number();
     const files = { ...limit(700), 'workspaces/shop/streams/orders.yaml': 'security: { api_keys: [backend] }\n' };
     const { body } = await shop.api<AppliedBody>('POST', '/v1/configuration/apply', { files, prune: false });
@@ -209,7 +209,7 @@ rules:
     expect(await number()).toBe(before);
   });
 
-  it('refuses to take away what something else still needs', async () => {
+  it('refuses to remove a resource that is still needed', async () => {
     const { 'workspaces/shop/streams/orders.yaml': _gone, ...rest } = shopFiles();
     const { status, body } = await shop.api<AppliedBody>('POST', '/v1/configuration/apply', {
       files: rest,
@@ -249,7 +249,7 @@ describe('export', () => {
     expect(readFileSync(start, 'utf8')).toContain('single_broker: true # here\nbackend: embedded\n');
   });
 
-  it('carries ids, so that a rename keeps who was told, and warns where a file without one replaces another', async () => {
+  it('contains ids, so that a rename notifies nobody again, and warns if a file without id replaces a resource', async () => {
     const told = order('N-1', { email: 'n1@example.com' });
     const first = await shop.delivered(await shop.send(told), 'SENT');
     const folder = join(shop.folder, 'rename');

@@ -35,7 +35,7 @@ const withWhen = (expression: string): Files =>
   withRule((text) => text.replace(WHEN, `|\n      ${expression.replaceAll('\n', '\n      ')}`));
 
 describe('A folder with mistakes', () => {
-  it('is refused with all of them, each with its file, line, column and what was expected, and nothing is applied', async () => {
+  it('is refused with all mistakes by file, line, column and expected value, and nothing is applied', async () => {
     const before = await shop.api<{ config_number: number }>('GET', '/v1/status');
     const files = {
       ...withRule((text) => text.replace(WHEN, 'event.status = "paid"')),
@@ -83,7 +83,7 @@ describe('A folder with mistakes', () => {
     expect(took).toBeLessThan(5_000);
   });
 
-  it('a file that a later version reads is refused by its name, and so is a path that is none', async () => {
+  it('names a file of a newer version and an unknown path', async () => {
     const { body } = await plan({
       ...shopFiles(),
       'workspaces/shop/integrations/crm.yaml': 'x: 1\n',

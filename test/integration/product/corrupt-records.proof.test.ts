@@ -49,8 +49,8 @@ const letters = async (): Promise<readonly DeadLetterBody[]> => {
   return (JSON.parse(stdout) as { items: DeadLetterBody[] }).items;
 };
 
-describe('Records that nobody can read', () => {
-  it('hold up nobody: every partition goes on behind them', async () => {
+describe('Unreadable records', () => {
+  it('do not block: every partition continues behind them', async () => {
     const events = await Promise.all(
       Array.from({ length: 24 }, (_, at) => shop.send(order(`after-${at}`, { email: `after-${at}@example.com` }))),
     );
@@ -60,7 +60,7 @@ describe('Records that nobody can read', () => {
     expect(used.size).toBeGreaterThan(partitions / 2);
   });
 
-  it('become dead letters with their place and the reason, once for each', async () => {
+  it('become dead letters with position and reason, once each', async () => {
     const found = await untilFound('a dead letter for every broken record', async () => {
       const all = await letters();
       return all.length >= partitions * 5 + ofOutcomes ? all : undefined;
@@ -90,7 +90,7 @@ describe('Records that nobody can read', () => {
     expect(await shop.run(['doctor'])).toMatchObject({ code: 0 });
   });
 
-  it('in the configuration are passed over: what was in force stays so, and the next change is taken', async () => {
+  it('in the configuration are skipped: the previous configuration stays, and the next change is applied', async () => {
     const files = await shop.api<{ files: Record<string, string> }>('GET', '/v1/configuration/export');
     expect(Object.keys(files.body.files)).toContain('workspaces/shop/notifications/order-paid.yaml');
     const raised = shopFiles()['workspaces/shop/notifications/order-paid.yaml']?.replace('> 100', '> 110') ?? '';
@@ -103,7 +103,7 @@ describe('Records that nobody can read', () => {
     expect(await shop.delivered(event, 'SENT')).toMatchObject({ config_number: next });
   });
 
-  it('are still dead letters after a restart, and no new ones', async () => {
+  it('remain dead letters after a restart, without new ones', async () => {
     const before = (await letters()).map((one) => one.id).toSorted();
     await shop.product.kill('SIGKILL');
     const product = await startProduct({ dataDir: shop.dataDir });
@@ -118,7 +118,7 @@ describe('Records that nobody can read', () => {
     };
   });
 
-  it('are appended again by redrive; where the cause is still there they come back, marked', async () => {
+  it('are appended again by redrive, and return as marked dead letters while the cause remains', async () => {
     const [letter] = (await letters()).filter((one) => one.position.startsWith('carillon.intents/'));
     if (!letter) throw new Error('there is none');
     const redriven = await shop.run(['dead-letters', 'redrive', letter.id]);

@@ -220,12 +220,12 @@ function isAllowed({ may, where }: Asker, method: string, path: string): boolean
 }
 
 describe('Every operation of the description', () => {
-  it('is in the table of permissions, which was written by hand', () => {
+  it('is in the hand-written table of permissions', () => {
     const unknown = operations.filter(({ method, path }) => neededBy(method, path) === undefined);
     expect(unknown).toEqual([]);
   });
 
-  it('is refused to everybody whom the table does not name, and let through to the others, whatever it is about', async () => {
+  it('follows the permission table for every caller, on own, foreign and missing resources', async () => {
     const wrong: unknown[] = [];
     let asked = 0;
     for (const { method, path, writes } of operations) {
@@ -254,7 +254,7 @@ describe('Every operation of the description', () => {
     expect(asked).toBeGreaterThan(2_500);
   }, 3_600_000);
 
-  it('answers about what belongs to another workspace as about what is not there', async () => {
+  it('answers the same for resources of another workspace as for missing ones', async () => {
     const different: unknown[] = [];
     // Which of their own names somebody may have meant goes by how the wrong one is spelled.
     const without = (text: string, ...words: string[]): string =>

@@ -125,7 +125,7 @@ describe('An erased person', () => {
     expect(await erase()).toMatchObject({ status: 404 });
   });
 
-  it('loses its wait, which ends as erased, and the wait of the other person goes on', async () => {
+  it('loses its wait, which ends as erased, while the wait of another person continues', async () => {
     const stateOf = async (key: string): Promise<EntityBody> =>
       (await shop.api<EntityBody>('GET', `/v1/workspaces/shop/streams/orders/entities/${key}`)).body;
     const ended = await stateOf('W-1');

@@ -44,7 +44,7 @@ const files = (jwksUrl: string): Files => ({
   ...BLOG_FILES,
 });
 
-describe('what others do', () => {
+describe('the load of other senders', () => {
   const SECRET = 'what-the-feed-shows';
   let shop: Shop & { close(): Promise<void> };
   let blog: Bystander;
@@ -83,7 +83,7 @@ describe('what others do', () => {
 
   const cells = ATTACKERS.flatMap((attacker) => ATTACKS.map((attack) => [attack, attacker] as const));
   it.each(cells)(
-    '%s, by a %s: the p95 of somebody else stays within twice that of alone and 50 ms',
+    '%s, by a %s: the p95 of another sender stays below twice its unloaded p95 and below 50 ms',
     async (attack, attacker) => {
       const alone = await blog.measure();
       const child = fork(join(import.meta.dirname, 'fairness-process.ts'), [

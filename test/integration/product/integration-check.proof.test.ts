@@ -49,7 +49,7 @@ const FIRST = 'call with Bearer (as configured)';
 const ADA = 'ok answer: user id ada: email yes, phone no, token no; variables: user_id, name';
 
 describe('The check of an integration says which scheme the partner takes, and what its answer comes to', () => {
-  it('Bearer alone', async () => {
+  it('a partner that accepts Bearer only', async () => {
     expect((await check(takes('Bearer key-1'))).slice(1)).toEqual([
       `ok ${FIRST}: 200, an array of 1`,
       'ok call with Basic: the partner answered 401: it does not accept the key of the integration',
@@ -58,7 +58,7 @@ describe('The check of an integration says which scheme the partner takes, and w
     ]);
   });
 
-  it('Basic alone', async () => {
+  it('a partner that accepts Basic only', async () => {
     expect((await check(takes('Basic key-1'))).slice(1)).toEqual([
       `FAIL ${FIRST}: the partner answered 401: it does not accept the key of the integration`,
       'ok call with Basic: 200, an array of 1',
@@ -66,13 +66,13 @@ describe('The check of an integration says which scheme the partner takes, and w
     ]);
   });
 
-  it('both', async () => {
+  it('a partner that accepts both schemes', async () => {
     const told = await check(takes('Bearer key-1', 'Basic key-1'));
     expect(told).toContain('ok scheme: the partner takes both Bearer and Basic; Bearer is used');
     expect(told).toContain(ADA);
   });
 
-  it('neither', async () => {
+  it('a partner that accepts neither scheme', async () => {
     expect((await check(takes('Bearer other'))).slice(1)).toEqual([
       `FAIL ${FIRST}: the partner answered 401: it does not accept the key of the integration`,
       'ok call with Basic: the partner answered 401: it does not accept the key of the integration',
@@ -80,7 +80,7 @@ describe('The check of an integration says which scheme the partner takes, and w
     ]);
   });
 
-  it('the second key of two, too', async () => {
+  it('a partner with two keys: the second key is checked too', async () => {
     expect(await check(takes('Bearer key-1'), 'rotating')).toContain(
       'FAIL call with the second key: the partner answered 401: it does not accept the key of the integration',
     );
@@ -89,7 +89,7 @@ describe('The check of an integration says which scheme the partner takes, and w
     );
   });
 
-  it('a page of HTML is named as such', async () => {
+  it('an HTML page is reported by its content type', async () => {
     const html: PartnerScript = (_request, response) =>
       void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
     expect((await check(html)).slice(1)).toEqual([
@@ -99,7 +99,7 @@ describe('The check of an integration says which scheme the partner takes, and w
     ]);
   });
 
-  it('a silent partner is told about within the time of one request, also where a call for a rule would wait longer', async () => {
+  it('a silent partner is reported after the timeout of one request, even if calls of rules wait longer', async () => {
     expect((await check(() => undefined, 'rotating')).slice(1)).toEqual([
       `FAIL ${FIRST}: no whole answer within 8000 ms; a check waits 8s at the most, a call for a rule 30s`,
       'ok call with Basic: no whole answer within 8000 ms',

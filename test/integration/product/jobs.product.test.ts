@@ -51,7 +51,7 @@ async function done(path: string, body: object): Promise<Job> {
 }
 
 describe('A long action', () => {
-  it('redrives the dead letters that were counted; where the cause is still there, each comes back as a new one', async () => {
+  it('redrives the counted dead letters; while the cause remains, each returns as a new dead letter', async () => {
     type Letters = { readonly items: readonly { readonly id: string }[] };
     const letters = async (query: string): Promise<readonly string[]> =>
       (await shop.api<Letters>('GET', `/v1/workspaces/shop/dead-letters?${query}`)).body.items.map(({ id }) => id);
@@ -72,7 +72,7 @@ describe('A long action', () => {
     );
   });
 
-  it('promotes a test environment into drafts of the live one, as a job of the live one', async () => {
+  it('promotes a test environment into drafts of the live workspace, as a job of the live workspace', async () => {
     const job = await done('/v1/workspaces/shop-test/promotions', {});
     expect(job).toMatchObject({ state: 'done', action: 'promote', failed: 0 });
     const jobs = await shop.api<{ items: readonly Job[] }>('GET', `${JOBS_OF.shop}?action=promote`);

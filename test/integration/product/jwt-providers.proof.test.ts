@@ -63,7 +63,7 @@ describe('A stream that is secured by a JWT provider', () => {
     expect(await shop.story(taken.body.id ?? '')).toContain('no rule listens on this stream');
   });
 
-  it('is exported as it was applied, and applying that changes nothing', async () => {
+  it('is exported as it was applied, and applying the export changes nothing', async () => {
     const folder = join(shop.folder, 'exported');
     expect((await shop.run(['export', folder])).code).toBe(0);
     const file = readFileSync(join(folder, 'workspaces/shop/jwt-providers/auth.yaml'), 'utf8');
@@ -90,7 +90,7 @@ describe('A stream that is secured by a JWT provider', () => {
     ]);
   });
 
-  it('drops what it had verified as soon as the provider changes', async () => {
+  it('forgets verified tokens as soon as the provider changes', async () => {
     const ada = await provider.token('ada', AUDIENCE);
     expect((await post('shop/app', ada, { user_id: 'ada' })).status).toBe(202);
     await shop.apply(
@@ -167,7 +167,7 @@ describe('jwt-provider check', () => {
     );
   });
 
-  it('of an address that the operator has not allowed is refused, and says who can allow it', async () => {
+  it('of a URL that the operator has not allowed is refused, and names who can allow it', async () => {
     await shop.apply(
       appFiles({ 'workspaces/shop/jwt-providers/inner.yaml': 'jwks_url: https://10.0.0.1/jwks\naudience: x\n' }),
     );

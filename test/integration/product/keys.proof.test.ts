@@ -34,14 +34,14 @@ const post = (path: string, key: string | null, body: unknown = order('K-1')) =>
     body: JSON.stringify(body),
   });
 
-describe('Who may send', () => {
-  it('each key its own stream: another one of the workspace is 403, one that is not there 404', async () => {
+describe('Access of API keys to streams', () => {
+  it('is limited to the streams of each key: 403 for another stream, 404 for a missing stream', async () => {
     expect(await post('shop/orders', keys['next'] ?? '')).toMatchObject({ status: 202 });
     expect(await post('shop/orders', keys['clerk'] ?? '')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     expect(await post('shop/nowhere', keys['clerk'] ?? '')).toMatchObject({ status: 404, body: { code: 'not_found' } });
   });
 
-  it('a key of another workspace, none, a broken one: the same 401 for paths that are there and that are not', async () => {
+  it('gives foreign, missing and malformed keys the same 401 on existing and missing paths', async () => {
     const broken = `${shop.key.slice(0, -1)}${shop.key.endsWith('0') ? '1' : '0'}`;
     const bodies = new Set<string>();
     for (const path of ['shop/orders', 'shop/nowhere', 'nobody/at-all']) {
@@ -59,7 +59,7 @@ describe('Who may send', () => {
 });
 
 describe('A key ends', () => {
-  it('within two seconds after it was revoked, and the other one of the rotation goes on', async () => {
+  it('within two seconds after it was revoked, while the other key of the rotation keeps working', async () => {
     expect(await post('shop/orders', shop.key)).toMatchObject({ status: 202 });
     const revoked = await shop.run(['api-key', 'revoke', 'backend', '--workspace', 'shop']);
     expect(revoked).toMatchObject({ code: 0, stdout: 'backend is revoked\n' });
@@ -81,7 +81,7 @@ describe('A key ends', () => {
     expect((await post('shop/orders', shop.key)).status).toBe(401);
   });
 
-  it('and so does the live stream that a token opened, within two seconds of the token', async () => {
+  it('together with its live stream, within two seconds after its token', async () => {
     const wish = { name: 'follower', scopes: ['read'], workspaces: ['shop'] };
     const { body } = await shop.api<{ id: string; token: string }>('POST', '/v1/tokens', wish);
     const stream = await follow(`${shop.product.controlUrl}/v1/workspaces/shop/live?topics=deliveries`, {
@@ -114,7 +114,7 @@ describe('A key ends', () => {
     expect(past.stdout).toContain(new Date(at).toISOString());
   });
 
-  it('after a duration, where it was made with one; the list and doctor say which ones have ended', async () => {
+  it('after the duration that it was created with; list and doctor show ended keys', async () => {
     const made = await shop.run(['api-key', 'create', 'quarter', '--expires', '90d', '--workspace', 'shop', '--json']);
     const { expires_at: end } = JSON.parse(made.stdout) as { expires_at: string };
     expect(Math.abs(Date.parse(end) - Date.now() - 90 * 86_400_000)).toBeLessThan(60_000);
@@ -125,8 +125,8 @@ describe('A key ends', () => {
   });
 });
 
-describe('While two keys are exchanged', () => {
-  it('both are live, each says when it was last used, and the one that nobody uses any more can go', async () => {
+describe('Two keys of a rotation', () => {
+  it('both work, each shows its last use, and the unused key can be revoked', async () => {
     await shop.run(['api-key', 'revoke', 'next', '--workspace', 'shop']);
     const next = await make('shop', { name: 'next' });
     const lastUse = async (name: string): Promise<string | null> => {

@@ -34,21 +34,15 @@ it.each([
   [['doctor']],
   [['suppressions', 'list']],
   [['api-key', 'list']],
-])(
-  '%j loads nothing but the command line itself: neither roles nor adapters, nor what reads configuration',
-  async (command) => {
-    const packages = new Set(
-      (await loadedBy(command)).map((url) =>
-        /node_modules\/(@[^/]+\/[^/]+|[^/]+)|\/((?:apps|libs\/adapters|libs)\/[^/]+)\//
-          .exec(url)
-          ?.slice(1)
-          .find(Boolean),
-      ),
-    );
-    expect([...packages].toSorted((a = '', b = '') => a.localeCompare(b))).toEqual([
-      'apps/cli',
-      'commander',
-      'libs/kernel',
-    ]);
-  },
-);
+])('%j loads only packages of the command line, no roles, adapters or configuration readers', async (command) => {
+  const packages = new Set(
+    (await loadedBy(command)).map((url) =>
+      /node_modules\/(@[^/]+\/[^/]+|[^/]+)|\/((?:apps|libs\/adapters|libs)\/[^/]+)\//.exec(url)?.slice(1).find(Boolean),
+    ),
+  );
+  expect([...packages].toSorted((a = '', b = '') => a.localeCompare(b))).toEqual([
+    'apps/cli',
+    'commander',
+    'libs/kernel',
+  ]);
+});

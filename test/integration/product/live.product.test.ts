@@ -9,5 +9,6 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 
 describe('The live streams of a running product', () => {
-  it('tell what the lists have, go on after a break, hide addresses, and end with their token', () => followShop(shop));
+  it('send what the lists show, resume after a disconnect, mask addresses, and end with their token', () =>
+    followShop(shop));
 });

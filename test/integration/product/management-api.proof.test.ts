@@ -158,7 +158,7 @@ describe('Every route', () => {
     }
   });
 
-  it('refuses a field that it does not know, and names it', async () => {
+  it('refuses an unknown field, and names it', async () => {
     // A file is no object whose fields are known.
     const taking = operations().filter(({ operation }) => 'application/json' in (operation.requestBody?.content ?? {}));
     const named = taking.map(({ method, path }) => `${method} ${path}`);
@@ -185,7 +185,7 @@ describe('Every route', () => {
     expect(keys.body.items.map((one) => one.name)).toEqual(['backend']);
   });
 
-  it('refuses a filter that it does not know, instead of showing everything', async () => {
+  it('refuses an unknown filter, instead of ignoring it', async () => {
     const filtered = operations().filter(({ operation }) => operation.parameters?.some((one) => one.in === 'query'));
     expect(filtered.length).toBeGreaterThan(20);
     for (const { method, path } of filtered.filter((one) => one.method === 'GET' || one.method === 'DELETE')) {
@@ -200,7 +200,7 @@ describe('Every route', () => {
     }
   });
 
-  it('tells a problem for what is not JSON, too large, of another method, or not there', async () => {
+  it('returns a problem for invalid JSON, a large body, a wrong method and an unknown path', async () => {
     const send = (body: string, headers: Readonly<Record<string, string>> = {}) =>
       request<{ code: string }>(`${shop.product.controlUrl}/v1/secrets/A`, {
         method: 'PUT',
@@ -218,8 +218,8 @@ describe('Every route', () => {
   });
 });
 
-describe('Another workspace', () => {
-  it('cannot see or touch what is not its own: 404, as for what is not there', async () => {
+describe('A caller of another workspace', () => {
+  it('gets 404 for foreign resources, the same as for missing ones', async () => {
     const event = await shop.send(order('X-1'));
     const { id } = await shop.delivered(event, 'SENT');
     const calls: readonly (readonly [string, string, unknown?])[] = [
@@ -248,7 +248,7 @@ describe('Another workspace', () => {
 });
 
 describe('Every operation', () => {
-  it('is answered as its description says where it is called properly', async () => {
+  it('responds as its description says to valid requests', async () => {
     const unlike: unknown[] = [];
     for (const { method, path, operation } of operations()) {
       const { status, text } = await callOf(`${method} ${path}`);

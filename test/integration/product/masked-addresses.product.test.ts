@@ -103,7 +103,7 @@ async function addressesOf(path: string): Promise<readonly string[]> {
 const seen = (text: string): readonly string[] =>
   CANARIES.filter((canary) => forms(canary).some((form) => text.toLowerCase().includes(form.toLowerCase())));
 
-describe('Whoever may only read', () => {
+describe('A person with read permission only', () => {
   it('finds no whole address in any answer of the API', async () => {
     const document = (await shop.api<Document>('GET', '/v1/openapi.json')).body;
     const leaks: unknown[] = [];
@@ -139,7 +139,7 @@ describe('Whoever may only read', () => {
     }
   });
 
-  it('sees who is told behind a mask, where whoever operates sees the address', async () => {
+  it('sees masked recipients, while an operator sees the address', async () => {
     const list = '/v1/workspaces/shop/deliveries?limit=500';
     const masked = JSON.parse((await ask(viewer, 'GET', list)).text) as { items: DeliveryBody[] };
     const told = ({ items }: { items: readonly DeliveryBody[] }): readonly string[] =>
@@ -151,7 +151,7 @@ describe('Whoever may only read', () => {
     expect(masked.items.map(({ unique_id: id }) => id)).toContain('A-1 of c•••@c•••.com');
   });
 
-  it('finds somebody by the whole address alone: how it begins would tell it letter by letter', async () => {
+  it('finds a person by the whole address only, because a prefix search would reveal it letter by letter', async () => {
     const found = async (token: string, path: string): Promise<number> => {
       const { status, text } = await ask(token, 'GET', `/v1/workspaces/shop/${path}`);
       expect({ path, status }).toEqual({ path, status: 200 });
@@ -172,7 +172,7 @@ describe('Whoever may only read', () => {
     }
   });
 
-  it('gets no list as a file, which would be of addresses', async () => {
+  it('cannot export lists, because they contain addresses', async () => {
     for (const list of ['suppressions', 'consents']) {
       const { status, text } = await ask(viewer, 'GET', `/v1/workspaces/shop/${list}/export`);
       expect({ list, status, leaks: seen(text) }).toEqual({ list, status: 403, leaks: [] });

@@ -26,7 +26,7 @@ function kilobytesWritten(pid: number): number | null {
 }
 
 it(
-  'a message of a burst, from its event to its accepted mail and all that is shown of it, costs the disk less than 80 KB',
+  'a message of a burst uses less than 80 KB of disk, from its event to its delivery and its displayed history',
   async ({ skip }) => {
     const smtp = await startScriptedSmtp();
     const deployment = smtpDeployment(smtp.port, ', connections: 10');

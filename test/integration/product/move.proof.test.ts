@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 
 describe('move export', () => {
-  it('refuses a folder that somebody runs on, and one that is none', async () => {
+  it('refuses a folder in use, and a folder without data', async () => {
     const running = await run('move', 'export', file, '--data-dir', old.dataDir);
     expect(running.code).toBe(1);
     expect(running.stderr).toContain('held by carillon up');
@@ -128,7 +128,7 @@ describe('move export', () => {
 });
 
 describe('move export of a shop with a cohort', () => {
-  it('refuses a rule that tells everybody of a first sync: there will be another one', async () => {
+  it('refuses a rule that fires on first sync, because the target syncs again', async () => {
     const shop = await openShop({
       files: {
         ...shopFiles(),
@@ -168,7 +168,7 @@ function describeImport(open: () => Promise<Target>): void {
     target = await open();
   }, SLOW.timeout);
 
-  it('refuses a file of other keys, a part of a file and what is none, before anything is made', SLOW, async () => {
+  it('refuses a file with other keys, a partial file and another file, before anything is created', SLOW, async () => {
     const bare = join(old.folder, `bare-${Date.now()}`);
     expect(await into(file, bare)).toMatchObject({
       code: 2,
@@ -201,7 +201,7 @@ function describeImport(open: () => Promise<Target>): void {
     }
   });
 
-  it('takes everything in once, however often it is called', SLOW, async () => {
+  it('imports everything once, however often it is called', SLOW, async () => {
     const first = await into(file);
     expect(first).toMatchObject({ code: 0 });
     expect(first.stdout).toContain(
@@ -244,7 +244,7 @@ function describeImport(open: () => Promise<Target>): void {
     });
   });
 
-  it('tells nobody twice: the same events again, with the keys of before', SLOW, async () => {
+  it('notifies nobody twice for repeated events with the same keys', SLOW, async () => {
     const accepted = recipients().length;
     const product = await startProduct({ dataDir: target.dataDir, env: target.env });
     try {
@@ -291,7 +291,7 @@ function describeImport(open: () => Promise<Target>): void {
     }
   });
 
-  it('refuses a place that has a configuration of its own', async () => {
+  it('refuses a target that has a configuration', async () => {
     const text = readFileSync(file, 'utf8');
     const other = join(old.folder, 'other.move');
     writeFileSync(other, text.replace(/"first_configuration":"[^"]*"/, '"first_configuration":"another"'));

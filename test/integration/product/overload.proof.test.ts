@@ -119,7 +119,7 @@ function limitOf({ sent, unsent, seconds, busy }: Flooded, capacity: number): st
 const refused = ({ answers }: Pick<FloodReport, 'answers'>): number => (answers['429'] ?? 0) + (answers['503'] ?? 0);
 
 it(
-  'Three times what it can take is answered with 202, 429 and 503 with Retry-After; memory is bounded, nothing taken is lost',
+  'Triple load is answered with 202, 429 and 503 with Retry-After; memory stays bounded, and no accepted event is lost',
   async () => {
     const openLog = await openBackend();
     const { product, key } = shop;
@@ -324,7 +324,7 @@ const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 it(
-  'A workspace that sends fifty times as much as another does not make it wait more than twice as long',
+  'A workspace with fifty times the load of another at most doubles the latency of the other',
   async () => {
     const { folder, remove } = await scratch();
     try {

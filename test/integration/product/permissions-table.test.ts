@@ -29,7 +29,7 @@ describe('The permission of every operation', () => {
     expect(differences(document)).toEqual([]);
   });
 
-  it('is missed where one is taken away', () => {
+  it('is compared with the table: a changed permission is reported', () => {
     const path = '/v1/workspaces/{workspace}/deliveries/{id}/resend';
     const paths = { ...document.paths, [path]: { post: { 'x-carillon-permission': 'read' } } };
     expect(differences({ paths })).toEqual([`POST ${path}: read, not operate`]);

@@ -87,7 +87,7 @@ const letterOf = (what: string, is: (one: DeadLetterBody) => boolean): Promise<D
   untilFound(what, async () => (await letters()).find(is));
 
 describe('An answer that was recorded, and that nothing could be made of', () => {
-  it('is resolved again by redrive, as the answer that it was: while the cause is there it comes back', async () => {
+  it('is resolved again by redrive as the same answer, and returns while the cause remains', async () => {
     const lookups = (one: DeadLetterBody) => one.position === 'carillon.lookups/0@0' && one.stage === 'resolve';
     const letter = await letterOf('its dead letter', lookups);
     expect(letter.reason).toMatch(/^rule_gone: /);
@@ -101,7 +101,7 @@ describe('An answer that was recorded, and that nothing could be made of', () =>
     await letterOf('its second return', (one) => one.reason === letter.reason && one.at > back.at);
   });
 
-  it('is refused where another answer to the same trigger counts, with the reason, and is not marked', async () => {
+  it('cannot be redriven if another answer to the trigger counts; the refusal names that answer, and the letter stays open', async () => {
     await letterOf('its dead letter', ({ id }) => id === 'dead_LATER');
     const { code, stdout, stderr } = await shop.run(['dead-letters', 'redrive', 'dead_LATER']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -121,7 +121,7 @@ it('A trigger whose partner has answered since its dead letter is not asked agai
 });
 
 it.each(['TRIGGER', 'LOOKUP'])(
-  'A %s of which nothing is known is redriven only while what became of it would still be known',
+  'A %s without stored results is redriven only within the time for which results are kept',
   async (what) => {
     await letterOf('its dead letter', ({ id }) => id === `dead_${what}_NEW`);
     const old = await shop.api('POST', `/v1/dead-letters/dead_${what}_OLD/redrive`);

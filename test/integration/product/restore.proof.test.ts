@@ -131,7 +131,7 @@ const eventsOf = async (restored: Shop): Promise<ReadonlyMap<string, DeliveryBod
   new Map((await restored.deliveries()).map((one) => [one.event_id ?? '', one]));
 
 it(
-  'A backup made under load has all that was acknowledged before it; restored, it sends again only what it said',
+  'A backup made under load contains everything acknowledged before it; after a restore only its own open messages are sent again',
   async () => {
     for (const id of before.values()) expect([...known.events.values()]).toContain(id);
     for (const id of after.values()) expect([...known.events.values()]).not.toContain(id);
@@ -156,7 +156,7 @@ it(
   PATIENCE * 4,
 );
 
-it('A plain copy of the folder, made under the same load, is no backup: nothing starts over it, and it says what is one', async () => {
+it('A plain copy of the folder under load is refused at start, with the backup command to use', async () => {
   const ports = ['--gateway-port', '0', '--control-port', '0'];
   const { code, stderr } = await cli(['up', ...ports], { dataDir: join(place.folder, 'copied') });
   expect(code).toBe(1);

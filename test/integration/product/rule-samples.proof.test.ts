@@ -121,7 +121,7 @@ describe('a rule for which no values can be made up', () => {
     expect(answer.status).toBe(202);
   });
 
-  it('has the values of an event that fired as soon as there is one, without its address', async () => {
+  it('shows the values of the first event that fired it, without the address', async () => {
     const { body } = await shop.post(
       'shop/large.rule',
       order('A-7', { price: 300, count: 5, email: 'grace@example.org' }),
@@ -153,7 +153,7 @@ describe('the command', () => {
     expect(stdout).toContain('CARILLON_API_KEY');
   });
 
-  it('refuses a rule that is not there and a language that nobody knows', async () => {
+  it('refuses an unknown rule and an unknown language', async () => {
     expect(await shop.run(['rule', 'sample', 'order-paid'])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('name it notification.rule') as string,
@@ -165,7 +165,7 @@ describe('the command', () => {
 });
 
 describe('a stream that takes tokens', () => {
-  it('has a sample that sends one, and says what the token and the event have to agree on', async () => {
+  it('has a sample with a token, and names the claim that the event must match', async () => {
     const sample = await sampleOf('clicked.rule');
     expect(sample.credential).toMatchObject({ kind: 'jwt', variable: 'CARILLON_JWT' });
     const code = await printed('clicked.rule', 'javascript');
@@ -180,7 +180,7 @@ describe('a stream that takes tokens', () => {
 });
 
 describe('a rule that asks a partner', () => {
-  it('has a sample with the user ids, and names what the partner has to give', async () => {
+  it('has a sample with the user ids, and names the fields that the partner must return', async () => {
     expect(await sampleOf('asked.rule')).toMatchObject({
       event: '{"kind":"reply","watchers":"<watchers>"}',
       fires: true,

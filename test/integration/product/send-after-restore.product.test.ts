@@ -34,7 +34,7 @@ afterAll(async () => {
   await place.remove();
 });
 
-it('messages of a sending job go out after a restore that cancelled what was unsent', async () => {
+it('messages of a sending job are sent after a restore that cancelled unsent messages', async () => {
   const { body: started } = await shop.api<RunBody>('POST', RUNS, { folder: { files: edited(), prune: false } });
   await untilFound('the comparison is done', async () => {
     const { body } = await shop.api<RunBody>('GET', `${RUNS}/${started.id}`);

@@ -108,7 +108,7 @@ describe('The first start', () => {
     }
   });
 
-  it('with mistakes in the demo folder names all of them, makes nothing, and ends with code 2', async () => {
+  it('with mistakes in the demo folder lists all of them, creates nothing, and exits with code 2', async () => {
     const { folder, remove } = await scratch();
     writeFiles(join(folder, 'carillon-demo'), {
       ...shopFiles(),
@@ -151,8 +151,8 @@ it('a later start says what was recovered', async () => {
   }
 });
 
-describe('A start that cannot be', () => {
-  it('a port in use: who holds it and the flag that changes it; the folder is free again', async () => {
+describe('A refused start', () => {
+  it('names the process that holds a port and the flag to change it, and releases the folder', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const port = String((holder.address() as AddressInfo).port);
@@ -172,7 +172,7 @@ describe('A start that cannot be', () => {
     expect(await product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
   });
 
-  it('wrong settings, all of them at once, with code 2 and before anything is made', async () => {
+  it('lists all wrong settings at once with code 2, before anything is created', async () => {
     const { code, stderr } = await cli(['up', '--gateway-port', 'x'], {
       dataDir: join(room.folder, 'settings'),
       env: {
@@ -199,7 +199,7 @@ describe('A start that cannot be', () => {
     expect(key.stderr).not.toContain('short');
   });
 
-  it('a place where no folder can be, an address that is not ours', async () => {
+  it('names a folder that cannot be created, and an address that is not local', async () => {
     writeFileSync(join(room.folder, 'file'), '');
     const { code, stderr } = await up('file/data');
     expect(code).toBe(1);
@@ -210,7 +210,7 @@ describe('A start that cannot be', () => {
     });
   });
 
-  it('another ledger key, keys that everybody can read, data of a newer version, data of nobody', async () => {
+  it('names another ledger key, keys readable by everybody, data of a newer version, and unknown data', async () => {
     const made = await startProduct({ dataDir: join(room.folder, 'made') });
     await made.kill('SIGTERM');
     const copy = (name: string): string => {

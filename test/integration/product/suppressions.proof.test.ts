@@ -14,8 +14,8 @@ afterAll(() => shop.close());
 
 const list = async (...args: string[]) => (await shop.run(['suppressions', 'list', ...args])).stdout;
 
-describe('An address that somebody put on the list', () => {
-  it('gets nothing until it is taken off, and each step says who and what still holds', async () => {
+describe('A suppressed address', () => {
+  it('gets no messages until it is removed, and each step names its author and the remaining entries', async () => {
     const added = await shop.run(['suppressions', 'add', 'Bob@Example.com', '--detail', 'asked by phone']);
     expect(added).toMatchObject({
       code: 0,
@@ -46,7 +46,7 @@ describe('An address that somebody put on the list', () => {
     ['+49171123456789012', /it is no phone number in international form/],
     ['+49 CALL NOW', /it is no phone number in international form/],
     ['ada@localhost', /it is no email address/],
-  ])('is refused where it is none: %j', async (address, words) => {
+  ])('is refused if it is invalid: %j', async (address, words) => {
     const { code, stderr } = await shop.run(['suppressions', 'add', address]);
     expect(code).toBe(2);
     expect(stderr).toMatch(words);

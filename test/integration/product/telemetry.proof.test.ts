@@ -39,7 +39,7 @@ const sum = (text: string, name: string, ...labels: string[]): number =>
     .filter((line) => labels.every((label) => line.includes(label)))
     .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(' '))), 0);
 
-describe('One trace', () => {
+describe('A trace', () => {
   it("goes from the client's request to the call of the provider", async () => {
     const event = await shop.send(order('T-1'), { traceparent: `00-${TRACE}-${PARENT}-01` });
     const { id } = await shop.delivered(event, 'SENT');
@@ -75,7 +75,7 @@ describe('One trace', () => {
     expect(otlp.refused).toEqual([]);
   });
 
-  it('begins here where the client sends none, or one that is none', async () => {
+  it('starts here if the client sends no valid traceparent', async () => {
     const sent = ['', 'junk', `00-${'0'.repeat(32)}-${PARENT}-01`].map(async (traceparent, at) => {
       const event = order(`T-2-${at}`, { email: `t2-${at}@example.com` });
       return shop.delivered(await shop.send(event, traceparent === '' ? {} : { traceparent }), 'SENT');
@@ -88,7 +88,7 @@ describe('One trace', () => {
     }
   });
 
-  it('that the client does not sample is not sent, and everything else goes on', async () => {
+  it('that the client does not sample is not exported, and everything else works', async () => {
     const unsampled = 'a'.repeat(32);
     const event = await shop.send(order('T-3', { email: 't3@example.com' }), {
       traceparent: `00-${unsampled}-${PARENT}-00`,
@@ -104,7 +104,7 @@ describe('One trace', () => {
 });
 
 describe('/metrics', () => {
-  it('of control name every metric of the table; the port for strangers has none', async () => {
+  it('of control exports every documented metric; the public port exports none', async () => {
     const text = await metrics(shop.product.controlUrl);
     for (const { name, type } of Object.values(METRICS)) expect(text).toContain(`# TYPE ${name} ${type}\n`);
     expect((await fetch(`${shop.product.gatewayUrl}/metrics`)).status).toBe(404);
@@ -165,7 +165,7 @@ describe('/metrics', () => {
 });
 
 describe('Consumers', () => {
-  it('are the same to the doctor as to the metrics: none is overlooked by either', async () => {
+  it('are listed completely both by doctor and by metrics', async () => {
     const text = await metrics(shop.product.controlUrl);
     const consuming = [...text.matchAll(/^carillon_partitions_stopped\{group="(\w+):([^"]+)"\} 0$/gm)];
     const { stdout } = await shop.run(['doctor']);
@@ -191,7 +191,7 @@ describe('Health', () => {
     }
   });
 
-  it('/readyz says that it is not ready: here because it stops, while it waits for a request under way', async () => {
+  it('/readyz returns not ready during shutdown, while a request is still served', async () => {
     const { gatewayUrl, pid, exited } = shop.product;
     const body = JSON.stringify(order('H-1', { email: 'h1@example.com' }));
     const slow = connect(Number(new URL(gatewayUrl).port), '127.0.0.1');

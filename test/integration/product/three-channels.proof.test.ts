@@ -130,7 +130,7 @@ describe('a provider that takes the message and resets the connection leaves a d
     expect(await acceptances(`reset-${channel}`)).toBe(1);
   });
 
-  it('which a report ends: Twilio’s as sent, a bounce as bounced', async () => {
+  it('which a report resolves: a Twilio status as sent, a bounce as bounced', async () => {
     const sms = await shop.send(addressed('evidence-sms', { phone: phoneOf('unanswered', 2) }));
     await shop.delivered(sms, 'IN_DOUBT');
     expect(await reports(smsOf('evidence-sms'), 'sent')).toBe(204);
@@ -145,7 +145,7 @@ describe('a provider that takes the message and resets the connection leaves a d
     expect([await acceptances('evidence-sms'), await acceptances('evidence-mail')]).toEqual([1, 1]);
   });
 
-  it('which Twilio’s list ends after a minute', { timeout: 240_000 }, async () => {
+  it('which the message list of Twilio resolves after a minute', { timeout: 240_000 }, async () => {
     const event = await shop.send(addressed('listed-sms', { phone: phoneOf('unanswered', 3) }));
     await shop.delivered(event, 'IN_DOUBT');
     twilio.showList();
@@ -160,7 +160,7 @@ describe('a provider that takes the message and resets the connection leaves a d
 });
 
 describe('reports on an SMS', () => {
-  it('that come before the answer to its own request count when that is there', async () => {
+  it('that arrive before the response to its request are applied once the response is there', async () => {
     const answers: number[] = [];
     whenTaken = async (message) => {
       whenTaken = undefined;
@@ -172,7 +172,7 @@ describe('reports on an SMS', () => {
     expect(await acceptances('first-sms')).toBe(1);
   });
 
-  it('that come twice, late and out of order lift it and never lower it', async () => {
+  it('that arrive twice, late or out of order never lower its state', async () => {
     const event = await shop.send(addressed('late-sms', { phone: phoneOf('customer', 2) }));
     await shop.delivered(event, 'SENT');
     const message = smsOf('late-sms');

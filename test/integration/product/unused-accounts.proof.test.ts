@@ -39,7 +39,7 @@ async function idle(deployment: string): Promise<number> {
   }
 }
 
-it('Accounts of two vendors over which nothing goes cost less than a twentieth of the memory of the product', async () => {
+it('Unused accounts of two vendors add less than a twentieth to the memory of the product', async () => {
   const withAll: number[] = [];
   const without: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

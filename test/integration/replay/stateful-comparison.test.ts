@@ -26,7 +26,7 @@ const eventAt = (at: number, entity: string, kind: 'a' | 'b'): CaseRecord => ({
 });
 
 describe('A comparison over a range', () => {
-  it('has the messages of waits that began before the range, and counts those that end after it', async () => {
+  it('includes messages of waits that began before it, and counts waits that end after it', async () => {
     const records = [
       // A day before, so that the log does not begin with what the rules look back at.
       eventAt(FROM - DAY, 'old', 'a'),

@@ -76,7 +76,7 @@ function countsEventTimes(open: () => Promise<RealBackend>): void {
   afterAll(() => backend.close(), TIMEOUT);
 
   it(
-    'decides by the times of events that come out of order, the grace later, and counts late ones',
+    'decides by event time when events arrive out of order within the grace, and counts late events',
     async () => {
       const first = (engine = await startEngine(backend));
       await first.topology.publish(...orderShop(UNPAID), stream('orders', TIMED));

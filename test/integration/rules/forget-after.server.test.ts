@@ -55,7 +55,7 @@ describe('forget_after of a stream, in a data folder', () => {
   }
 
   it(
-    'ends what rules know of an entity: an event after it is the first one, and its state is removed',
+    'deletes the state of an idle entity, and treats a later event as its first',
     async () => {
       const first = (engine = await startEngine(backend));
       const orders = { ...ORDERS, key: 'event.order_id', forget_after: '2d' };

@@ -193,7 +193,7 @@ const untilDecided = ({ topology }: Engine): Promise<true> =>
 
 describe('deadlines that passed while the process was stopped for a day', () => {
   it(
-    `are decided in commits of ${COMMIT}, ${COUNT} of them, beside a partition that goes on`,
+    `are decided in commits of ${COMMIT}, ${COUNT} of them, without blocking another partition`,
     async () => {
       const { alone, last } = await placeOrders(COUNT);
       const engine = await startEngine(backend, STOP);
@@ -211,7 +211,7 @@ describe('deadlines that passed while the process was stopped for a day', () => 
   );
 
   it.each<FirstRecord>(['a tick', 'an event'])(
-    `end as EXPIRED, ${FEW} of them, if the first record is %s`,
+    `end ${FEW} messages as EXPIRED, if the first record is %s`,
     async (kind) => {
       const { last } = await placeOrders(FEW);
       const engine = await startEngine(backend, STOP);

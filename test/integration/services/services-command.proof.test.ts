@@ -46,7 +46,7 @@ describe('npm run services', () => {
     expect(stderr).toContain(message);
   });
 
-  test('says what it lacks and where that comes from', async () => {
+  test('lists missing tools with the command that installs them', async () => {
     const { code, stdout } = await run(['fetch'], { PATH: state, JAVA_HOME: '', CARILLON_CACHE: join(state, 'cache') });
     expect(code).toBe(1);
     expect(stdout).toContain('kafka lacks Java 17 or newer, Maven, flock');
@@ -56,7 +56,7 @@ describe('npm run services', () => {
 
 describeWith('mongodb', 'npm run services with a service', () => {
   test(
-    'starts it once, says where, and stops it',
+    'is started once with its address printed, and stopped',
     async () => {
       const both = await Promise.all([run(['start', 'mongodb']), run(['start', 'mongodb'])]);
       const addresses = both.map(({ stdout }) => /export MONGODB_URL=(\S+)/.exec(stdout)?.[1]);

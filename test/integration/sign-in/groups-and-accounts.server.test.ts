@@ -26,7 +26,7 @@ describe('Groups', () => {
   ] as const;
   const rolesOf = async (id: string) => (await topology.data.people.find('person', id))?.body.memberships;
 
-  it('give roles at each sign-in, and take them when they are gone', async () => {
+  it('grant roles at each sign-in, and withdraw them when the group is gone', async () => {
     await publish({ roles: ROLES });
     const ada = browser();
     await ada.signIn('ada');
@@ -60,7 +60,7 @@ describe('Groups', () => {
     expect(await rolesOf(id)).toEqual(memberships);
   });
 
-  it('make owners and take it again, but never from the last one', async () => {
+  it('grant and withdraw ownership, but never from the last owner', async () => {
     await publish({ roles: ROLES });
     account('ada', { email: 'ada@example.com', groups: ['owners'] });
     const ada = browser();
@@ -86,8 +86,8 @@ describe('Groups', () => {
 
 const doctorOf = async (step: string) => (await providerChecks(ports)).find((one) => one.step === step);
 
-describe('A provider that goes wrong', () => {
-  it('is told as away on a page with the way back, and nobody is shut out for long', async () => {
+describe('A failing provider', () => {
+  it('is reported as unavailable on a page with a link back, and sign-in works again soon after it recovers', async () => {
     await provider.stop();
     const one = browser();
     const page = await one.call('GET', '/sign-in/company');
@@ -98,13 +98,13 @@ describe('A provider that goes wrong', () => {
     expect(await doctorOf('sign-in at company')).toMatchObject({ ok: true });
   });
 
-  it('is told of by the doctor, with what is missing', async () => {
+  it('is reported by the doctor, with the missing part', async () => {
     await publish({ client_secret: { secret: 'OTHER_SECRET' } });
     const fix = expect.stringContaining('carillon secret set OTHER_SECRET') as string;
     expect(await doctorOf('sign-in at company')).toMatchObject({ ok: false, detail: fix });
   });
 
-  it('that answers 2 MB is read no further', async () => {
+  it('that sends 2 MB is read only up to a limit', async () => {
     const one = browser();
     const back = await one.visit('ada');
     provider.intercept((path, response) => {
@@ -115,31 +115,31 @@ describe('A provider that goes wrong', () => {
     expect([page.statusCode, page.body]).toEqual([503, expect.stringContaining('larger than 262144 bytes')]);
   });
 
-  it('that exchanges its keys between two sign-ins is followed', async () => {
+  it('that rotates its keys between two sign-ins still works', async () => {
     expect((await browser().signIn('ada')).statusCode).toBe(200);
     await provider.rotate(true);
     expect((await browser().signIn('ada')).statusCode).toBe(200);
   });
 
-  it('whose secret is not set is told so, with the command that sets it', async () => {
+  it('without its secret gets an error page with the command that sets it', async () => {
     await publish({ client_secret: { secret: 'OTHER_SECRET' } });
     const page = await browser().call('GET', '/sign-in/company');
     expect([page.statusCode, page.body]).toEqual([503, expect.stringContaining('carillon secret set OTHER_SECRET')]);
   });
 
-  it('of another name is nobody', async () => {
+  it('under an unknown name is not found', async () => {
     expect((await browser().call('GET', '/sign-in/nobody')).statusCode).toBe(404);
     expect((await browser().call('GET', '/sign-in/nobody/callback?code=a&state=b')).statusCode).toBe(404);
   });
 
-  it('is asked by one source so often a minute and no more', async () => {
+  it('is called at most so often a minute for one source', async () => {
     const one = browser();
     for (let at = 0; at < 120; at += 1) expect((await one.call('GET', '/sign-in/company')).statusCode).toBe(303);
     expect((await one.call('GET', '/sign-in/company')).statusCode).toBe(429);
   });
 });
 
-describe('The page that comes afterwards', () => {
+describe('The page after the sign-in', () => {
   it.each([
     '//evil.example',
     '/\\evil.example',
@@ -149,7 +149,7 @@ describe('The page that comes afterwards', () => {
     '/.//evil.example',
     'javascript:alert(1)',
     `/${'a'.repeat(600)}`,
-  ])('is one of ours: %j', async (to) => {
+  ])('is on this host: %j', async (to) => {
     const one = browser();
     const page = await one.signIn('ada', `/sign-in/company?to=${encodeURIComponent(to)}`);
     expect(page.statusCode).toBe(200);
@@ -167,7 +167,7 @@ describe('Ways to sign in', () => {
     });
   });
 
-  it('are without passwords where the deployment says so, and the owner link still works', async () => {
+  it('exclude passwords if the deployment disables them, and the owner link still works', async () => {
     await withPassword('bob@example.com');
     await publish({}, { passwords: false });
     expect(await ways()).toMatchObject({ passwords: false });
@@ -220,7 +220,7 @@ describe('An account of the provider', () => {
     expect((await bob.comeBack(back)).statusCode).toBe(401);
   });
 
-  it('stays where it is the only way in', async () => {
+  it('cannot be removed if it is the only way to sign in', async () => {
     const ada = browser();
     await ada.signIn('ada');
     const { items } = (await ada.call('GET', '/v1/me/identities')).json<{ items: { id: string }[] }>();

@@ -38,7 +38,7 @@ describe('An invitation where passwords are off', () => {
     expect((await bob.call('POST', '/v1/invitations/accept', { word, name: 'Bob' })).statusCode).toBe(200);
   });
 
-  it('makes somebody without one, who connects an account of the provider and comes back by it', async () => {
+  it('creates a person without password, who connects a provider account and signs in with it', async () => {
     const word = await invite('bob@example.com');
     await publish({}, { passwords: false });
     account('robert', { email: 'bob@example.com' });

@@ -13,8 +13,8 @@ import {
 
 servers();
 
-describe('Somebody who comes from the provider', () => {
-  it('is signed in by a page that goes on by itself, in a Strict session, with the cookie of the way there gone', async () => {
+describe('A person who signs in through the provider', () => {
+  it('is signed in by a redirect page with a Strict session cookie, and the sign-in cookie is cleared', async () => {
     const ada = browser();
     const back = await ada.visit('ada', '/sign-in/company?to=/workspaces/shop%3Fstate=FAILED');
     const [[name = '', begun] = []] = ada.jar;
@@ -30,7 +30,7 @@ describe('Somebody who comes from the provider', () => {
     expect(await ada.me()).toMatchObject({ person: { name: 'Ada Lovelace', email: 'ada@example.com' }, owner: false });
   });
 
-  it('is on the audit as who they are', async () => {
+  it('is audited under their own id', async () => {
     const ada = browser();
     await ada.signIn('ada');
     const id = (await ada.me()).person?.id;
@@ -39,7 +39,7 @@ describe('Somebody who comes from the provider', () => {
     );
   });
 
-  it('is the same person again, whatever their address is by then', async () => {
+  it('keeps the same account when their address changes', async () => {
     const [once, again] = [browser(), browser()];
     await once.signIn('ada');
     account('ada', { email: 'lovelace@example.com' });
@@ -47,7 +47,7 @@ describe('Somebody who comes from the provider', () => {
     expect((await again.me()).person?.id).toBe((await once.me()).person?.id);
   });
 
-  it('is another person where the subject is another, and gets nobody’s account by their address', async () => {
+  it('is identified by subject, and does not get an existing account with the same address', async () => {
     const ada = browser();
     await ada.signIn('ada');
     account('eve', { email: 'ada@example.com' });
@@ -64,7 +64,7 @@ describe('Somebody who comes from the provider', () => {
     expect((await bob.me()).person?.email).toBe('bob@example.com');
   });
 
-  it('is one person where two browsers come at once', async () => {
+  it('is created once when several browsers sign in at the same time', async () => {
     const browsers = [browser(), browser(), browser()];
     const backs: URL[] = [];
     for (const one of browsers) backs.push(await one.visit('ada'));
@@ -73,7 +73,7 @@ describe('Somebody who comes from the provider', () => {
     expect((await people()).filter(({ email }) => email === 'ada@example.com')).toHaveLength(1);
   });
 
-  it('is shut out at once when an owner disables them', async () => {
+  it('is signed out at once when an owner disables them', async () => {
     const ada = browser();
     await ada.signIn('ada');
     const id = (await ada.me()).person?.id ?? '';
@@ -85,7 +85,7 @@ describe('Somebody who comes from the provider', () => {
     expect((await browser().signIn('ada')).statusCode).toBe(401);
   });
 
-  it('is not signed in by a proof of before, where all their sessions are ended in the midst of it', async () => {
+  it('is not signed in by an earlier proof if all their sessions were ended meanwhile', async () => {
     const ada = browser();
     await ada.signIn('ada');
     const id = (await ada.me()).person?.id ?? '';
@@ -112,7 +112,7 @@ describe('Somebody who comes from the provider', () => {
     expect((await late.call('GET', '/v1/me')).statusCode).toBe(401);
   });
 
-  it('has to come again after the time that the deployment says', async () => {
+  it('has to sign in again after the configured time', async () => {
     await publish({ session: '1h' });
     const ada = browser();
     await ada.signIn('ada');
@@ -123,7 +123,7 @@ describe('Somebody who comes from the provider', () => {
   });
 });
 
-describe('Nobody comes in', () => {
+describe('Sign-in is refused', () => {
   const refused = async (one: ReturnType<typeof browser>, back: URL, status: number, words: string) => {
     const page = await one.comeBack(back);
     expect([page.statusCode, page.body]).toEqual([status, expect.stringContaining(words)]);
@@ -139,7 +139,7 @@ describe('Nobody comes in', () => {
     await refused(one, await one.visit('ada'), 403, 'no verified address');
   });
 
-  it('where the provider does not say whether it is verified, unless the deployment trusts it', async () => {
+  it('if the provider does not say that the address is verified, unless the deployment trusts it', async () => {
     account('ada', { email: 'ada@example.com', email_verified: undefined });
     const one = browser();
     await refused(one, await one.visit('ada'), 403, 'no verified address');
@@ -160,19 +160,19 @@ describe('Nobody comes in', () => {
     },
   );
 
-  it('also who came in before, once their domain is let in no longer', async () => {
+  it('also to a known person, once their domain is no longer allowed', async () => {
     expect((await browser().signIn('ada')).statusCode).toBe(200);
     await publish({ allowed_domains: ['example.org'] });
     expect((await browser().signIn('ada')).statusCode).toBe(403);
   });
 
-  it('whom neither a domain nor a group lets in', async () => {
+  it('if neither domain nor group is allowed', async () => {
     await publish({ allowed_domains: undefined, roles: [] });
     const one = browser();
     await refused(one, await one.visit('ada'), 403, 'You have no access yet');
   });
 
-  it('in another browser than the one that began', async () => {
+  it('in a browser other than the one that started it', async () => {
     const [ada, eve] = [browser(), browser()];
     const back = await ada.visit('ada');
     await refused(eve, back, 401, 'started no sign-in');
@@ -180,7 +180,7 @@ describe('Nobody comes in', () => {
     await refused(eve, back, 401, 'state');
   });
 
-  it('a second time by the same answer', async () => {
+  it('for a second use of the same answer', async () => {
     const ada = browser();
     const back = await ada.visit('ada');
     const kept = new Map(ada.jar);
@@ -190,7 +190,7 @@ describe('Nobody comes in', () => {
     await refused(eve, back, 401, 'invalid_grant');
   });
 
-  it('by the answer of one provider at the address of another', async () => {
+  it('for an answer of one provider at the callback of another', async () => {
     const company = { name: 'company', issuer: provider.issuer, client_id: provider.clientId } as const;
     const secret = { client_secret: { secret: 'OIDC_SECRET' }, allowed_domains: ['example.com'] } as const;
     const other = { ...company, ...secret, name: 'other', issuer: 'https://evil.example' };
@@ -210,14 +210,14 @@ describe('Nobody comes in', () => {
     ['for another audience', { aud: 'somebody-else' }],
     ['with another nonce', { nonce: 'another' }],
     ['of another issuer', { iss: 'https://evil.example' }],
-  ])('by a token %s', async (_words, claims) => {
+  ])('for a token %s', async (_words, claims) => {
     provider.forge((own) => ({ ...own, ...claims }));
     const one = browser();
     expect((await one.signIn('ada')).statusCode).toBe(401);
     expect([...one.jar.keys()]).toEqual([]);
   });
 
-  it('by a token with an empty sub or a future iat', async () => {
+  it('for a token with an empty sub or a future iat', async () => {
     provider.forge((own) => ({ ...own, sub: '' }));
     const one = browser();
     await refused(one, await one.visit('ada'), 401, 'the sub of the ID token is empty');
@@ -225,19 +225,19 @@ describe('Nobody comes in', () => {
     await refused(one, await one.visit('ada'), 401, 'issued in the future');
   });
 
-  it('but who comes from a provider with a clock 20 seconds ahead does', async () => {
+  it('but a clock of the provider 20 seconds ahead is accepted', async () => {
     provider.forge((own) => ({ ...own, iat: Math.floor(Date.now() / 1000) + 20 }));
     expect((await browser().signIn('ada')).statusCode).toBe(200);
   });
 
-  it('who is longer than ten minutes at the provider', async () => {
+  it('after more than ten minutes at the provider', async () => {
     const one = browser();
     const back = await one.visit('ada');
     topology.clock.pass(10 * 60_000);
     await refused(one, back, 401, 'within the last 10 minutes');
   });
 
-  it('and each refusal is on the audit, with its reason and without a name', async () => {
+  it('and audited, with its reason and without a name', async () => {
     account('ada', { email: 'ada@evil.example' });
     await browser().signIn('ada');
     expect(await auditOf()).toContainEqual(
@@ -246,7 +246,7 @@ describe('Nobody comes in', () => {
     expect(JSON.stringify(await auditOf())).not.toContain('evil.example');
   });
 
-  it('where what the provider sends back is markup', async () => {
+  it('without echoing markup that the provider sent', async () => {
     const one = browser();
     const back = await one.visit('ada');
     back.searchParams.delete('code');

@@ -73,7 +73,7 @@ describeWith('opensmtpd', 'A mail server that we did not write', () => {
     expect(new Set(mails.map((mail) => mail.messageId))).toEqual(new Set(messages.map((each) => each.messageId)));
   });
 
-  it('refuses an address that is none, and nobody is suppressed for it', async () => {
+  it('refuses an invalid address, and suppresses nobody', async () => {
     const result = await sender.send(email('a..b@-.example'), context());
     expect(result).toMatchObject({ suppress: null });
     expect(['refused_content', 'refused_recipient', 'transient']).toContain(result.verdict);

@@ -36,7 +36,7 @@ describe.skipIf(process.getuid?.() !== 0)('a report that Postfix wrote (as root,
     await relay.stop();
   });
 
-  it('moves the delivery, and where the mailbox does not exist the next message is not sent', async () => {
+  it('changes the delivery, and suppresses a missing mailbox', async () => {
     const event = await shop.send(order('o-1', { email: 'gone@example.com' }));
     const bounced = await shop.delivered(event, 'BOUNCED').catch(async (error: unknown) => {
       throw new Error(await postfix.log(), { cause: error });
@@ -47,14 +47,14 @@ describe.skipIf(process.getuid?.() !== 0)('a report that Postfix wrote (as root,
     expect(await shop.delivered(next, 'SUPPRESSED')).toMatchObject({ state: 'SUPPRESSED' });
   });
 
-  it('that blames the message leaves the address alone', async () => {
+  it('that blames the message does not suppress the address', async () => {
     const event = await shop.send(order('o-3', { email: 'policy@example.com' }));
     await shop.delivered(event, 'BOUNCED');
     const again = await shop.send(order('o-4', { email: 'policy@example.com' }));
     await shop.delivered(again, 'BOUNCED');
   });
 
-  it('is counted, and the listener shows in what is ready', async () => {
+  it('is counted, and the listener is listed in readiness', async () => {
     const metrics = await untilFound('the reports are counted', async () => {
       const text = await (await fetch(`${shop.product.controlUrl}/metrics`)).text();
       return text.includes('carillon_returned_mails_total{result="report"} 3') ? text : undefined;

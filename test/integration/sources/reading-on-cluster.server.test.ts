@@ -64,7 +64,7 @@ describeWith(['kafka', 'mongodb', 'postgres'], 'Engines of a cluster that read P
   );
 
   it(
-    'wait until a paused engine lets go of the slot, and that engine saves no position when it comes back',
+    'wait until a paused engine releases the slot, and that engine saves no position when it resumes',
     async () => {
       await insert(11);
       await cluster.untilRow(11);

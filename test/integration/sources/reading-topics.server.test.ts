@@ -119,7 +119,7 @@ describeWith('kafka', 'An embedded engine that reads topics of Kafka', () => {
     expect((await bus.untilEvents(2)).toSorted()).toEqual(['{"id":1}', '{"id":2}']);
   });
 
-  it('reads a topic from its beginning that is made after a stream names it, and so a new partition', async () => {
+  it('reads a topic or partition created later from its beginning', async () => {
     await bus.make({ orders: 1 });
     await bus.publish(['orders', 'later']);
     await bus.untilStored('no topic', ({ tables }) => tables.some(({ problem }) => problem?.reason === 'no_topic'));
@@ -154,7 +154,7 @@ describeWith('kafka', 'An embedded engine that reads topics of Kafka', () => {
     }
   });
 
-  it('reads the records of a transaction once it is committed, and none of an aborted one', async () => {
+  it('reads the records of a committed transaction, and none of an aborted one', async () => {
     await bus.make({ orders: 1 });
     await bus.publish(['orders']);
     await bus.untilReads();

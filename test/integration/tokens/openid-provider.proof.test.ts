@@ -82,7 +82,7 @@ async function post(token: string, user = 'ada'): Promise<string> {
 }
 
 describe('Tokens of an OpenID provider', () => {
-  it('let their holder send about itself, and nobody else; for another audience they are refused', async () => {
+  it('let their holder send events about itself only, and are refused for another audience', async () => {
     const ada = await provider.token('ada', AUDIENCE);
     expect(await post(ada)).toBe('202');
     expect(await post(ada, 'bob')).toBe('403 claim_mismatch');
@@ -92,7 +92,7 @@ describe('Tokens of an OpenID provider', () => {
     expect(provider.asked()).toBe(1);
   });
 
-  it('end when they say so', async () => {
+  it('expire at their own time', async () => {
     const ada = await provider.token('ada', AUDIENCE);
     pass(90 * 24 * HOUR - 30 * SECOND);
     expect(await post(ada)).toBe('202');
@@ -102,7 +102,7 @@ describe('Tokens of an OpenID provider', () => {
 });
 
 describe('Rotation', () => {
-  it('is followed with the first token of the new key; tokens of the old one count until it is taken back', async () => {
+  it('of keys is noticed with the first token of the new key; old tokens are valid until the old key is withdrawn', async () => {
     const old = await provider.token('ada', AUDIENCE);
     expect(await post(old)).toBe('202');
     await provider.rotate();
@@ -165,7 +165,7 @@ describe('An outage of the provider', () => {
 });
 
 describe('A storm', () => {
-  it('of 2,000 tokens with keys that are not there asks the provider once in 30 seconds, and good tokens pass', async () => {
+  it('of 2,000 tokens with unknown keys fetches the keys once in 30 seconds, and valid tokens are accepted', async () => {
     const ada = await provider.token('ada', AUDIENCE);
     expect(await post(ada)).toBe('202');
     pass(31 * SECOND);
@@ -181,7 +181,7 @@ describe('A storm', () => {
 });
 
 describe('The guard', () => {
-  it('does not go where the operator has not said so, and the token is not judged', async () => {
+  it('refuses a URL that the operator has not allowed, and the token is not checked', async () => {
     const strict = createGuardedHttp({ guard: createAddressGuard({ allowed: [] }) });
     const verifier = createTokenVerifier({ http: strict, clock: { now: () => Date.now() } });
     const settings = {

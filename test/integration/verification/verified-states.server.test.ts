@@ -138,7 +138,7 @@ const offsetOf = async (eventId: string): Promise<number> => {
 };
 
 describe('A verification of rules with state', () => {
-  it('finds nothing in a log that the engine wrote, whatever the pages are', async () => {
+  it('finds no difference in a log written by the engine, for any page size', async () => {
     await appendAt(...ORDERS);
     await shop.evaluate((output) => [output, output]);
     for (const pageRecords of [1, 2, 500]) {
@@ -154,13 +154,13 @@ describe('A verification of rules with state', () => {
     expect((await verify()).findings).toEqual(['different deadline unpaid evt_b2', 'different deadline unpaid evt_c4']);
   });
 
-  it('names a message whose total is off by one', async () => {
+  it('reports a message whose total differs by one', async () => {
     await appendAt(...ORDERS);
     await shop.evaluate(altered('often', (intent) => [{ ...intent, variables: { ...intent.variables, seen: '3' } }]));
     expect((await verify()).findings).toEqual(['different variables often evt_a3', 'different variables often evt_c5']);
   });
 
-  it('names a message that is missing, and one of a wait that was cancelled', async () => {
+  it('reports a missing message, and a message of a cancelled wait', async () => {
     await appendAt(...ORDERS);
     const cancelled = await offsetOf('evt_a1');
     await shop.evaluate(
@@ -226,7 +226,7 @@ describe('A verification of rules with state', () => {
 });
 
 describe('A verification of rules with state does not call wrong', () => {
-  it('a message of a wait that ended behind the records that it reads', async () => {
+  it('a message of a wait that ended after the verified range', async () => {
     await appendAt(placed(1, 'a'), placed(2, 'b'));
     await shop.evaluate();
     const run = await verificationOf(shop.data);
@@ -237,7 +237,7 @@ describe('A verification of rules with state does not call wrong', () => {
     expect(counts).toMatchObject({ events: 2, same: 0, wouldWait: 2 });
   });
 
-  it('messages of waits that came from another deployment', async () => {
+  it('messages of waits imported from another deployment', async () => {
     await appendAt(...ORDERS);
     const moved = (intent: Intent): Intent => ({
       ...intent,
@@ -248,7 +248,7 @@ describe('A verification of rules with state does not call wrong', () => {
     expect(await verify()).toMatchObject({ findings: [], counts: { same: OUTPUTS } });
   });
 
-  it('outputs of entities whose states may have come from another deployment', async () => {
+  it('outputs of entities whose state may come from another deployment', async () => {
     await shop.close();
     await rm(shop.dataDir, { recursive: true, force: true });
     shop = await openShop(CLOCK, { now: () => now - 2 * MINUTE });
@@ -275,7 +275,7 @@ describe('A verification of rules with state does not call wrong', () => {
     expect(counts.cold).toBe(4);
   });
 
-  it('outputs of entities of a stream with an erased event, until they had none for long', async () => {
+  it('outputs of entities in a stream with an erased event, until the entity was idle for long enough', async () => {
     await appendAt(...ORDERS, placed(300, 'a'), paid(301, 'a'), tick(400));
     await shop.evaluate(altered('often', () => []));
     const erased = [await offsetOf('evt_a3')];

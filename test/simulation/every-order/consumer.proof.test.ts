@@ -90,7 +90,7 @@ const BUGS: Readonly<Record<string, Bug & { readonly finds: RegExp }>> = {
 };
 
 describe('a consumer with a state of its own, through every mishap', () => {
-  it('asks as often as the bounds of this test suppose', () => {
+  it('reads as often as the bounds of this test assume', () => {
     expect(requests).toBeGreaterThan(12);
     expect(requests).toBeLessThan(LONGEST_HOLD);
   });
@@ -99,7 +99,7 @@ describe('a consumer with a state of its own, through every mishap', () => {
     expect(await search(pairs())).toBeNull();
   }, 600_000);
 
-  it('keeps it with two workers at once, one held up anywhere, and one of them dead after that', async () => {
+  it('keeps it with two concurrent workers, one paused anywhere and one killed later', async () => {
     expect(await search(twoWorkers())).toBeNull();
   }, 600_000);
 

@@ -80,18 +80,18 @@ const BUGS: Readonly<Record<string, Bug & { readonly finds: RegExp }>> = {
   },
 };
 
-describe('two publishers, and what is judged after them, through every mishap', () => {
-  it('ask as often as the bounds of this test suppose', () => {
+describe('two publishers and the evaluations after them, under every fault', () => {
+  it('read as often as the bounds of this test assume', () => {
     expect(requests).toBeGreaterThan(6);
     expect(requests).toBeLessThan(20);
   });
 
-  it('never judge an event by less than somebody was told before it was posted, nor by how it was handed over', async () => {
+  it('evaluate every event with at least the configuration acknowledged before it was posted', async () => {
     expect(await search()).toBeNull();
   }, 600_000);
 
   for (const [name, { finds, ...bug }] of Object.entries(BUGS)) {
-    it(`do, and this test says so, with ${name}`, async () => {
+    it(`fail, as this test shows, with ${name}`, async () => {
       expect(await search(bug)).toMatch(finds);
     }, 600_000);
   }

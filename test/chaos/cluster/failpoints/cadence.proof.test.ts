@@ -8,11 +8,11 @@ import { openClusterPatient } from './patient.ts';
 const TAKES = 2_700_000;
 
 describeOnCluster(
-  'Of two that deliver one fails while it counts or makes a digest:',
+  'Two delivery processes, one failing while it counts or builds a digest',
   startClusterServices,
   (services) => {
     it(
-      'killed or held still for 20 s, never too many are sent, and each item is told of once',
+      'never send too many messages after a kill or a pause of 20 s, and send each item once',
       async () => {
         const cases = [...everyCadenceCase('kill'), ...everyCadenceCase('stop')];
         const open = openClusterPatient({ services: services(), database: 'cadence', twins: true });

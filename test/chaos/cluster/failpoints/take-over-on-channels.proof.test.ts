@@ -51,7 +51,7 @@ describeWith(
   'Of two that deliver SMS and push messages one is held past its lease:',
   () => {
     it(
-      'the other sends what it had begun, and when it wakes it sends nothing',
+      'the other process sends the begun message, and the paused one sends nothing when it resumes',
       async () => {
         const report = await held(WITH_ITS_LEASE, { inDoubt: 'resend' });
         expect(report.findings, report.stderr).toEqual([]);
@@ -64,7 +64,7 @@ describeWith(
     );
 
     it(
-      'that test finds one that does not look at the time when it wakes',
+      'the same test finds a process that does not check the time when it resumes',
       async () => {
         const report = await held(WITH_ITS_LEASE.slice(0, 1), {
           inDoubt: 'resend',
@@ -77,7 +77,7 @@ describeWith(
     );
 
     it(
-      'where doubts are held the other leaves it in doubt, and the one that wakes says what it alone knows',
+      'with in_doubt hold the other process leaves the message in doubt, and the resumed one reports the answer it had',
       async () => {
         const report = await held(NEAR_THE_REQUEST, {});
         expect(report.findings, report.stderr).toEqual([]);

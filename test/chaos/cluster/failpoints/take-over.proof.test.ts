@@ -19,9 +19,9 @@ const STOPS: readonly FailpointCase[] = [
   { at: 'engine.checkpoint.before', action: 'stop', situation: 'followed' },
 ];
 
-describeOnCluster('Of two that do the same work one is held still, and', startClusterServices, (services) => {
+describeOnCluster('Two processes with the same work, one of them paused', startClusterServices, (services) => {
   it(
-    'the other finishes what it had begun; what it writes when it wakes is refused',
+    'finish the work in the other process, and late writes of the paused process are refused',
     async () => {
       const { ends, findings, stderr } = await runFailpoints({
         open: openClusterPatient({ services: services(), database: 'take-over', twins: true }),

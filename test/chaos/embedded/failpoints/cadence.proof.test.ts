@@ -5,7 +5,7 @@ import { openEmbeddedPatient } from './patient.ts';
 
 const TAKES = 1_800_000;
 
-describe('A process that fails while it counts messages or makes a digest sends never too many, and tells of each item once:', () => {
+describe('A process that fails while it counts messages or builds a digest never sends too many, and sends each item once', () => {
   it.each(['kill', 'stop'] as const)(
     '%s',
     async (action) => {

@@ -52,9 +52,9 @@ const TAKES = 1_800_000;
 /** Most of the time is spent waiting: for a repetition, or for what was held. */
 const LANES = 3;
 
-describe('A product that fails at every place loses nothing, tells nobody twice, and doubts no more than it has to', () => {
+describe('A product that fails at any failpoint loses nothing, notifies nobody twice, and has only unavoidable doubts', () => {
   it(
-    `killed (FAILPOINTS_SEED=${seed})`,
+    `when it is killed (FAILPOINTS_SEED=${seed})`,
     async () => {
       const cases = chooseKilled();
       const { ends, findings, stderr } = await runFailpoints({
@@ -74,7 +74,7 @@ describe('A product that fails at every place loses nothing, tells nobody twice,
   );
 
   it(
-    'with an error, or held for a second',
+    'when the operation fails, or is paused for a second',
     async () => {
       const cases = [
         ...shortCases('throw'),
