@@ -171,7 +171,7 @@ describe('A damaged write-ahead log', () => {
     const before = [database, `${database}-wal`, `${database}-shm`].map((file) => readFileSync(file));
     const said = await refusal(open(dataDir));
     expect(said).toMatch(
-      /^data_damaged: .*carillon\.db-wal, the write-ahead log, is damaged at byte \d+: \d+ writes stand behind/,
+      /^data_damaged: .*carillon\.db-wal, the write-ahead log, is damaged at byte \d+: \d+ writes after that place would be dropped/,
     );
     expect(said).toContain(`npx carillon mend --drop-damaged --data-dir ${dataDir}`);
     expect(said).toContain('npx carillon restore FILE --data-dir NEW');
