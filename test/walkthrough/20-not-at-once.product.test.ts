@@ -21,7 +21,7 @@ chapter('20. Not at once', (newHome) => {
     expect(await carillon.apply()).toContain('applied as configuration');
     const event = await carillon.send({ ...ORDER, ships_at: new Date(Date.now() + 86_400_000).toISOString() });
     expect(await carillon.delivery(event, 'WAITING')).toMatchObject({ reason: 'delayed', attempts: [] });
-    expect(await carillon.trace(event)).toMatch(/WAITING \(delayed\) .*due at \d{4}-\d\d-\d\dT/);
+    expect(await carillon.trace(event)).toMatch(/WAITING \(delayed\) .*due at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/);
   });
 
   it('sends at once what the event says is past', async () => {

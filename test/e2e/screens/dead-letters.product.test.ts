@@ -129,7 +129,7 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     await rows(page).first().waitFor();
     await page.getByRole('button', { name: 'Redrive all open records…' }).click();
     await page.getByText('15 records, neither redriven nor dismissed yet').waitFor();
-    await page.getByText('2 parked receipts are left out').waitFor();
+    await page.getByText('2 parked receipts are not redriven').waitFor();
     await expectAccessible(page, 'the question');
     await picture(page, 'redrive-all');
     await page.getByRole('button', { name: 'Redrive 15 records' }).click();
