@@ -13,18 +13,18 @@ const berlin = workspace({ time_zone: 'Europe/Berlin', locale: 'de-AT' });
 const found = (variables: JsonObject, configuration = berlin) => localityOf(configuration, 'shop', variables);
 
 describe('the time zone and the locale of a recipient', () => {
-  it('are the workspace’s where the recipient says none', () => {
+  it('are the workspace’s if the recipient sets none', () => {
     expect(found({}).locality).toEqual({ timeZone: 'Europe/Berlin', locale: 'de-AT' });
     expect(found({ time_zone: null, locale: null })).toEqual({
       locality: { timeZone: 'Europe/Berlin', locale: 'de-AT' },
       wrong: [],
     });
   });
-  it('are the recipient’s own before, each for itself', () => {
+  it('are the recipient’s own first, each independently', () => {
     expect(found({ time_zone: 'Asia/Tokyo' }).locality).toEqual({ timeZone: 'Asia/Tokyo', locale: 'de-AT' });
     expect(found({ locale: 'fr' }).locality).toEqual({ timeZone: 'Europe/Berlin', locale: 'fr' });
   });
-  it('are UTC and en where nobody says any', () => {
+  it('default to UTC and en', () => {
     expect(found({}, workspace({})).locality).toEqual({ timeZone: 'UTC', locale: 'en' });
     expect(found({}, EMPTY_CONFIGURATION).locality).toEqual({ timeZone: 'UTC', locale: 'en' });
   });
@@ -35,12 +35,12 @@ describe('the time zone and the locale of a recipient', () => {
     [{ locale: '' }, 'locale', '', 'de-AT'],
     [{ time_zone: 5 }, 'time_zone', 'a number', 'Europe/Berlin'],
     [{ time_zone: ['UTC'] }, 'time_zone', 'a list', 'Europe/Berlin'],
-  ] as const)('that name none, %j, are told, and the workspace’s count', (variables, variable, value, used) => {
+  ] as const)('are reported if they are invalid, %j, and the workspace’s apply', (variables, variable, value, used) => {
     const { locality, wrong } = found(variables);
     expect(locality).toEqual({ timeZone: 'Europe/Berlin', locale: 'de-AT' });
     expect(wrong).toEqual([{ variable, value, used }]);
   });
-  it('can always be given to Intl, whatever the data says, and what is told is short', () => {
+  it('are always valid for Intl, whatever the data, and the report is short', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom('time_zone', 'locale', '__proto__'), fc.jsonValue()), (data) => {
         const { locality, wrong } = found(data as JsonObject);
@@ -49,7 +49,7 @@ describe('the time zone and the locale of a recipient', () => {
       }),
     );
   });
-  it('of endless different data are not kept without a bound, nor judged otherwise the second time', () => {
+  it('of endless different values are cached within a bound, with the same verdict the second time', () => {
     for (let round = 0; round < 2; round += 1) {
       for (let n = 0; n < 1500; n += 1) expect(isTimeZone(`Mars/${n}`)).toBe(false);
       expect(isTimeZone('Europe/Berlin')).toBe(true);

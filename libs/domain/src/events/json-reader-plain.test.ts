@@ -12,7 +12,7 @@ const PLAIN = /^[ -[\]-~\u007f]*$/;
 const plainly = (text: string): Json | undefined => readPlain(new TextEncoder().encode(text), text, LIMITS);
 
 describe('reading plain text', () => {
-  test('comes to what the reader of any text comes to, value or refusal; all other text is left to that', () => {
+  test('gives the same value or refusal as the general reader, and leaves all other text to it', () => {
     const told = { read: 0, refused: 0, left: 0 };
     fc.assert(
       fc.property(jsonText, (given) => {
@@ -27,7 +27,7 @@ describe('reading plain text', () => {
     expect(Math.min(told.read, told.refused, told.left)).toBeGreaterThan(100);
   });
 
-  test('finds each byte that is not plain, wherever it stands', () => {
+  test('finds each byte that is not plain, at any position', () => {
     for (let byte = 0; byte < 256; byte += 1) {
       for (let at = 1; at <= 8; at += 1) {
         const bytes = new TextEncoder().encode('"12345678"');
@@ -39,7 +39,7 @@ describe('reading plain text', () => {
     }
   });
 
-  test('finds a name that comes twice, also after more names than are kept', () => {
+  test('finds a repeated name, also after more names than are remembered', () => {
     const many = `{${Array.from({ length: 4000 }, (_, at) => `"n${at}":1`).join(',')}}`;
     const read = (json: string) => readPlain(new TextEncoder().encode(json), json, { depth: 2, keys: 5000 });
     expect(Object.keys(read(`{"a":1,"b":${many},"c":2}`) ?? {})).toEqual(['a', 'b', 'c']);
@@ -48,7 +48,7 @@ describe('reading plain text', () => {
     expect(read(`{"a":${many.replace('{', '{"n3999":1,')}}`)).toBeUndefined();
   });
 
-  test('takes bytes that begin anywhere in their memory', () => {
+  test('accepts bytes at any offset of their buffer', () => {
     const memory = new TextEncoder().encode('\u00e4\u00e4\u00e4{"a":[1,2]}');
     expect(readPlain(memory.subarray(6), '{"a":[1,2]}', LIMITS)).toEqual({ a: [1, 2] });
   });

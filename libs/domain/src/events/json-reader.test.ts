@@ -27,10 +27,10 @@ function plain(value: Json): unknown {
   return value;
 }
 
-describe('laws', () => {
+describe('laws of the JSON reader', () => {
   const value = fc.jsonValue({ maxDepth: 6, depthSize: 'medium', stringUnit: 'binary' });
 
-  test('every object that JSON.parse reads is read to the same value', () => {
+  test('reads every object that JSON.parse reads to the same value', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string({ unit: 'binary' }), value),
@@ -46,7 +46,7 @@ describe('laws', () => {
     );
   });
 
-  test('however a text is damaged, it is refused or read as JSON.parse reads it', () => {
+  test('refuses damaged text, or reads it as JSON.parse does', () => {
     const damage = fc.array(
       fc.record({
         at: fc.nat(),
@@ -92,7 +92,7 @@ describe('laws', () => {
     );
   });
 
-  test('any bytes at all are refused or read as JSON.parse reads them, and nothing is thrown', () => {
+  test('refuses any bytes, or reads them as JSON.parse does, and never throws', () => {
     const pieces = fc.oneof(
       fc.uint8Array({ maxLength: 4 }),
       fc.constantFrom('{', '}', '"a"', ':', ',', '1', '[', ']').map(bytesOf),
@@ -107,7 +107,7 @@ describe('laws', () => {
     );
   });
 
-  test('integers of 64 bits are exact, number or bigint, and can be written again', () => {
+  test('keeps integers of 64 bits exact, and writes them back', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (integer) => {
         const body = bodyOf(`{"n":${integer}}`) as { readonly n: number | bigint };
@@ -118,7 +118,7 @@ describe('laws', () => {
     );
   });
 
-  test('a fault stands within the text', () => {
+  test('places every fault within the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('{', '"', 'a', ':', ',', '}', '\n', '1', '\\') }), (text) => {
         const result = read(text);
@@ -131,7 +131,7 @@ describe('laws', () => {
   });
 });
 
-describe('what is refused, with the place', () => {
+describe('refuses with the position', () => {
   test.each([
     ['', 'invalid_json', 1, 1],
     ['{', 'invalid_json', 1, 2],
@@ -158,7 +158,7 @@ describe('what is refused, with the place', () => {
     ['[1]', 'not_an_object', 1, 1],
     ['\n "text"', 'not_an_object', 2, 2],
     ['null', 'not_an_object', 1, 1],
-  ])('%j is %s at %i:%i', (text, code, line, column) => {
+  ])('%j as %s at %i:%i', (text, code, line, column) => {
     expect(faultOf(text)).toMatchObject({ code, line, column });
   });
 
@@ -172,7 +172,7 @@ describe('what is refused, with the place', () => {
     ['{"a":{"__proto__":{"admin":true}}}', 'forbidden_key', '/a/__proto__'],
     ['{"\\u005f_proto__":1}', 'forbidden_key', '/__proto__'],
     ['{"x":1,"constructor":1}', 'forbidden_key', '/constructor'],
-  ])('%j is %s at pointer %s', (text, code, pointer) => {
+  ])('%j as %s at pointer %s', (text, code, pointer) => {
     expect(faultOf(text)).toMatchObject({ code, pointer });
   });
 
@@ -182,7 +182,7 @@ describe('what is refused, with the place', () => {
     }
   });
 
-  test('more than 32 levels, and 32 are taken', () => {
+  test('more than 32 levels, and accepts 32', () => {
     const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
     expect(read(nested(32)).ok).toBe(true);
     expect(faultOf(nested(33))).toMatchObject({
@@ -194,35 +194,35 @@ describe('what is refused, with the place', () => {
     expect(faultOf(`{"a":${'['.repeat(100_000)}`).code).toBe('too_deep');
   });
 
-  test('more than 20,000 fields in all objects together, and 20,000 are taken', () => {
+  test('more than 20,000 fields in all objects together, and accepts 20,000', () => {
     const fields = (count: number) => `{"all":[${Array.from({ length: count - 1 }, () => '{"a":1}').join(',')}]}`;
     expect(read(fields(20_000)).ok).toBe(true);
     expect(faultOf(fields(20_001))).toMatchObject({ code: 'too_many_keys', pointer: '/all/19999/a' });
   });
 
-  test('a name of a field too long to show is not shown', () => {
+  test('without showing a field name that is too long', () => {
     const long = 'x'.repeat(10_000);
     const fault = faultOf(`{"${long}":1,"${long}":2}`);
     expect(fault.code).toBe('duplicate_key');
     expect(JSON.stringify(fault)).not.toContain('xxx');
   });
 
-  test('values never stand in a fault', () => {
+  test('without showing values', () => {
     for (const text of ['{"a":"hunter2" "b"}', '{"a":hunter2}', '{"hunter2', '{"a":"\\hunter2"}']) {
       expect(JSON.stringify(faultOf(text))).not.toContain('hunter2');
     }
   });
 });
 
-describe('what is read', () => {
-  test('objects have no prototype, so that nothing is there that was not sent', () => {
+describe('reads', () => {
+  test('objects without a prototype, so that only names exist that were sent', () => {
     const body = bodyOf('{"a":{"b":[{}]},"toString":1,"hasOwnProperty":2}') as {
       readonly a: { readonly b: readonly object[] };
     };
     for (const object of [body, body.a, body.a.b[0]]) expect(Object.getPrototypeOf(object)).toBeNull();
   });
 
-  test('names are told apart however often others were seen', () => {
+  test('names distinctly, however often others were read', () => {
     for (let round = 0; round < 3; round += 1) {
       const names = Array.from({ length: 1900 }, (_, at) => `field_${at * (round + 1)}`);
       const text = `{${names.map((name) => `"${name}":"${name}"`).join(',')}}`;
@@ -239,7 +239,7 @@ describe('what is read', () => {
     ['9007199254740993', 9_007_199_254_740_993n],
     ['-9223372036854775808', -9_223_372_036_854_775_808n],
     ['1e-400', 0],
-  ])('%s is %s', (text, value) => {
+  ])('%s as %s', (text, value) => {
     expect((bodyOf(`{"n":${text}}`) as { readonly n: Json }).n).toBe(value);
   });
 });

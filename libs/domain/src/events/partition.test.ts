@@ -20,13 +20,13 @@ const KAFKAJS: readonly (readonly [string, number])[] = [
 ];
 
 test.each([...KAFKA, ...KAFKAJS])(
-  '%s has the partition that Kafka gives it, now and in the next release',
+  '%s keeps the partition that Kafka gives it, now and in the next release',
   (key, hash) => {
     for (const count of [1, 8, 12, 1000]) expect(partitionOf(key, count)).toBe((hash & 0x7fffffff) % count);
   },
 );
 
-test('a partition is one of those that there are', () => {
+test('a partition number is always below the number of partitions', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 1000 }), (key, count) => {
       const partition = partitionOf(key, count);

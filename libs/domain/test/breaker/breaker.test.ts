@@ -28,20 +28,20 @@ describe('a breaker', () => {
     expect(callEnded(probing, 'good', '', 40_000)).toEqual(CLOSED);
     expect(mayCallAt(callEnded(probing, 'bad', '', 40_000), 40_001)).toBe(70_000);
   });
-  it('does not wait for ever for a probe that never came back', () => {
+  it('does not wait forever for a probe that never returned', () => {
     const probing = callBegun(after(bad(10)), 39_000);
     expect(mayCallAt(probing, 39_000 + 120_000)).toBe(159_000);
   });
-  it('is not shut for longer, nor probed for ever, when the clock is set back by an hour', () => {
+  it('does not block calls longer, nor probe forever, if the clock is set back by an hour', () => {
     const hour = 3_600_000;
     const refused = callEnded(CLOSED, 'shut', '', hour + 5);
     expect(mayCallAt(refused, 5)).toBe(5);
     expect(mayCallAt(callBegun(refused, hour + 60_005), 5)).toBe(5);
   });
-  it('is shut for a minute by a call that was refused as ours', () => {
+  it('blocks calls for a minute after a refusal of our account or request', () => {
     expect(mayCallAt(callEnded(CLOSED, 'shut', '', 5), 6)).toBe(60_005);
   });
-  it('lets the next call be the probe where one was not made after all', () => {
+  it('lets the next call be the probe if the previous probe was not made', () => {
     const probing = callBegun(after(bad(10)), 39_000);
     expect(mayCallAt(callNotMade(probing), 39_001)).toBe(39_001);
     expect(callEnded(callNotMade(probing), 'bad', '', 40_000).openUntil).toBe(70_000);

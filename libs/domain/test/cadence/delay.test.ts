@@ -6,20 +6,20 @@ const HOUR = 3_600_000;
 const UNTIL = { until: 'event.starts_at' };
 
 describe('a delay', () => {
-  it('given none, then the message is due when the log has its cause', () => {
+  it('defaults to none, so that the message is due when its cause is on the log', () => {
     expect(dueAt(undefined, at, 'UTC', null)).toBe(at);
   });
 
-  it('given a span, then the message is due so long after the log has its cause', () => {
+  it('of a duration counts from the moment when the cause is on the log', () => {
     expect(dueAt('2h', at, 'UTC', null)).toBe(at + 2 * HOUR);
   });
 
-  it('given a time of the event, then it is due then; given one that has passed, then at once', () => {
+  it('until a time of the event is due then, or at once if that time has passed', () => {
     expect(dueAt(UNTIL, at, 'UTC', at + HOUR)).toBe(at + HOUR);
     expect(dueAt(UNTIL, at, 'UTC', at - HOUR)).toBe(at);
   });
 
-  it('given a local time, then it is due at the next such time of the recipient, this very moment included', () => {
+  it('until a local time is due at its next occurrence for the recipient, which may be now', () => {
     expect(dueAt({ local_time: '13:00' }, at, 'Europe/Berlin', null)).toBe(at);
     expect(dueAt({ local_time: '13:30' }, at, 'Europe/Berlin', null)).toBe(at + HOUR / 2);
     expect(dueAt({ local_time: '12:59' }, at, 'Europe/Berlin', null)).toBe(at + 24 * HOUR - 60_000);

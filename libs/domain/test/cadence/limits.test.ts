@@ -46,20 +46,20 @@ const judge = (
 ): LimitVerdict => decideLimits(limits, entries, one, 'Europe/Berlin', now);
 
 describe('a frequency limit', () => {
-  it('given fewer than it allows, then there is room; given as many, then it is full and says by which and until when', () => {
+  it('has room below its maximum, and is full at it, with the time when room returns', () => {
     const entries = [sent('a', NOON - 3000), sent('b', NOON - 2000)];
     expect(judge([limit(3)], entries)).toEqual({ kind: 'room' });
     const one = limit(2);
     expect(judge([one], entries)).toEqual({ kind: 'full', limit: one, until: NOON - 3000 + DAY, by: entries });
   });
 
-  it('given a rolling window, then a message stops counting when exactly that long has passed', () => {
+  it('stops counting a message exactly when its rolling window has passed', () => {
     const entries = [sent('a', NOON - DAY)];
     expect(judge([limit(1)], entries, NOON - 1).kind).toBe('full');
     expect(judge([limit(1)], entries, NOON).kind).toBe('room');
   });
 
-  it('given a calendar day, then it is the day of the recipient', () => {
+  it('counts calendar days in the recipient’s time zone', () => {
     const daily = [limit(1, { per: { calendar: 'day' } })];
     const entries = [sent('a', Date.parse('2026-11-22T22:59:00Z'))];
     expect(judge(daily, entries, Date.parse('2026-11-22T22:59:59Z'))).toMatchObject({
@@ -69,7 +69,7 @@ describe('a frequency limit', () => {
     expect(judge(daily, entries, Date.parse('2026-11-22T23:00:00Z')).kind).toBe('room');
   });
 
-  it('given several devices of one trigger on one channel, then they are one message; another channel is another', () => {
+  it('counts several devices of one trigger on one channel as one message, and other channels separately', () => {
     const entries = [sent('a', NOON - 5), sent('a', NOON - 4), sent('a', NOON - 3, { channel: 'sms' })];
     expect(judge([limit(3)], entries).kind).toBe('room');
     expect(judge([limit(2)], entries).kind).toBe('full');
@@ -77,7 +77,7 @@ describe('a frequency limit', () => {
     expect(judge([limit(2)], entries, NOON, message('a')).kind).toBe('room');
   });
 
-  it('given what it counts, then only that counts, and only such messages meet it', () => {
+  it('counts only messages of its category and channels, and applies only to them', () => {
     const marketing = limit(1, { counted: { ...EVERYTHING, category: 'marketing' } });
     const entries = [sent('a', NOON - 5, { category: 'marketing' })];
     expect(judge([marketing], entries).kind).toBe('room');
@@ -86,21 +86,21 @@ describe('a frequency limit', () => {
     expect(judge([sms], [sent('a', NOON - 5)], NOON, message('now', { channel: 'sms' })).kind).toBe('room');
   });
 
-  it('given entries of messages that may never have been sent, then those that would fill it are to be looked at', () => {
+  it('asks to check entries of possibly unsent messages before it counts as full', () => {
     const open = sent('b', NOON - 2000, { sure: false });
     expect(judge([limit(2)], [sent('a', NOON - 3000), open])).toEqual({ kind: 'look', entries: [open] });
     expect(judge([limit(1)], [sent('a', NOON - 3000), open]).kind).toBe('full');
     expect(judge([limit(3)], [sent('a', NOON - 3000), open]).kind).toBe('room');
   });
 
-  it('given several that are full, then drop speaks before digest and hold, and room is when all have room', () => {
+  it('takes drop before digest and hold if several limits are full, and waits until all have room', () => {
     const entries = [sent('a', NOON - 1000)];
     const held = limit(1, { action: 'hold', per: { rolling: 3 * DAY } });
     const dropped = limit(1, { action: 'drop' });
     expect(judge([held, dropped], entries)).toMatchObject({ limit: dropped, until: NOON - 1000 + 3 * DAY });
   });
 
-  it('given entries that no limit counts any more, then the document is kept without them', () => {
+  it('returns until when an entry counts, so that a write can drop expired entries', () => {
     const entries = [sent('old', NOON - DAY), sent('new', NOON - 1), sent('other', NOON - 1, { channel: 'sms' })];
     const emails = limit(1, { counted: { ...EVERYTHING, channels: new Set(['email']) } });
     const kept = entries.filter((entry) => (countedUntil([emails], entry, 'UTC') ?? 0) > NOON + CLOCKS_APART);
@@ -137,7 +137,7 @@ const groups = (entries: readonly SentEntry[]): number =>
   new Set(entries.map((entry) => `${entry.channel} ${entry.triggerId}`)).size;
 
 describe('laws of frequency limits', () => {
-  it('whatever comes, no rolling window that ends with a message ever has more than it allows', () => {
+  it('never allow more messages in a rolling window than the maximum, whatever arrives', () => {
     fc.assert(
       fc.property(
         fc.array(anyLimit, { minLength: 1, maxLength: 3 }),
@@ -161,7 +161,7 @@ describe('laws of frequency limits', () => {
     );
   });
 
-  it('leaving out what no limit counts any more never changes a judgement', () => {
+  it('give the same verdict after entries that no limit counts are removed', () => {
     fc.assert(
       fc.property(
         fc.array(anyLimit, { minLength: 1, maxLength: 3 }),
@@ -184,7 +184,7 @@ describe('laws of frequency limits', () => {
     );
   });
 
-  it('whatever a calendar may still count by the clock of any zone is kept by a write from any other', () => {
+  it('keep an entry that a calendar counts in any time zone, even if a write comes from another zone', () => {
     const zones = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/New_York', 'Australia/Lord_Howe'];
     const edges = ['Pacific/Kiritimati', 'Etc/GMT+12', 'Pacific/Apia'];
     const zone = fc.constantFrom(...zones, ...edges);
@@ -210,7 +210,7 @@ describe('laws of frequency limits', () => {
     );
   });
 
-  it('at the time that a full limit names there is room, and a moment earlier there is none', () => {
+  it('have room at the time that a full limit returns, and none just before', () => {
     fc.assert(
       fc.property(
         fc.array(anyLimit, { minLength: 1, maxLength: 3 }),

@@ -50,9 +50,9 @@ const delivery = (state: Delivery['state'], more: Partial<Delivery> = {}): Deliv
 const attempt = (token: string, verdict: string | null): Delivery['attempts'][number] =>
   ({ id: 'att_1' as AttemptId, token, result: verdict === null ? null : { verdict } }) as Delivery['attempts'][number];
 
-describe('an entry that may fill a limit', () => {
+describe('an entry in the limit document of a person', () => {
   it.each(['SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED'] as const)(
-    'counts for good where its delivery is %s',
+    'counts permanently if its delivery is %s',
     (state) => {
       for (const verdict of ['accepted', 'ambiguous', null]) {
         expect(fateOf(entry('a'), delivery(state, { attempts: [attempt('a', verdict)] }), NOON)).toBe('sure');
@@ -60,40 +60,40 @@ describe('an entry that may fill a limit', () => {
     },
   );
 
-  it('goes where another attempt was accepted and this one was refused, or its place was never used', () => {
+  it('is removed if its attempt was refused and another was accepted, or if its attempt never began', () => {
     const sent = delivery('SENT', { attempts: [attempt('a', 'transient'), attempt('b', 'accepted')] });
     expect(['a', 'b', 'c'].map((token) => fateOf(entry(token), sent, NOON))).toEqual(['gone', 'sure', 'gone']);
   });
 
-  it('counts as a doubt as long as its delivery is one', () => {
+  it('counts as in doubt while its delivery is in doubt', () => {
     const attempts = [attempt('a', 'ambiguous')];
     expect(fateOf(entry('a', NOON - DAY), delivery('IN_DOUBT', { token: 'a', attempts }), NOON)).toBe('doubt');
   });
 
-  it.each(['SUPPRESSED', 'FAILED', 'EXPIRED', 'CANCELLED'] as const)('goes where its delivery ended %s', (state) => {
+  it.each(['SUPPRESSED', 'FAILED', 'EXPIRED', 'CANCELLED'] as const)('is removed if its delivery ended %s', (state) => {
     expect(fateOf(entry('a'), delivery(state), NOON)).toBe('gone');
   });
 
-  it('is looked at again while its delivery is being sent, or waits and the entry is younger than 30 s', () => {
+  it('is checked again later while its delivery is SENDING, or is WAITING and the entry is younger than 30 s', () => {
     const sending = delivery('SENDING', { token: 'a', attempts: [attempt('a', null)] });
     expect(fateOf(entry('a', NOON - DAY), sending, NOON)).toBe('again');
     expect(fateOf(entry('a', NOON - 29_999), delivery('WAITING'), NOON)).toBe('again');
   });
 
-  it('is fenced where its delivery waits and the entry is older; also where a clock is far ahead', () => {
+  it('requires a fence for a WAITING delivery if the entry is 30 s old, or from a clock that is ahead', () => {
     expect(fateOf(entry('a', NOON - 30_000), delivery('WAITING'), NOON)).toBe('fence');
     expect(fateOf(entry('a', NOON + 30_000), delivery('WAITING'), NOON)).toBe('fence');
     expect(fenced(delivery('WAITING'))).toEqual(delivery('WAITING', { version: 4 }));
   });
 
-  it('goes where its own attempt was refused, though the delivery is tried again', () => {
+  it('is removed if its own attempt was refused, even if the delivery is retried', () => {
     for (const verdict of ['transient', 'throttled', 'refused_account', 'refused_recipient']) {
       const again = delivery('SENDING', { token: 'b', attempts: [attempt('a', verdict), attempt('b', null)] });
       expect(fateOf(entry('a'), again, NOON)).toBe('gone');
     }
   });
 
-  it('goes on counting where its own attempt was in doubt, though the delivery is sent again or was given up', () => {
+  it('keeps counting if its own attempt was in doubt, even if the delivery is resent or given up', () => {
     for (const verdict of ['ambiguous', null]) {
       const again = delivery('WAITING', { reason: 'in_doubt_resend', attempts: [attempt('a', verdict)] });
       expect(fateOf(entry('a', NOON - DAY), again, NOON)).toBe('doubt');
@@ -102,12 +102,12 @@ describe('an entry that may fill a limit', () => {
     }
   });
 
-  it('goes where an operator said that it was not sent', () => {
+  it('is removed if an operator dismissed the doubt as not sent', () => {
     const dismissed = delivery('FAILED', { reason: 'operator_dismiss', attempts: [attempt('a', 'ambiguous')] });
     expect(fateOf(entry('a'), dismissed, NOON)).toBe('gone');
   });
 
-  it('goes where another intent took the slot over, or there is no such delivery', () => {
+  it('is removed if another intent took over the slot, or the delivery does not exist', () => {
     const other = delivery('SENT', { intent: { triggerId: 'trg_2' } as Delivery['intent'] });
     expect(fateOf(entry('a'), other, NOON)).toBe('gone');
     expect(fateOf(entry('a'), null, NOON)).toBe('gone');
@@ -129,7 +129,7 @@ const configured = (
 };
 const words = (limits: readonly FrequencyLimit[]): readonly string[] => limits.map(limitWords);
 
-describe('the limits that a message meets', () => {
+describe('the limits that apply to a message', () => {
   const book = configured(
     {
       limits: [
@@ -145,7 +145,7 @@ describe('the limits that a message meets', () => {
     },
   );
 
-  it('are its notification’s own and the workspace’s, where they count its channel and category', () => {
+  it('are those of its notification, and those of the workspace that count its channel and category', () => {
     expect(words(limitsMet(book, entry('a')))).toEqual([
       'at most 1 message in 1d of this notification',
       'at most 5 messages in 12h on email',
@@ -154,7 +154,7 @@ describe('the limits that a message meets', () => {
     expect(words(limitsMet(book, news))).toEqual(['at most 2 messages a calendar day of the category marketing']);
   });
 
-  it('are none where the notification is transactional', () => {
+  it('are none if the notification is transactional', () => {
     const exempt = configured(
       { limits: [{ max: 1, per: '1d', then: 'drop' }] },
       { limits: [{ max: 1, per: '1d', then: 'drop' }] },
@@ -164,14 +164,14 @@ describe('the limits that a message meets', () => {
   });
 });
 
-describe('the document of a person', () => {
+describe('the limit document of a person', () => {
   const book = configured(
     { limits: [{ max: 2, per: '1d', then: 'drop' }] },
     { limits: [{ max: 9, per: 'calendar day', channel: 'sms', then: 'drop' }] },
   );
   const pruning = (revision: string, now = NOON) => ({ book, zone: 'UTC', now, revision });
 
-  it('takes an entry beside those of the same delivery, and forgets what no limit counts any more', () => {
+  it('adds an entry beside those of the same delivery, and drops entries that no limit counts any more', () => {
     const first = withEntry(null, ADA, entry('a'), pruning('r1'));
     expect(first).toEqual({ ...ADA, revision: 'r1', entries: [entry('a')], keptUntil: NOON + DAY + 10_000 });
     const second = withEntry(first, ADA, entry('b', NOON + MINUTE), pruning('r2', NOON + MINUTE));
@@ -183,21 +183,21 @@ describe('the document of a person', () => {
     ]);
   });
 
-  it('keeps what a calendar counts until no zone counts it: another message of the person may have another zone', () => {
+  it('keeps an entry until no time zone counts it, because other messages of the person may use another zone', () => {
     const sms = entry('a', NOON, { channel: 'sms', notificationId: 'ntf_news' });
     // Where clocks are 26 hours ahead it was sent on the 23rd, and where they are as far behind that day ends then.
     const midnight = Date.parse('2026-11-24T00:00:00Z');
     expect(withEntry(null, ADA, sms, pruning('r1')).keptUntil).toBe(midnight + 26 * 3_600_000 + 10_000);
   });
 
-  it('gives back the entry of a token and no other', () => {
+  it('removes only the entry of the given token', () => {
     const both: SentToPerson = { ...ADA, revision: 'r1', entries: [entry('a'), entry('b')], keptUntil: NOON };
     expect(withoutEntry(both, 'a', 'r2')).toEqual({ ...both, revision: 'r2', entries: [entry('b')] });
     expect(withoutEntry(both, 'c', 'r2')).toBeUndefined();
     expect(withoutEntry(null, 'a', 'r2')).toBeUndefined();
   });
 
-  it('marks what was sent and takes out what was not', () => {
+  it('marks entries as sent, and removes unsent entries', () => {
     const entries = ['a', 'b', 'c'].map((token) => entry(token));
     const before: SentToPerson = { ...ADA, revision: 'r1', entries, keptUntil: NOON };
     const found = { sure: new Set(['a']), gone: new Set(['b']) };
@@ -223,13 +223,13 @@ describe('several devices of one event', () => {
       { book: { of: () => all }, zone: 'UTC', now: NOON, revision: 'r2' },
     );
 
-  it('are one entry once they were sent, the newest; one that may not have been sent stays', () => {
+  it('become one entry once they are sent, the newest; an entry that may be unsent stays', () => {
     const devices = ['a', 'b', 'c'].map((token, at) => entry(token, NOON - at, { sure: token !== 'c' }));
     const sms = entry('d', NOON, { sure: true, channel: 'sms' });
     expect(write([...devices, sms], [perDay(9, null)]).entries.map(({ token }) => token)).toEqual(['a', 'c', 'd']);
   });
 
-  it('fill limits as if each had its own entry', () => {
+  it('fill limits as if each device had its own entry', () => {
     const device = fc.record({
       triggerId: fc.constantFrom('a', 'b', 'c', 'd').map((id) => id as TriggerId),
       category: fc.constantFrom(null, 'news'),
@@ -251,7 +251,7 @@ describe('several devices of one event', () => {
   });
 });
 
-describe('a message for which there is no room', () => {
+describe('a message over a limit', () => {
   const limit: FrequencyLimit = {
     counted: { notificationId: null, category: null, channels: null },
     max: 2,
@@ -262,7 +262,7 @@ describe('a message for which there is no room', () => {
   const full = { kind: 'full', limit, until: NOON + DAY, by } as const;
   const filled = 'filled by dlv_0, dlv_1, dlv_2, dlv_3, dlv_4, dlv_5, dlv_6, dlv_7, dlv_8, dlv_9 and 2 more';
 
-  it('waits until there is room, in the words of the person’s clock, and says what fills the limit', () => {
+  it('waits until the limit has room, and says that local time and what fills the limit', () => {
     expect(cappedVerdict(full, { notAfter: NOON + DAY }, 'Europe/Berlin')).toEqual({
       kind: 'wait',
       until: NOON + DAY,
@@ -271,7 +271,7 @@ describe('a message for which there is no room', () => {
     });
   });
 
-  it('ends at once where there is room only when it is too late', () => {
+  it('ends at once if there is room only after not_after', () => {
     expect(cappedVerdict(full, { notAfter: NOON + DAY - 1 }, 'UTC')).toEqual({
       kind: 'end',
       state: 'SUPPRESSED',
@@ -280,7 +280,7 @@ describe('a message for which there is no room', () => {
     });
   });
 
-  it('is dropped where the limit says so', () => {
+  it('is dropped if the action of the limit is drop', () => {
     const dropped = { ...full, limit: { ...limit, action: 'drop' } } as const;
     expect(cappedVerdict(dropped, { notAfter: NOON + 9 * DAY }, 'UTC')).toMatchObject({
       kind: 'end',
@@ -289,7 +289,7 @@ describe('a message for which there is no room', () => {
   });
 });
 
-describe('two copies of what was sent to a person', () => {
+describe('two copies of a limit document', () => {
   const copy = (revision: string, entries: readonly SentEntry[], keptUntil = NOON): SentToPerson => ({
     ...ADA,
     revision,
@@ -297,7 +297,7 @@ describe('two copies of what was sent to a person', () => {
     keptUntil,
   });
 
-  it('count together what either knows, and what either has seen sent', () => {
+  it('merge their entries, and mark an entry as sent if either copy does', () => {
     const ours = copy('r1', [entry('a'), entry('b')]);
     const theirs = copy('r2', [entry('a', NOON, { sure: true }), entry('c')], NOON + DAY);
     expect(together(ours, theirs)).toMatchObject({
@@ -308,7 +308,7 @@ describe('two copies of what was sent to a person', () => {
     expect(together(null, theirs)).toEqual(theirs);
   });
 
-  it('are one where the other knows nothing more', () => {
+  it('need no merge if the other copy adds nothing', () => {
     const ours = copy('r1', [entry('a', NOON, { sure: true }), entry('b')]);
     expect(together(ours, copy('r2', [entry('a')]))).toBeUndefined();
     expect(together(null, copy('r2', []))).toBeUndefined();

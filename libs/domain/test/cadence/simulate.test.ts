@@ -47,8 +47,8 @@ const kindsOf = ({ fates }: SimulatedRun): string[] =>
     fate.kind === 'dropped' ? fate.kind : `${fate.kind} ${new Date(fate.at).toISOString().slice(5, 16)}`,
   );
 
-describe('messages of the past under another cadence', () => {
-  it('go at once where nothing stands in their way, later by a delay', () => {
+describe('past messages simulated under another cadence', () => {
+  it('are sent at once without a cadence, or after the delay', () => {
     expect(kindsOf(run([message(at(0, 10))], {}))).toEqual(['sent 11-23T10:00']);
     expect(kindsOf(run([message(at(0, 10))], { delay: '90m' }))).toEqual(['sent 11-23T11:30']);
     expect(kindsOf(run([message(at(0, 10), { sendAt: at(1, 7) })], { delay: { until: 'event.starts' } }))).toEqual([
@@ -56,7 +56,7 @@ describe('messages of the past under another cadence', () => {
     ]);
   });
 
-  it('are held over the night of each person, or dropped where they expire before its end', () => {
+  it('are held until the person’s quiet hours end, or dropped if they expire before', () => {
     const night: Cadence = { quiet_hours: { from: '21:00', to: '08:00' } };
     const two = [message(at(0, 22)), message(at(0, 22), { person: 'bo', zone: 'Asia/Tokyo' })];
     expect(kindsOf(run(two, night))).toEqual(['held 11-24T08:00', 'held 11-23T23:00']);
@@ -67,7 +67,7 @@ describe('messages of the past under another cadence', () => {
     ]);
   });
 
-  it('are dropped over a limit, with what filled it; the same trigger to a second device counts once', () => {
+  it('are dropped over a limit, with the messages that fill it; a second device of a trigger counts once', () => {
     const [first, second, third] = [message(at(0, 1)), message(at(0, 2)), message(at(0, 3))];
     const device = message(at(0, 2), { triggerId: first.triggerId });
     const limits: Cadence['limits'] = [{ max: 2, per: '1d', then: 'drop' }];
@@ -81,7 +81,7 @@ describe('messages of the past under another cadence', () => {
     });
   });
 
-  it('wait for the room that a limit has, behind the night if it comes first', () => {
+  it('wait until the limit has room, and then until quiet hours end', () => {
     const cadence: Cadence = {
       limits: [{ max: 1, per: 'calendar day', then: 'hold' }],
       quiet_hours: { from: '00:00', to: '08:00' },
@@ -93,7 +93,7 @@ describe('messages of the past under another cadence', () => {
     ]);
   });
 
-  it('are told together in digests, each of which is one message to the limits', () => {
+  it('are collected in digests, and limits count each digest as one message', () => {
     const digest: Cadence['digest'] = { when: 'always', window: { fixed: '1h' }, max_items: 2 };
     const three = [message(at(0, 9)), message(at(0, 9, 30)), message(at(0, 9, 40))];
     const { fates, digests } = run(three, { digest });
@@ -107,7 +107,7 @@ describe('messages of the past under another cadence', () => {
     expect(limited.fates.map(({ kind }) => kind)).toEqual(['digested', 'digested', 'dropped']);
   });
 
-  it('go into a digest over a limit alone, and the limits of the workspace count all notifications', () => {
+  it('are digested only over a limit, and limits of the workspace count all notifications', () => {
     const cadence: Cadence = { digest: { when: 'over_limit', window: { sliding: '10m', at_most: '15m' } } };
     const workspace: WorkspaceBody = { cadence: { limits: [{ max: 1, per: '1d', then: 'digest' }] } };
     const other = message(at(0, 8), { notificationId: 'ntf_gone' });
@@ -122,7 +122,7 @@ describe('messages of the past under another cadence', () => {
     ]);
   });
 
-  it('meet nothing where the notification is transactional', () => {
+  it('are sent without hold or limit if the notification is transactional', () => {
     const cadence: Cadence = {
       quiet_hours: { from: '00:00', to: '23:59' },
       limits: [{ max: 1, per: '1d', then: 'drop' }],
@@ -153,7 +153,7 @@ describe('a simulated week', () => {
     ...new Map(fates.flatMap((fate) => (fate.kind === 'digested' ? [[fate.index, fate.at] as const] : []))).values(),
   ];
 
-  it('never tells a person more often than allowed, nor at night, and has an end for every message', () => {
+  it('never exceeds a limit or sends in quiet hours, and gives every message an outcome', () => {
     fc.assert(
       fc.property(times, cadence, (minutes, written) => {
         const messages = minutes.map((minute) => message(MONDAY + minute * MINUTE));

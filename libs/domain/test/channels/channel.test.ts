@@ -12,7 +12,7 @@ import {
 } from '../../src/channels/index.ts';
 
 describe('addresses of the channels', () => {
-  it('stand in for a person and a unique_id in one order', () => {
+  it('replace a missing person or unique_id in one fixed order', () => {
     expect(ADDRESS_KINDS).toEqual(['email', 'phone', 'token']);
     expect(firstAddress({ email: null, phone: '+4930123456', token: 't' })).toBe('+4930123456');
     expect(firstAddress({ email: null, phone: null, token: null })).toBeNull();
@@ -44,11 +44,11 @@ describe('addresses of the channels', () => {
     ['+49 30 12a456', null],
     ['+123456', null],
     ['+1234567890123456', null],
-  ])('a phone number in E.164, and no country is guessed: %s', (text, number) => {
+  ])('accept phone numbers in E.164 only, without guessing a country: %s', (text, number) => {
     expect(canonicalAddress('sms', text)).toBe(number);
   });
 
-  it('a token is compared as it is, with case', () => {
+  it('compare tokens exactly, with case', () => {
     expect(canonicalAddress('push', ' dKz_A:APA91b ')).toBe('dKz_A:APA91b');
     expect(canonicalAddress('push', 'a\u0007b')).toBeNull();
     expect(canonicalAddress('push', 'a\ufffdb')).toBeNull();
@@ -57,7 +57,7 @@ describe('addresses of the channels', () => {
     expect(canonicalAddress('push', '  ')).toBeNull();
   });
 
-  it('what is no address stays as it was written, so that people see it, without what nothing may keep', () => {
+  it('keep invalid addresses as written for display, without characters that no store may keep', () => {
     expect(addressOrText('email', ' ada at example.com ')).toBe('ada at example.com');
     expect(addressOrText('email', 'ada\0@example.com\r\nBcc: x')).toBe('ada\ufffd@example.com\ufffd\ufffdBcc: x');
     expect(addressOrText('phone', '\ud800')).toBe('\ufffd');
@@ -97,7 +97,7 @@ describe('what configuration says of a channel', () => {
 describe('a message', () => {
   const parts = { subject: 'Paid', text: 'Thanks' };
   const addressed = { deliveryId: 'dlv_1', attempt: 2 } as const;
-  it('goes to the one form of its address, and is named by delivery and attempt', () => {
+  it('goes to its normalized address, and has a message id from delivery and attempt', () => {
     const from = { from: 'Shop <shop@example.com>' };
     expect(
       composeMessage({ ...addressed, channel: 'email', to: 'A@BÜCHER.example' }, { parts, settings: {} }, from),

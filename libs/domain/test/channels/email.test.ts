@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalEmail, formsOf } from '../../src/channels/index.ts';
 
-describe('the one form of an email address', () => {
+describe('normalizing an email address', () => {
   it.each([
     ['letters of any case', 'Ada.Lovelace@Example.COM', 'ada.lovelace@example.com'],
     ['blanks around it', '  ada@example.com\n', 'ada@example.com'],
@@ -20,7 +20,7 @@ describe('the one form of an email address', () => {
     ['the same with a combining mark', 'a@bu\u0308cher.example', 'a@xn--bcher-kva.example'],
     ['a local part in Unicode', 'Jürgen@example.com', 'jürgen@example.com'],
     ['a tag', "o'hara+news_1@mail.example.co.uk", "o'hara+news_1@mail.example.co.uk"],
-  ])('takes %s', (_what, text, address) => {
+  ])('accepts %s', (_what, text, address) => {
     expect(canonicalEmail(text)).toBe(address);
   });
 
@@ -64,7 +64,7 @@ describe('the one form of an email address', () => {
     expect(canonicalEmail(text)).toBeNull();
   });
 
-  it('is its own form, whatever it was made of', () => {
+  it('changes nothing the second time', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 8 }),
       fc.constantFrom('a', 'Ü', 'ß', 'İ', 'ｅ', '。', '.', '-', '\u00ad', 'xn--', 'ﬁ', 'ς', '@', '%', 'example', 'com'),
@@ -84,8 +84,8 @@ describe('the one form of an email address', () => {
   });
 });
 
-describe('the forms under which an address may be on a list', () => {
-  it('are its one form and those of earlier versions', () => {
+describe('the suppression list forms of an address', () => {
+  it('are its normalized form and those of earlier versions', () => {
     expect(formsOf('email', 'A@Bücher.example')).toEqual([
       'a@xn--bcher-kva.example',
       'a@xn--bcher-kva.example.',
@@ -104,11 +104,11 @@ describe('the forms under which an address may be on a list', () => {
     expect(formsOf('push', 'Token:A_b-c')).toEqual(['Token:A_b-c']);
   });
 
-  it('are the text alone where it is no address, so that what is on a list can be taken away', () => {
+  it('are the text alone if it is no address, so that the entry can be removed', () => {
     expect(formsOf('email', 'ada@localhost')).toEqual(['ada@localhost']);
   });
 
-  it('have the domain as people write it, of every script', () => {
+  it('include the domain as people write it, in every script', () => {
     const host = fc
       .stringMatching(/^[a-z]{1,6}$/)
       .chain((ascii) =>

@@ -28,11 +28,11 @@ const push = (parts: Record<string, string>, template = pushTemplate()) =>
   composeMessage({ ...addressed, channel: 'push', to: 'dKz_A:APA91b' }, { settings: template.settings, parts }, {});
 
 describe('an SMS', () => {
-  it('goes to the number in its one form, and holds the text alone', () => {
+  it('goes to the normalized number, and contains the text alone', () => {
     expect(sms('Grüße €')).toEqual({ ok: true, value: { channel: 'sms', to: '+4930123456', text: 'Grüße €' } });
   });
 
-  it('has at most ten segments, or as many as its account sends', () => {
+  it('has at most ten segments, or the maximum of its account', () => {
     expect(sms('a'.repeat(1530)).ok).toBe(true);
     expect(sms('a'.repeat(1531))).toEqual({
       ok: false,
@@ -44,7 +44,7 @@ describe('an SMS', () => {
     });
   });
 
-  it('of an account that would send more has ten all the same', () => {
+  it('has at most ten segments even if its account allows more', () => {
     expect(sms('a'.repeat(1531), { max_segments: 20 }).ok).toBe(false);
   });
 
@@ -52,7 +52,7 @@ describe('an SMS', () => {
     expect(sms(' \n ')).toEqual({ ok: false, error: 'text: the rendered text is empty' });
   });
 
-  it('whatever its text, is sent with at most ten segments or not at all', () => {
+  it('of any text is sent with at most ten segments or not at all', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 1800 }), (text) => {
         const made = sms(text);
@@ -100,14 +100,14 @@ describe('a push notification', () => {
     });
   });
 
-  it('that says nothing is not sent', () => {
+  it('without content is not sent', () => {
     expect(push({ title: '', body: ' ', 'data.order': '1' })).toEqual({
       ok: false,
       error: 'the rendered title and body are empty',
     });
   });
 
-  it('without a link or an image has none, where the address came out empty', () => {
+  it('omits a link or image whose address rendered empty', () => {
     expect(push({ title: 'Paid', link: '', image: '', collapse: '' })).toMatchObject({
       value: { link: null, image: null, collapse: null },
     });
@@ -121,7 +121,7 @@ describe('a push notification', () => {
     });
   });
 
-  it('holds a field by any name, and no prototype is ever touched', () => {
+  it('may have fields of any name, and touches no prototype', () => {
     const made = push({ title: 'a', 'data.__proto__': 'x', 'data.constructor': 'y' });
     expect(made.ok && made.value.channel === 'push' && Object.entries(made.value.data)).toEqual([
       ['__proto__', 'x'],

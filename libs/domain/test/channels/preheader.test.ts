@@ -13,7 +13,7 @@ const htmlOf = (html: string, preheader?: string): string | null => {
 const before = (html: string): string => htmlOf(html, 'Soon')?.split('<div style="display:none')[0] ?? '';
 
 describe('the preheader of an email', () => {
-  it('stands hidden at the beginning of its body', () => {
+  it('is hidden at the beginning of the body', () => {
     expect(htmlOf('<p>Thanks</p>', 'It leaves us today')).toMatch(
       /^<div style="display:none;[^"]*mso-hide:all">It leaves us today(?:&#847;&zwnj;&nbsp;)+<\/div><p>Thanks<\/p>$/,
     );
@@ -29,18 +29,18 @@ describe('the preheader of an email', () => {
     }
   });
 
-  it('changes nothing where there is none, or where it came out empty', () => {
+  it('changes nothing if it is missing or rendered empty', () => {
     expect(htmlOf('<p>Thanks</p>')).toBe('<p>Thanks</p>');
     expect(htmlOf('<p>Thanks</p>', '  ')).toBe('<p>Thanks</p>');
   });
 
-  it('is text: nothing in it is taken for HTML', () => {
+  it('is inserted as text, never as HTML', () => {
     expect(htmlOf('', '<script>"&amp;"</script>')).toContain(
       '>&lt;script&gt;&quot;&amp;amp;&quot;&lt;/script&gt;&#847;',
     );
   });
 
-  it('is put in at once, however hostile the HTML: nothing is read twice', () => {
+  it('is inserted in one pass, however hostile the HTML', () => {
     for (const piece of ['<body ', '<!--', '<', '<body x="', "<head>'"]) htmlOf(piece.repeat(50_000), 'Soon');
   });
 });

@@ -29,8 +29,8 @@ const EMAIL: Message = {
 const detailOf = (detail: string, message: Message): string =>
   withoutRepeatedWords(providerResult('refused_content', '400', detail), message).detail;
 
-describe('what a provider repeats of a message', () => {
-  it('is masked: the address as anybody writes it', () => {
+describe('a provider’s text that repeats a message', () => {
+  it('has the address masked in any spelling', () => {
     expect(detailOf('no such user ADA@EXAMPLE.COM here', EMAIL)).toBe('no such user <address> here');
     expect(detailOf("The 'To' number +4915112345678 is not valid.", SMS)).toBe(
       "The 'To' number <address> is not valid.",
@@ -39,7 +39,7 @@ describe('what a provider repeats of a message', () => {
     expect(detailOf('İ said +4915112345678', SMS)).toBe('İ said <address>');
   });
 
-  it('is masked: codes, numbers and links by themselves, and words in a row however they are broken, cased and quoted', () => {
+  it('has codes, numbers and links masked, and words in a row however they are broken, cased and quoted', () => {
     expect(detailOf('blocked: 481516', SMS)).toBe('blocked: <content>');
     expect(detailOf('spam: "TELL it\n to nobody" was said', SMS)).toBe('spam: <content> was said');
     expect(detailOf('link https://shop.example.com/p/9f31 is listed', PUSH)).toBe('link <content> is listed');
@@ -49,7 +49,7 @@ describe('what a provider repeats of a message', () => {
     expect(detailOf('found: hidden word of the page', EMAIL)).toBe('found: <content>');
   });
 
-  it('is all that is masked: codes of the provider and words that it shares with everybody stay', () => {
+  it('keeps codes of the provider and words that are common', () => {
     const words = 'Error 30006: the carrier cannot reach your phone (see https://www.example.com/errors/30006)';
     expect(detailOf(words, SMS)).toBe(words);
     const result = providerResult('accepted', '250', 'queued as 4F2A');
@@ -57,7 +57,7 @@ describe('what a provider repeats of a message', () => {
     expect(detailOf('', SMS)).toBe('');
   });
 
-  it('holds for whatever is repeated in whatever surrounds it: no three words of the message are left in a row', () => {
+  it('never contains three consecutive words of the message', () => {
     const word = fc.stringMatching(/^[a-zäö]{3,9}$/);
     fc.assert(
       fc.property(

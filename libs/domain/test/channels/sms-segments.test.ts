@@ -21,7 +21,7 @@ describe('the segments of an SMS', () => {
     expect(smsSegments(text)).toMatchObject({ encoding, segments });
   });
 
-  it('name the character that made it dearer', () => {
+  it('name the character that makes it more expensive', () => {
     expect(smsSegments('Grüße – bis bald').firstOutsideGsm).toBe('–');
     expect(smsSegments('Grüße - bis bald €').firstOutsideGsm).toBeNull();
   });

@@ -33,8 +33,8 @@ const talk = fc.array(
   { maxLength: 12 },
 );
 
-describe('membership', () => {
-  it('is what the messages say, whatever was repeated and in whatever order pages came', () => {
+describe('membership of a cohort', () => {
+  it('follows the messages, whatever is repeated and in whatever order pages arrive', () => {
     fc.assert(
       fc.property(talk, (parts) => {
         const cohort = givenMembership();
@@ -50,7 +50,7 @@ describe('membership', () => {
     );
   });
 
-  it('tells of each user entered and left by turns', () => {
+  it('reports entered and left alternately for each user', () => {
     fc.assert(
       fc.property(talk, (parts) => {
         const cohort = givenMembership();
@@ -63,7 +63,7 @@ describe('membership', () => {
     );
   });
 
-  it('changes nothing where a batch is done again over what it had saved, whole or in part', () => {
+  it('stays the same if a batch is repeated after all or part of it was saved', () => {
     fc.assert(
       fc.property(
         fc.array(difference, { minLength: 1, maxLength: 8 }),
@@ -82,7 +82,7 @@ describe('membership', () => {
   });
 });
 
-describe('members who are named together', () => {
+describe('members stored as one list', () => {
   const sets = fc.constantFrom(
     [],
     ['a', 'b', 'c', 'd'],
@@ -125,7 +125,7 @@ describe('members who are named together', () => {
     return Array.from({ length: kind === 'replace' ? 1 : again + 1 }, () => message);
   };
 
-  it('are told of, and are in, as if each had a document that every message writes', () => {
+  it('behave as if each had a document that every message writes', () => {
     let saved = 0;
     fc.assert(
       fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
@@ -141,7 +141,7 @@ describe('members who are named together', () => {
     expect(saved).toBeGreaterThan(1_000);
   });
 
-  it('are in as they should be wherever a worker died between their documents and that of the cohort', () => {
+  it('are correct wherever a worker dies between writing the members and the cohort', () => {
     const deaths = fc.array(fc.option(fc.nat({ max: 4 }), { nil: null, freq: 2 }), { minLength: 10 });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 25 }), deaths, (steps, dying) => {
@@ -158,7 +158,7 @@ describe('members who are named together', () => {
     );
   });
 
-  it('are in as they should be where a batch of messages is done again over what it had saved in part', () => {
+  it('are correct if a batch is repeated after part of it was saved', () => {
     const said = fc.tuple(fc.constantFrom('add' as const, 'add' as const, 'remove' as const), sets, time);
     const batches = fc.array(fc.array(said, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
     fc.assert(
@@ -184,7 +184,7 @@ describe('members who are named together', () => {
   });
 });
 
-it('a list that was said again in a batch that is done again counts as the newest word about its members', () => {
+it('members take the newest time from a list that is repeated in a repeated batch', () => {
   const list = cohortMessage({ userIds: ['a', 'b'] });
   const members = new Map<string, CohortMember>();
   const first = run([list], null, members, { rollFrom: 1 }).cohort;
@@ -228,7 +228,7 @@ describe('a first sync by additions', () => {
       fc.tuple(...broken.map((some, at) => additions(`try ${at}`, some, true)), additions('whole', whole, false)),
     );
 
-  it('tells of nobody as newly entered, whatever was lost, repeated and begun anew; what comes later does', () => {
+  it('reports nobody as newly entered, whatever is lost, repeated or restarted; later additions are reported', () => {
     fc.assert(
       fc.property(tries, fc.array(fc.nat({ max: 3 })), (exports, late) => {
         const cohort = givenMembership();
@@ -262,7 +262,7 @@ const pagedDifference = fc.tuple(users, fc.integer({ min: 1, max: 2 })).map(([us
   return [cohortMessage({ session: `diff${sessions}`, page: { number: 1, of }, userIds })];
 });
 
-it('no export up to the first whole replacement tells of anybody of whom nothing was said before; later ones do', () => {
+it('no export up to the first complete replacement reports an unknown user as entered; later exports do', () => {
   const before = fc.array(
     fc.oneof(
       difference.map((one) => [one]),
@@ -288,7 +288,7 @@ it('no export up to the first whole replacement tells of anybody of whom nothing
   );
 });
 
-it('a replacement lets anybody leave only if it names somebody, or is of an empty cohort', () => {
+it('a replacement removes users only if it names somebody, or if the cohort is empty', () => {
   const shares = fc.array(fc.record({ userIds: users, skipped: fc.nat({ max: 2 }) }), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(shares, (pages) => {
@@ -328,7 +328,7 @@ function run(
   return { told, cohort };
 }
 
-it('pages that came are counted once, in whatever order', () => {
+it('arrived pages are counted once, in any order', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 30 })), fc.integer({ min: 1, max: 30 }), (pages, of) => {
       const ranges = pages.reduce(withPage, [] as ReturnType<typeof withPage>);

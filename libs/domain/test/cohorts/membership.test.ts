@@ -13,22 +13,22 @@ function settled(...userIds: string[]) {
   return membership;
 }
 
-describe('a difference', () => {
-  it('lets users enter and leave, each only where it is a change', () => {
+describe('a cohort difference', () => {
+  it('adds and removes users, and reports only actual changes', () => {
     const cohort = settled('ada');
     expect(cohort.say(add('ada', 'bob', 'cleo'))).toEqual(['bob entered', 'cleo entered']);
     expect(cohort.say(remove('bob', 'nobody'))).toEqual(['bob left']);
     expect(cohort.inside()).toEqual(['ada', 'cleo']);
   });
 
-  it('that is empty, or comes again, changes nothing', () => {
+  it('changes nothing if it is empty or repeated', () => {
     const cohort = settled('ada');
     expect(cohort.say(add())).toEqual([]);
     expect(cohort.say(add('bob'))).toEqual(['bob entered']);
     expect(cohort.say(add('bob'))).toEqual([]);
   });
 
-  it('that is older than the newest word about a user changes nothing', () => {
+  it('is ignored for a user if a newer message about that user has arrived', () => {
     const cohort = settled();
     cohort.pass(100);
     const at = (second: number) => ({ time: second * 1000 });
@@ -38,29 +38,29 @@ describe('a difference', () => {
     expect(cohort.say({ ...add('ada', 'bob'), time: [50_000, 50_000] })).toEqual(['bob entered']);
   });
 
-  it('that removes somebody unknown is remembered, so that an older word does not let them in', () => {
+  it('remembers the removal of an unknown user, so that an older addition does not add the user', () => {
     const cohort = settled();
     cohort.pass(100);
     cohort.say({ ...remove('ada'), time: 60_000 });
     expect(cohort.say({ ...add('ada'), time: 59_000 })).toEqual([]);
   });
 
-  it('from a clock that is ahead does not make everything after it old', () => {
+  it('from a clock that is ahead does not make later differences count as old', () => {
     const cohort = settled();
     expect(cohort.say({ ...add('ada'), time: 9e15 })).toEqual(['ada entered']);
     expect(cohort.say(remove('ada'))).toEqual(['ada left']);
   });
 });
 
-describe('a replacement', () => {
-  it('lets users enter page by page, and leave when all pages have come', () => {
+describe('a cohort replacement', () => {
+  it('adds users with each page, and removes missing users after the last page', () => {
     const cohort = settled('ada', 'bob');
     expect(cohort.say(pageOf('s', 1, 2, 'cleo'))).toEqual(['cleo entered']);
     expect(cohort.say(pageOf('s', 2, 2, 'ada'))).toEqual(['bob left']);
     expect(cohort.inside()).toEqual(['ada', 'cleo']);
   });
 
-  it('may come in any order, and pages twice', () => {
+  it('accepts its pages in any order and more than once', () => {
     const cohort = settled('ada', 'bob');
     expect(cohort.say(pageOf('s', 3, 3, 'cleo'))).toEqual(['cleo entered']);
     expect(cohort.say(pageOf('s', 1, 3, 'ada'))).toEqual([]);
@@ -69,7 +69,7 @@ describe('a replacement', () => {
     expect(cohort.say(pageOf('s', 3, 3, 'cleo'))).toEqual([]);
   });
 
-  it('whose page was lost lets nobody leave; the next one does', () => {
+  it('with a lost page removes nobody; the next complete replacement does', () => {
     const cohort = settled('ada', 'bob');
     cohort.say(pageOf('broken', 1, 3, 'ada'));
     cohort.say(pageOf('broken', 3, 3, 'dora'));
@@ -77,17 +77,17 @@ describe('a replacement', () => {
     expect(cohort.say(pageOf('next', 1, 1, 'ada'))).toEqual(['bob left', 'dora left']);
   });
 
-  it('may learn only on its last page how many there are', () => {
+  it('may state its number of pages only on the last page', () => {
     const cohort = settled('ada', 'bob');
     expect(cohort.say(pageOf('poll', 1, null, 'ada'))).toEqual([]);
     expect(cohort.say(pageOf('poll', 2, 2))).toEqual(['bob left']);
   });
 
-  it('that is empty lets everybody leave', () => {
+  it('that is empty removes everybody', () => {
     expect(settled('ada', 'bob').say(pageOf('s', 1, 1))).toEqual(['ada left', 'bob left']);
   });
 
-  it('that is whole and names nobody lets nobody leave: the field that is mapped is a wrong one', () => {
+  it('removes nobody if it is complete but names no user, because the mapped field is wrong', () => {
     const cohort = settled('ada', 'bob');
     const unnamed = (session: string, number: number, of: number) => ({ ...pageOf(session, number, of), skipped: 3 });
     expect([unnamed('s', 1, 2), unnamed('s', 2, 2), unnamed('s', 2, 2)].flatMap((page) => cohort.say(page))).toEqual(
@@ -97,26 +97,26 @@ describe('a replacement', () => {
     expect(cohort.cohort()?.skipped).toBe(9);
   });
 
-  it('that named nobody has to come again whole once the field is right', () => {
+  it('that named nobody must arrive completely again once the mapped field is corrected', () => {
     const cohort = settled('ada', 'bob');
     for (const number of [1, 2]) cohort.say({ ...pageOf('s', number, 2), skipped: 3 });
     expect(cohort.say(pageOf('s', 2, 2, 'cleo'))).toEqual(['cleo entered']);
     expect(cohort.say(pageOf('s', 1, 2, 'ada'))).toEqual(['bob left']);
   });
 
-  it('of which some pages name nobody counts as any other', () => {
+  it('counts as usual if only some of its pages name nobody', () => {
     const cohort = settled('ada', 'bob');
     cohort.say({ ...pageOf('s', 1, 2), skipped: 3 });
     expect(cohort.say(pageOf('s', 2, 2, 'ada'))).toEqual(['bob left']);
   });
 
-  it('lets leave in chunks', () => {
+  it('removes users in chunks', () => {
     const cohort = settled('a', 'b', 'c', 'd', 'e');
     expect(cohort.say(pageOf('s', 1, 1, 'c'), 2)).toEqual(['a left', 'b left', 'd left', 'e left']);
     expect(cohort.cohort()?.settling).toBeNull();
   });
 
-  it('does not touch who was added while its pages came', () => {
+  it('keeps additions and removals that arrive between its pages', () => {
     const cohort = settled('ada');
     cohort.say(pageOf('s', 1, 2, 'ada'));
     cohort.say(add('bob'));
@@ -125,7 +125,7 @@ describe('a replacement', () => {
     expect(cohort.inside()).toEqual(['bob']);
   });
 
-  it('of which a page comes again after a later difference does not undo it', () => {
+  it('does not undo a later difference if one of its pages is repeated', () => {
     const cohort = settled('ada', 'bob');
     cohort.say(pageOf('s', 1, 1, 'ada', 'bob'));
     cohort.say(cohortMessage({ action: 'remove', session: 'diff', userIds: ['bob'] }));
@@ -133,7 +133,7 @@ describe('a replacement', () => {
     expect(cohort.inside()).toEqual(['ada']);
   });
 
-  it('of which a page comes after a newer whole one lets nobody in', () => {
+  it('adds nobody with a page that arrives after a newer complete replacement', () => {
     const cohort = settled('ada');
     cohort.say(pageOf('old', 1, 2, 'ada'));
     cohort.say(pageOf('new', 1, 1, 'ada'));
@@ -141,7 +141,7 @@ describe('a replacement', () => {
     expect(cohort.inside()).toEqual(['ada']);
   });
 
-  it('keeps since when they are in', () => {
+  it('keeps the time since which a user is a member', () => {
     const cohort = settled('ada');
     const { since } = cohort.member('ada') ?? {};
     cohort.pass(60);
@@ -151,8 +151,8 @@ describe('a replacement', () => {
   });
 });
 
-describe('the first sync', () => {
-  it('of a replacement is all of its pages, also of a second try, and then it is over', () => {
+describe('the first sync of a cohort', () => {
+  it('covers all pages of a replacement and of its second try, and then ends', () => {
     const cohort = givenMembership();
     expect(cohort.say(pageOf('one', 1, 2, 'ada'))).toEqual(['ada entered at first']);
     expect(cohort.say(pageOf('two', 1, 2, 'ada', 'bob'))).toEqual(['bob entered at first']);
@@ -160,7 +160,7 @@ describe('the first sync', () => {
     expect(cohort.say(pageOf('three', 1, 1, 'ada', 'bob', 'cleo', 'dora'))).toEqual(['dora entered']);
   });
 
-  it('of differences without pages is the session of the first one that lets anybody in, and a span of time', () => {
+  it('of differences without pages covers the session of the first addition, and a time span', () => {
     const cohort = givenMembership();
     const of = (session: string, ...userIds: string[]) => cohortMessage({ session, userIds });
     cohort.say(of('zero'));
@@ -173,7 +173,7 @@ describe('the first sync', () => {
     expect(cohort.say(of('one', 'dora'))).toEqual(['dora entered at first']);
   });
 
-  it('is also the first whole export where a difference was heard before it', () => {
+  it('also covers the first complete replacement if a difference arrived before it', () => {
     const cohort = givenMembership();
     cohort.say(additions('diff', 1, 1, 'ada'));
     expect(cohort.say(additions('next diff', 1, 1, 'bob'))).toEqual(['bob entered']);
@@ -188,14 +188,14 @@ describe('the first sync', () => {
     ]);
   });
 
-  it('tells of who left and is back in the first whole export: of them was heard', () => {
+  it('reports a user as entered who left before and is in the first complete replacement', () => {
     const cohort = givenMembership();
     cohort.say(additions('diff', 1, 1, 'ada', 'bob'));
     cohort.say(cohortMessage({ action: 'remove', session: 'diff', userIds: ['bob'] }));
     expect(cohort.say(pageOf('full', 1, 1, 'ada', 'bob', 'cleo'))).toEqual(['bob entered', 'cleo entered at first']);
   });
 
-  it('is also the first replacement after additions without a session', () => {
+  it('also covers the first replacement after additions without a session', () => {
     const cohort = givenMembership();
     cohort.say(add('ada'));
     cohort.pass(7200);
@@ -203,7 +203,7 @@ describe('the first sync', () => {
     expect(cohort.say(add('cleo'))).toEqual(['cleo entered']);
   });
 
-  it('by additions is over when one export is whole, however often the platform began anew', () => {
+  it('by additions ends with the first complete export, however often the platform restarts it', () => {
     const cohort = givenMembership();
     const told = [
       additions('one', 1, 3, 'ada'),
@@ -222,7 +222,7 @@ describe('the first sync', () => {
     expect(cohort.say(additions('three', 1, 1, 'ada', 'hal'))).toEqual(['hal entered']);
   });
 
-  it('by additions goes on over empty differences', () => {
+  it('by additions continues across empty differences', () => {
     const cohort = givenMembership();
     cohort.say(additions('one', 1, 2, 'ada'));
     cohort.say(additions('empty', 1, 1));
@@ -230,14 +230,14 @@ describe('the first sync', () => {
     expect(cohort.say(additions('three', 1, 1, 'cleo'))).toEqual(['cleo entered']);
   });
 
-  it('by additions of which a page was lost for good ends with the next whole export', () => {
+  it('by additions with a lost page ends with the next complete export', () => {
     const cohort = givenMembership();
     cohort.say(additions('one', 1, 2, 'ada'));
     expect(cohort.say(additions('two', 1, 1, 'bob'))).toEqual(['bob entered at first']);
     expect(cohort.say(additions('three', 1, 1, 'cleo'))).toEqual(['cleo entered']);
   });
 
-  it('that names nobody is none: the one with the right field is', () => {
+  it('is not an export that names nobody, but the next one with the corrected field', () => {
     for (const message of [additions, pageOf]) {
       const cohort = givenMembership();
       cohort.say({ ...message('typo', 1, 1), skipped: 2 });
@@ -246,14 +246,14 @@ describe('the first sync', () => {
     }
   });
 
-  it('may begin as one kind of export and end as the other', () => {
+  it('may begin with one kind of export and end with the other', () => {
     const cohort = givenMembership();
     cohort.say(additions('one', 1, 2, 'ada'));
     expect(cohort.say(pageOf('two', 1, 1, 'ada', 'bob'))).toEqual(['bob entered at first']);
     expect(cohort.say(additions('three', 1, 1, 'cleo'))).toEqual(['cleo entered']);
   });
 
-  it('of messages without a session is a span of time', () => {
+  it('of messages without a session is a time span', () => {
     const cohort = givenMembership();
     expect(cohort.say(add('ada'))).toEqual(['ada entered at first']);
     cohort.pass(3598);
@@ -261,18 +261,18 @@ describe('the first sync', () => {
     expect(cohort.say(add('cleo'))).toEqual(['cleo entered']);
   });
 
-  it('of a cohort that was empty then lets the first one enter as any other', () => {
+  it('of an empty cohort ends it, so that the first later user is reported as entered', () => {
     expect(settled().say(add('ada'))).toEqual(['ada entered']);
   });
 });
 
-it('a cohort that is renamed stays the same one', () => {
+it('a cohort keeps its members when it is renamed', () => {
   const cohort = settled('ada');
   expect(cohort.say({ ...pageOf('s', 1, 1, 'ada'), name: 'Best buyers' })).toEqual([]);
   expect(cohort.cohort()?.name).toBe('Best buyers');
 });
 
-it('a cohort that was renamed does not get its old name back from a page that comes late', () => {
+it('a renamed cohort does not get its old name back from a late page', () => {
   const cohort = settled();
   cohort.say(pageOf('old', 1, 2, 'ada'));
   cohort.say({ ...additions('new', 1, 1, 'bob'), name: 'Best buyers' });
@@ -280,7 +280,7 @@ it('a cohort that was renamed does not get its old name back from a page that co
   expect(cohort.cohort()?.name).toBe('Best buyers');
 });
 
-it('a page that comes late is as old as its session for three days of half-hourly syncs', () => {
+it('a late page counts as old as its session, through three days of half-hourly syncs', () => {
   const cohort = settled('ada');
   cohort.say(additions('diff', 1, 1, 'bob'));
   cohort.say(cohortMessage({ action: 'remove', session: 'other', userIds: ['bob'] }));
@@ -288,7 +288,7 @@ it('a page that comes late is as old as its session for three days of half-hourl
   expect(cohort.say(additions('diff', 1, 1, 'bob'))).toEqual([]);
 });
 
-it('empty differences do not make a page that comes late look new', () => {
+it('a late page still counts as old after many empty differences', () => {
   const cohort = settled('ada');
   cohort.say(additions('diff', 1, 1, 'bob'));
   cohort.say(cohortMessage({ action: 'remove', session: 'other', userIds: ['bob'] }));

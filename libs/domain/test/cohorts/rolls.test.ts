@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 
 const people = (count: number, from = 0): string[] => Array.from({ length: count }, (_, at) => `user-${from + at}`);
 
-describe('a long list that is said again', () => {
-  it('writes no member, and one of the next list writes them all', () => {
+describe('a repeated long list of members', () => {
+  it('writes no member document; the next different list writes them all', () => {
     const cohort = givenMembership();
     cohort.say(cohortMessage({ userIds: people(1000) }));
     expect(cohort.written()).toBe(1000);
@@ -15,7 +15,7 @@ describe('a long list that is said again', () => {
     expect(cohort.written()).toBe(2001);
   });
 
-  it('looks at no member while nothing else was said in between', () => {
+  it('reads no member document if no change came in between', () => {
     const cohort = givenMembership();
     const list = cohortMessage({ userIds: people(1000) });
     cohort.say(list);
@@ -29,7 +29,7 @@ describe('a long list that is said again', () => {
     expect(cohort.looked()).toBeGreaterThan(before + 1000);
   });
 
-  it('is compared with the members again where some of them were let go since', () => {
+  it('is compared with the member documents again after some members were removed', () => {
     const cohort = givenMembership(2);
     const list = cohortMessage({ userIds: people(5) });
     cohort.say(list);
@@ -39,7 +39,7 @@ describe('a long list that is said again', () => {
     expect(cohort.inside()).toHaveLength(5);
   });
 
-  it('lets all of them in again where a worker died while they were let go', () => {
+  it('adds all members again if a worker died while it removed them', () => {
     const cohort = givenMembership(2);
     const list = cohortMessage({ userIds: people(5) });
     cohort.say(list);
@@ -49,7 +49,7 @@ describe('a long list that is said again', () => {
     expect(cohort.inside()).toHaveLength(5);
   });
 
-  it('takes back nothing where it was said earlier and comes late', () => {
+  it('does not lower the time of its members if it is older and arrives late', () => {
     const cohort = givenMembership();
     const list = (time: number) => cohortMessage({ userIds: people(ROLL_FROM), time });
     cohort.pass(100);
@@ -58,7 +58,7 @@ describe('a long list that is said again', () => {
     expect(cohort.say(cohortMessage({ action: 'remove', userIds: ['user-1'], time: 60_000 }))).toEqual([]);
   });
 
-  it('counts as the newest word about each: what is older and comes late changes nothing', () => {
+  it('updates the time of each member, so that an older late removal is ignored', () => {
     const cohort = givenMembership();
     cohort.say(cohortMessage({ userIds: people(ROLL_FROM) }));
     cohort.pass(10);
@@ -67,7 +67,7 @@ describe('a long list that is said again', () => {
     expect(cohort.say(cohortMessage({ action: 'remove', userIds: ['user-1'] }))).toEqual(['user-1 left']);
   });
 
-  it('keeps them in where a replacement without them began before and was whole after it', () => {
+  it('keeps its members if it arrives between the pages of a replacement without them', () => {
     const cohort = givenMembership();
     cohort.say(cohortMessage({ userIds: [...people(ROLL_FROM), 'gone'] }));
     cohort.say(cohortMessage({ userIds: people(ROLL_FROM) }));
@@ -77,7 +77,7 @@ describe('a long list that is said again', () => {
     expect(cohort.inside()).toHaveLength(ROLL_FROM + 2);
   });
 
-  it('lets everybody leave who was named again before a replacement began', () => {
+  it('lets a later replacement remove its members', () => {
     const cohort = givenMembership();
     cohort.say(cohortMessage({ userIds: people(ROLL_FROM) }));
     cohort.say(cohortMessage({ userIds: people(ROLL_FROM) }));
@@ -87,16 +87,16 @@ describe('a long list that is said again', () => {
   });
 });
 
-describe('what a cohort holds of such lists', () => {
+describe('the long lists stored with a cohort', () => {
   const rolls = (cohort: ReturnType<typeof givenMembership>) => cohort.cohort()?.rolls ?? [];
 
-  it('is nothing for short ones', () => {
+  it('exclude short lists', () => {
     const cohort = givenMembership();
     cohort.say(cohortMessage({ userIds: people(ROLL_FROM - 1) }));
     expect(rolls(cohort)).toEqual([]);
   });
 
-  it('is nothing of one whose members were all written since', () => {
+  it('exclude lists whose members have all been written since', () => {
     const cohort = givenMembership();
     for (let more = 0; more < 5; more += 1) cohort.say(cohortMessage({ userIds: people(ROLL_FROM + more) }));
     expect(rolls(cohort)).toMatchObject([{ size: ROLL_FROM + 4 }]);
@@ -104,7 +104,7 @@ describe('what a cohort holds of such lists', () => {
     expect(rolls(cohort)).toMatchObject([{ size: 4 }]);
   });
 
-  it('is bounded, and one that was repeated is not among those that are forgotten', () => {
+  it('are bounded in number, and repeated lists are not evicted', () => {
     const cohort = givenMembership(2);
     const list = (at: number) => cohortMessage({ userIds: people(2, at * 2) });
     cohort.say(list(0));

@@ -36,19 +36,19 @@ const versionsOf = (configuration: Configuration) =>
   findResource(configuration, 'notification', 'shop', 'order-paid')?.ruleVersions;
 
 describe('folding a configuration record', () => {
-  it('gives every resource that it changes its own number, and leaves the others theirs', () => {
+  it('gives every changed resource the new number, and keeps the numbers of the others', () => {
     const configuration = configurationOf([stream('orders', ORDERS)], [template('order-paid', PAID_MAIL)]);
     expect(configuration.number).toBe(1);
     expect(findResource(configuration, 'stream', 'shop', 'orders')?.number).toBe(0);
     expect(findResource(configuration, 'template', 'shop', 'order-paid')?.number).toBe(1);
   });
 
-  it('takes away what has no body any more', () => {
+  it('removes resources without a body', () => {
     const configuration = configurationOf([stream('orders', ORDERS)], [stream('orders', null)]);
     expect(findResource(configuration, 'stream', 'shop', 'orders')).toBeUndefined();
   });
 
-  it('is void as a whole where one change is based on an older number: the number moves, nothing else', () => {
+  it('ignores the whole record if one change is based on an older number; only the number advances', () => {
     const before = configurationOf(
       [stream('orders', ORDERS)],
       [stream('orders', { ...ORDERS, rate: { per_second: 5 } })],
@@ -61,7 +61,7 @@ describe('folding a configuration record', () => {
     expect(configuration).toEqual({ ...before, number: 2 });
   });
 
-  it('is void where it makes what is there already, changes what is not there, or was made again since', () => {
+  it('ignores a record that creates an existing resource, or changes a missing or recreated one', () => {
     const body = ORDERS;
     const ref = { kind: 'stream', workspace: 'shop', name: 'orders' } as const;
     const there = configurationOf([stream('orders', body)]);
@@ -108,7 +108,7 @@ describe('folding a configuration record', () => {
 });
 
 describe('the streams of a configuration', () => {
-  it('feed the rules that name them, and a rule without one has its own, secured by its notification', () => {
+  it('feed the rules that name them; a rule without a stream has its own, secured by its notification', () => {
     const { stream: _, ...alone } = rule;
     const security = { api_keys: ['till'] };
     const configuration = configurationOf([
@@ -131,7 +131,7 @@ describe('the streams of a configuration', () => {
     expect(placed && [placed.name, ruleIdOf(placed)]).toEqual(['settled', 'rul_1']);
   });
 
-  it('say by which configuration each rule came to its stream, through edits, renames and switches', () => {
+  it('record by which configuration each rule joined its stream, through edits, renames and switches', () => {
     const [own] = [{ ...rule, id: 'rul_1' }];
     const published = (rules: NotificationBody['rules'] | null, name = 'order-paid') =>
       [notification(name, rules && withRules(rules))] as const;
@@ -164,7 +164,7 @@ describe('the streams of a configuration', () => {
     expect(graceOf({ from, time: 'event.at' })).toBe(10_000);
   });
 
-  it('do not reach into another workspace', () => {
+  it('do not feed rules of another workspace', () => {
     const configuration = configurationOf(orderShop(), orderShop(ORDER_PAID, 'other'));
     const { rules } = streamTable(configuration);
     expect(rules.get('shop/orders')?.map(({ workspace }) => workspace)).toEqual(['shop']);
@@ -174,7 +174,7 @@ describe('the streams of a configuration', () => {
     expect(findRule(configuration, 'shop', { notification: 'order-paid', rule: 'late' })).toBeUndefined();
   });
 
-  it('are found by the id that a trigger has of them, also after a rename of the rule', () => {
+  it('are found by the stream id in a trigger, also after a rename of the rule', () => {
     const [body] = Object.values(ORDER_PAID.rules);
     if (!body) throw new Error('there is a rule');
     const made = { workspace: 'shop', notification: 'order-paid', ruleId: 'rul_1' };
@@ -186,12 +186,12 @@ describe('the streams of a configuration', () => {
     expect(findRuleOf(named('paid'), { ...made, ruleId: 'shop/order-paid.paid' })).toBeUndefined();
   });
 
-  it('are named by people in one way, and anything else is no name of one', () => {
+  it('have exactly one name for people, and no other text names a stream', () => {
     expect(readRuleTitle('order-paid.paid')).toEqual({ notification: 'order-paid', rule: 'paid' });
     for (const odd of ['order-paid', 'order-paid.', '.paid', 'a.b.c', '']) expect(readRuleTitle(odd)).toBeUndefined();
   });
 
-  it('show a rule as switched off by itself or by its notification', () => {
+  it('show whether a rule is disabled by itself or by its notification', () => {
     const enabledOf = (body: NotificationBody) =>
       findRule(configurationOf([notification('order-paid', body)]), 'shop', {
         notification: 'order-paid',
@@ -223,8 +223,8 @@ const fold = (records: readonly ConfigurationRecord[]): readonly Configuration[]
   });
 };
 
-describe('whatever the records are', () => {
-  it('every reader comes to the same configuration, and later records change nothing about earlier numbers', () => {
+describe('configurations from any records', () => {
+  it('are the same for every reader, and later records change nothing about earlier numbers', () => {
     fc.assert(
       fc.property(fc.array(anyRecord, { maxLength: 12 }), fc.nat(12), (records, cut) => {
         const all = fold(records);
@@ -235,7 +235,7 @@ describe('whatever the records are', () => {
     );
   });
 
-  it('a resource has the number of the last record that changed it, so that If-Match is the number that was read', () => {
+  it('give a resource the number of the last record that changed it, so that If-Match is the number that was read', () => {
     fc.assert(
       fc.property(fc.array(anyRecord, { maxLength: 12 }), (records) => {
         const all = fold(records);
@@ -249,7 +249,7 @@ describe('whatever the records are', () => {
     );
   });
 
-  it('content is compared without the order of names', () => {
+  it('compare content without regard to the order of names', () => {
     expect(canonical({ b: [{ d: 1, c: 2 }], a: 'x' })).toBe(canonical({ a: 'x', b: [{ c: 2, d: 1 }] }));
     expect(canonical([1, 2])).not.toBe(canonical([2, 1]));
   });

@@ -57,8 +57,8 @@ const words: fc.Arbitrary<ConsentEntry> = fc.record({
 const standing = (document: Consents | undefined) =>
   document?.words.map(({ target, channel, optedOut, at: when }) => ({ target, channel, optedOut, when }));
 
-describe('words of a person', () => {
-  it('in whatever order and portions the log gives them, fold to the newest of each target and channel', () => {
+describe('consent entries of a person', () => {
+  it('fold to the newest entry per target and channel, in any order and batching', () => {
     fc.assert(
       fc.property(
         fc
@@ -88,7 +88,7 @@ describe('words of a person', () => {
     );
   });
 
-  it('that the store has and a backup forgot come back from the log, whatever was decided since', () => {
+  it('are restored from the log if a backup lacks them, whatever was decided since', () => {
     fc.assert(
       fc.property(fc.array(decisions, { minLength: 1, maxLength: 10 }), fc.nat(10), (made, kept) => {
         let document: Consents | undefined;
@@ -108,7 +108,7 @@ describe('words of a person', () => {
     );
   });
 
-  it('are newer than all that stands, even where the clock of another process ran ahead', () => {
+  it('are newer than all stored entries, even if the clock of another process ran ahead', () => {
     const ahead = decide(null, PERSON, [out(ORDERS)], at(1_000));
     const later = decide(ahead ?? null, PERSON, [back(ORDERS)], at(10));
     expect(
@@ -117,7 +117,7 @@ describe('words of a person', () => {
     expect(standing(later)).toMatchObject([{ optedOut: false, when: 1_001 }]);
   });
 
-  it('that say again what stands are written as newer, since a restored store may have forgotten what came between', () => {
+  it('are written as newer if they repeat the current choice, because a restored store may lack the entries between', () => {
     const stopped = saying(out(ORDERS));
     const allowed = decide(stopped, PERSON, [back(ORDERS)], at(100));
     // The backup was taken in between: the log alone knows of the word that allows.
@@ -126,17 +126,17 @@ describe('words of a person', () => {
     expect(standing(caughtUp)).toMatchObject([{ optedOut: true, when: 200 }]);
   });
 
-  it('that say again what is not on the log yet take its place there, however often', () => {
+  it('replace an equal entry that is not on the log yet', () => {
     const again = decide(saying(out(ORDERS), out(PAID)), PERSON, [out(ORDERS)], at(20));
     expect(again?.unpublished).toMatchObject([{ target: PAID }, { target: ORDERS, at: 20 }]);
   });
 
-  it('that undo what nobody ever said are not written', () => {
+  it('are not written if they withdraw an opt-out that does not exist', () => {
     expect(decide(null, PERSON, [back(ALL)], at(20))).toBeUndefined();
     expect(decide(saying(out(ORDERS)), PERSON, [back(ALL)], at(20))).toBeUndefined();
   });
 
-  it('are unpublished until they are known to be on the log, and no others are taken out by that', () => {
+  it('stay unpublished until they are on the log, and publishing removes no others', () => {
     const first = saying(out(ORDERS));
     const both = decide(first, PERSON, [out(PAID)], at(20));
     if (!both) throw new Error('nothing was decided');
@@ -159,11 +159,11 @@ describe('an opt-out', () => {
     ['of the notification', out(PAID), true],
     ['of a notification that is called as the category', out({ kind: 'notification', name: 'orders' }), false],
     ['of a category that is called as the notification', out({ kind: 'category', name: 'ntf_paid' }), false],
-  ])('%s: holds a message back is %o', (_what, decision, held) => {
+  ])('%s blocks a message: %o', (_what, decision, held) => {
     expect(optOutFor([saying(decision)], question) !== null).toBe(held);
   });
 
-  it('that was taken back holds nothing back, and leaves those of other targets', () => {
+  it('blocks nothing after it is withdrawn, and leaves opt-outs of other targets', () => {
     const document = decide(saying(out(ALL), out(ORDERS)), PERSON, [back(ALL)], at(20));
     expect(optOutFor(document ? [document] : [], question)).toMatchObject({ target: ORDERS });
     expect(optOutFor(document ? [document] : [], { ...question, categories: [] })).toBeNull();
@@ -172,7 +172,7 @@ describe('an opt-out', () => {
 
 describe('the name of a person', () => {
   const keyed = (...parts: readonly string[]): string => `h${parts.join('').length}`;
-  it('is an address in its one form, and any other text as it is', () => {
+  it('is the normalized address, or any other text unchanged', () => {
     expect(personName('Ada@BÜCHER.example.', keyed)).toBe('ada@xn--bcher-kva.example');
     expect(personName('+49 (30) 123-456', keyed)).toBe('+4930123456');
     expect(personName('User 42', keyed)).toBe('User 42');
@@ -181,7 +181,7 @@ describe('the name of a person', () => {
     expect(personName('ü'.repeat(101), keyed)).toBe('hash:h107');
   });
 
-  it('is asked for together with the address of the message', () => {
+  it('is looked up together with the address of the message', () => {
     expect(namesAsked({ person: 'user 42', to: 'Ada@example.com' }, 'email', keyed)).toEqual([
       'user 42',
       'ada@example.com',

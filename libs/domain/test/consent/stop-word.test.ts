@@ -3,7 +3,7 @@ import { stopWordOf } from '../../src/consent/index.ts';
 
 const said = (body: string, optOutType: string | null = null) => stopWordOf({ body, optOutType });
 
-describe('what an inbound SMS asks for', () => {
+describe('the request in an inbound SMS', () => {
   it.each([
     ...[
       'STOP',
@@ -28,7 +28,7 @@ describe('what an inbound SMS asks for', () => {
     expect(said(body)).toBe(word);
   });
 
-  it('is what Twilio judged, where it did', () => {
+  it('is the one that Twilio recognized, if it did', () => {
     expect(said('Arrêt', 'STOP')).toBe('stop');
     expect(said('STOP', 'START')).toBe('start');
     expect(said('whatever', 'help')).toBe('help');

@@ -38,7 +38,7 @@ const shop = configurationOf([
 ]);
 
 describe('the accounts of the deployment', () => {
-  it('have a key each, which says the channel, so that no two share breaker, lane or sender', () => {
+  it('have unique keys that contain the channel, so that no two share breaker, queue or sender', () => {
     expect(allDeploymentAccounts(shop).map(({ key, name }) => [key, name])).toEqual([
       ['default', 'default'],
       ['default:sms:main', 'main'],
@@ -82,14 +82,14 @@ describe('a test environment', () => {
     expect(sends({ ...test, allow_real_accounts: false }, ['main'])).toEqual(['sandbox']);
   });
 
-  it('sends over its accounts where it was allowed to, as a live one does', () => {
+  it('sends over real accounts if it is allowed to, like a live environment', () => {
     expect(sends({ environment: 'test', allow_real_accounts: true }, ['main'])).toEqual(['shop/main']);
     expect(sends({ environment: 'test', allow_real_accounts: true })).toEqual(['default']);
     expect([sends({ environment: 'live' }, ['main']), sends({}, ['main'])]).toEqual([['shop/main'], ['shop/main']]);
   });
 });
 
-describe('an account that people call', () => {
+describe('an account found by its name', () => {
   const called = (name: string, workspace = 'shop') => accountCalled(shop, workspace, name)?.key;
   it('is found by its key, or by its name within the workspace', () => {
     expect(called('main')).toBe('shop/main');
@@ -97,7 +97,7 @@ describe('an account that people call', () => {
     expect(called('default:sms:spare')).toBe('default:sms:spare');
   });
 
-  it('called `default` is the deployment’s, or the sandbox that stands in for it', () => {
+  it('named `default` is the deployment’s, or the sandbox in its place', () => {
     expect([called('default'), called('default:push')]).toEqual(['default', 'sandbox:push']);
     expect(accountCalled(configurationOf([]), 'shop', 'default')?.key).toBe('sandbox');
   });
@@ -111,8 +111,8 @@ describe('an account that people call', () => {
   });
 });
 
-describe('what an account says', () => {
-  it('are the secrets that sending takes, and none that prove reports alone', () => {
+describe('the settings of an account', () => {
+  it('list the secrets needed for sending, without those that only verify receipts', () => {
     const signed = { domain: 'example.com', selector: 'k1', key: { secret: 'D' } };
     const receipts = { kind: 'mailgun', signing_key: { secret: 'W' } } as const;
     const mail: AccountBody = { ...smtp, password: { secret: 'P' }, dkim: signed, receipts };
@@ -122,7 +122,7 @@ describe('what an account says', () => {
     expect([sendingSecrets(fcm), sendingSecrets({ kind: 'sandbox' })]).toEqual([['F'], []]);
   });
 
-  it('is how many calls it takes at once, and how many messages a second', () => {
+  it('give the number of concurrent calls, and of messages per second', () => {
     expect([smtp, twilio, fcm].map((body) => callsAtOnce(body))).toEqual([5, 16, 64]);
     expect(callsAtOnce({ ...fcm, requests: 3 })).toBe(3);
     expect([rateOf(twilio), rateOf({ ...twilio, rate: { per_second: 10 } }), rateOf({ kind: 'sandbox' })]).toEqual([
@@ -132,7 +132,7 @@ describe('what an account says', () => {
     ]);
   });
 
-  it('is how many segments a text may have; where no account says, ten', () => {
+  it('give the maximum segments of a text, by default ten', () => {
     expect([twilio, { ...twilio, max_segments: 3 }, { kind: 'sandbox' }, {}].map((body) => maxSegments(body))).toEqual([
       6, 3, 10, 10,
     ]);
@@ -142,7 +142,7 @@ describe('what an account says', () => {
     expect(composeMessage(sms, filled, { kind: 'sandbox' })).toMatchObject({ ok: true });
   });
 
-  it('is which numbers it sends to; without `allow` to all of them', () => {
+  it('give the numbers that may be sent to, by default all', () => {
     const german = { ...twilio, allow: ['+49'] };
     expect([reaches(german, '+4915112345678'), reaches(german, '+439999999'), reaches(german, null)]).toEqual([
       true,
@@ -153,7 +153,7 @@ describe('what an account says', () => {
   });
 });
 
-describe('the address at which a provider reports', () => {
+describe('the report address for a provider', () => {
   const at = (name: string) => {
     const choice = accountCalled(shop, 'shop', name);
     if (!choice) throw new Error('no such account');
@@ -164,7 +164,7 @@ describe('the address at which a provider reports', () => {
     expect(at('default:sms:spare')).toBe('https://notify.example.com/receipts/twilio/-/spare/tok-1-abc');
   });
 
-  it('is nowhere where the deployment cannot be reached from outside', () => {
+  it('is null if the deployment has no public address', () => {
     const [choice] = deploymentAccounts(shop, 'sms');
     expect(choice && reportAddress(null, choice, 'tok')).toBeNull();
   });

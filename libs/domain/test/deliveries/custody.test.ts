@@ -6,7 +6,7 @@ const story = (...facts: Parameters<typeof givenIntent>): DeliveryStory => new D
 const another = (name: string) => givenIntent(name);
 
 describe('custody of an intent', () => {
-  it('makes a delivery that waits and is due at once, with the intent whole in it and nothing to tell yet', () => {
+  it('creates a delivery that is WAITING and due at once, with the whole intent and without an outcome', () => {
     const intent = givenIntent('first');
     const { delivery } = new DeliveryStory(intent);
     expect(delivery).toMatchObject({
@@ -32,8 +32,8 @@ describe('custody of an intent', () => {
   });
 });
 
-describe('an intent that comes again', () => {
-  it('is ignored, whatever became of it', () => {
+describe('a repeated intent', () => {
+  it('is ignored in every state of its delivery', () => {
     for (const told of [
       story('first'),
       story('first').begins('t1'),
@@ -45,13 +45,13 @@ describe('an intent that comes again', () => {
     }
   });
 
-  it('is ignored though it lost the slot to another since', () => {
+  it('is ignored after another intent took over its slot', () => {
     const told = story('first').ends('EXPIRED', 'not_after_passed');
     told.judges(another('second'));
     expect(told.judges(givenIntent('first'))).toEqual({ kind: 'known' });
   });
 
-  it('is ignored when it holds the slot, however many others were judged since', () => {
+  it('is ignored while it holds the slot, however many other intents arrived', () => {
     const told = story('first');
     for (let index = 0; index < JUDGED_KEPT + 5; index += 1) told.judges(another(`other-${index}`));
     told.ends('FAILED', 'cannot_render');
@@ -59,7 +59,7 @@ describe('an intent that comes again', () => {
     expect(told.judges(givenIntent('first'))).toEqual({ kind: 'known' });
   });
 
-  it('is remembered among the last 32', () => {
+  it('is recognized among the last 32 intents', () => {
     const told = story('first');
     for (let index = 0; index < 40; index += 1) told.judges(another(`other-${index}`));
     expect(told.delivery.judged).toEqual(Array.from({ length: 32 }, (_, index) => `int_other-${index + 8}`));
@@ -77,7 +77,7 @@ describe('another intent for the slot', () => {
     'FAILED by a refusal': () => story('first').begins('t1').answers('t1', 'refused_recipient'),
   };
   for (const [how, told] of Object.entries(unsent)) {
-    it(`takes the slot over from one that ended ${how}`, () => {
+    it(`takes over the slot of a delivery that ended ${how}`, () => {
       const before = told().passes(HOUR);
       const history = before.delivery.history;
       const intent = givenIntent('second', { notAfter: MORNING + 9 * HOUR });
@@ -119,7 +119,7 @@ describe('another intent for the slot', () => {
     return told;
   };
   for (const [how, told] of Object.entries(held)) {
-    it(`is a duplicate where the holder is ${how}: counted, with an outcome of its own, and the holder stays as it is`, () => {
+    it(`is counted as a duplicate with its own outcome, and leaves the holder unchanged, if the holder is ${how}`, () => {
       const before = told();
       const holder = before.delivery;
       expect(before.judges(another('second')).kind).toBe('duplicate');
@@ -136,7 +136,7 @@ describe('another intent for the slot', () => {
     });
   }
 
-  it('has an outcome whose id comes from its intent alone, so that judging it twice is one outcome', () => {
+  it('has an outcome id derived from its intent alone, so that a repeated decision yields one outcome', () => {
     const early = story('first').judges(another('second'));
     const late = story('first').begins('t1').answers('t1', 'accepted').judges(another('second'));
     const idOf = (judged: typeof early) =>
@@ -146,7 +146,7 @@ describe('another intent for the slot', () => {
     expect(idOf(story('first').judges(another('third')))).not.toBe(idOf(early));
   });
 
-  it('gives a hint where the same event gave two addresses one unique_id', () => {
+  it('says in its outcome that one event gave two addresses the same unique_id', () => {
     const told = story('first');
     told.judges(givenIntent('second', { triggerId: told.delivery.intent.triggerId, to: 'bob@example.com' }));
     expect(told.delivery.unpublished.at(-1)?.detail).toContain('the same event gave two addresses');

@@ -8,8 +8,8 @@ import {
   stateText,
 } from '../../src/deliveries/index.ts';
 
-describe('the words of states and reasons', () => {
-  it('name each state as its code, so that a filter by code finds what a list shows', () => {
+describe('the labels of states and reasons', () => {
+  it('name each state like its code, so that a filter by code finds what a list shows', () => {
     for (const state of DELIVERY_STATES) {
       expect(stateText(state).toUpperCase().replaceAll(' ', '_')).toBe(state);
     }
@@ -27,7 +27,7 @@ describe('the words of states and reasons', () => {
     expect(new Set(shorts).size).toBe(shorts.length);
   });
 
-  it('leave a reason out that the state says already', () => {
+  it('omit a reason that only repeats the state', () => {
     expect(['new', 'accepted', 'delivered', 'bounced'].map(reasonText)).toEqual([null, null, null, null]);
   });
 

@@ -6,27 +6,27 @@ const story = (): DeliveryStory => new DeliveryStory();
 const RESEND = { inDoubt: 'resend' } as const;
 const DROP = { inDoubt: 'drop' } as const;
 
-describe('a doubt', () => {
-  it('is what an ambiguous answer leaves: nothing is sent again by itself, and the slot is never clean again', () => {
+describe('a delivery in doubt', () => {
+  it('results from an ambiguous answer, is not resent automatically, and never frees its slot as clean', () => {
     const { delivery, path } = story().begins('t1').answers('t1', 'ambiguous');
     expect(path.at(-1)).toBe('IN_DOUBT answer_unknown');
     expect(delivery).toMatchObject({ clean: false, nextAt: null, leaseUntil: null, token: 't1' });
     expect(delivery.unpublished).toMatchObject([{ state: 'IN_DOUBT' }]);
   });
 
-  it('is what a lease that ran out leaves', () => {
+  it('results from an expired lease', () => {
     const { delivery, path } = story().begins('t1').passes(MINUTE).losesItsSender();
     expect(path.at(-1)).toBe('IN_DOUBT lease_ran_out');
     expect(delivery).toMatchObject({ clean: false, nextAt: null, leaseUntil: null, token: 't1' });
   });
 
-  it('is not made of anything but SENDING', () => {
+  it('results only from SENDING', () => {
     for (const told of [story(), story().begins('t1').answers('t1', 'accepted'), story().isCancelledByOperator()]) {
       expect(leaseRanOut(told.delivery, PLAIN_SETTINGS, at(MORNING))).toBeUndefined();
     }
   });
 
-  it('is sent again under in_doubt: resend, says so, and is not clean', () => {
+  it('is resent under in_doubt: resend, with that reason, and is not clean', () => {
     for (const told of [
       story().begins('t1').answers('t1', 'ambiguous', { settings: RESEND }),
       story().begins('t1').losesItsSender(RESEND),
@@ -36,13 +36,13 @@ describe('a doubt', () => {
     }
   });
 
-  it('stays a doubt under in_doubt: resend once the attempts are used up', () => {
+  it('stays in doubt under in_doubt: resend once its attempts are used up', () => {
     const told = story();
     for (const token of ['t1', 't2', 't3']) told.begins(token).answers(token, 'ambiguous', { settings: RESEND });
     expect(told.delivery).toMatchObject({ state: 'IN_DOUBT', nextAt: null });
   });
 
-  it('is dropped under in_doubt: drop, and is not clean', () => {
+  it('becomes FAILED under in_doubt: drop, and is not clean', () => {
     const told = story().begins('t1').answers('t1', 'ambiguous', { settings: DROP });
     expect(told.delivery).toMatchObject({ state: 'FAILED', reason: 'in_doubt_drop', clean: false, nextAt: null });
   });
@@ -62,7 +62,7 @@ describe('a late answer of the same token', () => {
     });
   }
 
-  it('that knows no better leaves the doubt as it was', () => {
+  it('that is ambiguous leaves the doubt unchanged', () => {
     const told = story().begins('t1').losesItsSender();
     const { history, unpublished } = told.delivery;
     told.answers('t1', 'ambiguous');
@@ -72,18 +72,18 @@ describe('a late answer of the same token', () => {
 
 describe('evidence that an earlier attempt was accepted', () => {
   const RESENT = 'a late answer proves';
-  it('calls off a resend that waits', () => {
+  it('cancels a waiting resend', () => {
     const told = story().begins('t1').losesItsSender(RESEND).answers('t1', 'accepted');
     expect(told.delivery).toMatchObject({ state: 'SENT', nextAt: null, token: null, clean: false });
     expect(told.delivery.detail).toContain(RESENT);
   });
 
-  it('calls off an operator’s resend that waits', () => {
+  it('cancels a waiting resend by an operator', () => {
     const told = story().begins('t1').losesItsSender().isResentByOperator().answers('t1', 'accepted');
     expect(told.delivery).toMatchObject({ state: 'SENT', nextAt: null });
   });
 
-  it('corrects FAILED and EXPIRED', () => {
+  it('changes FAILED and EXPIRED to SENT', () => {
     expect(story().begins('t1').losesItsSender(DROP).answers('t1', 'accepted').delivery.state).toBe('SENT');
     const expired = story().begins('t1').losesItsSender(RESEND).ends('EXPIRED', 'not_after_passed');
     expect(expired.answers('t1', 'accepted').delivery.state).toBe('SENT');
@@ -97,7 +97,7 @@ describe('evidence that an earlier attempt was accepted', () => {
   });
 
   for (const verdict of ['transient', 'throttled', 'refused_account', 'ambiguous', 'refused_content'] as const) {
-    it(`that came during a second call keeps it from a third one after ${verdict}`, () => {
+    it(`during a second call prevents a third call after ${verdict}`, () => {
       const told = story().begins('t1').losesItsSender(RESEND).passes(MINUTE).begins('t2').answers('t1', 'accepted');
       expect(told.delivery).toMatchObject({ state: 'SENDING', token: 't2' });
       told.answers('t2', verdict, { settings: RESEND, anotherAccount: true });
@@ -105,12 +105,12 @@ describe('evidence that an earlier attempt was accepted', () => {
     });
   }
 
-  it('that came during a second call keeps the sweeper from a third one', () => {
+  it('during a second call prevents a third call by the sweeper', () => {
     const told = story().begins('t1').losesItsSender(RESEND).passes(MINUTE).begins('t2').answers('t1', 'accepted');
     expect(told.losesItsSender(RESEND).delivery).toMatchObject({ state: 'SENT', nextAt: null, token: null });
   });
 
-  it('changes nothing about what was sent, or what a person called off', () => {
+  it('does not change a sent or a cancelled delivery', () => {
     const sent = story().begins('t1').losesItsSender(RESEND).begins('t2').answers('t2', 'accepted');
     expect(sent.answers('t1', 'accepted').delivery).toMatchObject({ state: 'SENT', history: { length: 5 } });
     const cancelled = story().begins('t1').losesItsSender(RESEND).isCancelledByOperator().answers('t1', 'accepted');
@@ -118,14 +118,14 @@ describe('evidence that an earlier attempt was accepted', () => {
     expect(cancelled.delivery.attempts[0]?.result?.verdict).toBe('accepted');
   });
 
-  it('is only an acceptance: an old refusal stops no resend', () => {
+  it('is never a late refusal, which stops no resend', () => {
     const told = story().begins('t1').losesItsSender(RESEND).answers('t1', 'refused_content');
     expect(told.delivery.state).toBe('WAITING');
   });
 });
 
 describe('an operator', () => {
-  it('sends again what failed, expired, was called off or is in doubt: a new not_after, attempts from the start, recorded', () => {
+  it('resends FAILED, EXPIRED, CANCELLED and IN_DOUBT deliveries, with a new not_after and all attempts, and is recorded', () => {
     for (const told of [
       story().begins('t1').answers('t1', 'refused_content'),
       story().ends('EXPIRED', 'not_after_passed'),
@@ -151,7 +151,7 @@ describe('an operator', () => {
     }
   });
 
-  it('cannot send again what waits, is under way, was sent or suppressed, or has no address', () => {
+  it('cannot resend a delivery that is WAITING, SENDING, SENT, SUPPRESSED, or without an address', () => {
     for (const told of [
       story(),
       story().begins('t1'),
@@ -163,7 +163,7 @@ describe('an operator', () => {
     }
   });
 
-  it('calls off only what waits, and dismisses only what is in doubt', () => {
+  it('cancels only WAITING deliveries, and dismisses only IN_DOUBT ones', () => {
     expect(story().isCancelledByOperator().delivery).toMatchObject({ state: 'CANCELLED', nextAt: null });
     for (const told of [story().begins('t1'), story().begins('t1').answers('t1', 'accepted')]) {
       expect(() => told.isCancelledByOperator()).toThrow('only WAITING');
@@ -176,7 +176,7 @@ describe('an operator', () => {
 });
 
 describe('waiting for an account', () => {
-  it('uses no attempt, never passes not_after, and is told once', () => {
+  it('uses no attempt, never passes not_after, and is reported once', () => {
     const told = story().isPostponed(MORNING + MINUTE);
     expect(told.delivery).toMatchObject({ state: 'WAITING', reason: 'account_unavailable', attemptsUsed: 0 });
     const { history, unpublished, version } = told.delivery;

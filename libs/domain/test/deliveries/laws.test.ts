@@ -111,19 +111,19 @@ function holds(law: (before: Delivery, after: Delivery, told: Told) => void, pol
   fc.assert(property, { numRuns: 1500 });
 }
 
-describe('whatever happens to a delivery', () => {
-  it('its version grows by exactly one with every write', () => {
+describe('a delivery under any sequence of commands', () => {
+  it('increments its version by exactly one with every write', () => {
     holds((before, after) => expect(after.version).toBe(before.version + 1));
   });
 
-  it('it is never SENDING without token and lease, and nowhere else has it a lease', () => {
+  it('has a token and a lease when SENDING, and a lease in no other state', () => {
     holds((_, { state, token, leaseUntil }) => {
       if (state === 'SENDING') expect(token !== null && leaseUntil !== null).toBe(true);
       else expect(leaseUntil).toBeNull();
     });
   });
 
-  it('it has a time at which it is due while it waits, never beyond not_after and a moment, and at no other time', () => {
+  it('has a due time only when WAITING, at most just after not_after', () => {
     holds(({ notAfter }, { state, nextAt }, { story }) => {
       const latest = Math.max(notAfter, story.delivery.notAfter, story.now) + 1;
       if (state === 'WAITING') expect(nextAt).toBeLessThanOrEqual(latest);
@@ -131,7 +131,7 @@ describe('whatever happens to a delivery', () => {
     });
   });
 
-  it('it is open while its reason is that it is new, and SENT where that is that it was accepted', () => {
+  it('is WAITING or SENDING if its reason is new, and SENT if its reason is accepted', () => {
     // Stores rely on it: what these two reasons have in common with a state, they find by the state alone.
     holds((_, { state, reason }) => {
       if (reason === 'new') expect(['WAITING', 'SENDING']).toContain(state);
@@ -139,40 +139,40 @@ describe('whatever happens to a delivery', () => {
     });
   });
 
-  it('it is never sent again after it was sent', () => {
+  it('is never sent again after it was SENT', () => {
     holds((before, after) => {
       if (before.state === 'SENT' || before.state === 'DELIVERED') expect(after.state).toBe(before.state);
     });
   });
 
-  it('it is never clean again', () => {
+  it('never becomes clean again', () => {
     holds((before, after) => {
       if (!before.clean) expect(after.clean).toBe(false);
     });
   });
 
-  it('no call begins after not_after', () => {
+  it('begins no call after not_after', () => {
     holds((before, after, { story }) => {
       if (after.state === 'SENDING' && before.state !== 'SENDING')
         expect(story.now).toBeLessThanOrEqual(after.notAfter);
     });
   });
 
-  it('not_after moves only by an operator or with another intent', () => {
+  it('changes not_after only by an operator or with another intent', () => {
     holds((before, after) => {
       const allowed = after.reason === 'operator_resend' || after.intent.id !== before.intent.id;
       if (!allowed) expect(after.notAfter).toBe(before.notAfter);
     });
   });
 
-  it('it never has more attempts used than it was allowed', () => {
+  it('never uses more attempts than it is allowed', () => {
     holds((_, { attemptsUsed }) => {
       expect(attemptsUsed).toBeGreaterThanOrEqual(0);
       expect(attemptsUsed).toBeLessThanOrEqual(PLAIN_SETTINGS.retry.attempts);
     });
   });
 
-  it('every outcome has an id of its own, and each that ends in a new state has one', () => {
+  it('has a unique id for every outcome, and an outcome for each end in a new state', () => {
     const property = fc.property(commands, anyPolicy, (list, policy) => {
       const seen = new Set<string>();
       tell(list, policy, (before, after) => {
@@ -189,7 +189,7 @@ describe('whatever happens to a delivery', () => {
     fc.assert(property, { numRuns: 1500 });
   });
 
-  it('it is taken over only when nothing of it was ever accepted or in doubt', () => {
+  it('is taken over only if no attempt was ever accepted or in doubt', () => {
     holds((before, after) => {
       if (after.intent.id === before.intent.id) return;
       expect(['SUPPRESSED', 'EXPIRED', 'FAILED']).toContain(before.state);
@@ -200,7 +200,7 @@ describe('whatever happens to a delivery', () => {
     });
   });
 
-  it('the provider accepts it once at most, unless an operator or `in_doubt: resend` waived that', () => {
+  it('is accepted by the provider at most once, unless an operator or `in_doubt: resend` waived that', () => {
     const property = fc.property(commands, fc.constantFrom('hold', 'drop'), (list, policy: InDoubtPolicy) => {
       const told = tell(list, policy, () => undefined);
       expect(told.accepted).toBeLessThanOrEqual(1 + told.waivers);
@@ -208,14 +208,14 @@ describe('whatever happens to a delivery', () => {
     fc.assert(property, { numRuns: 3000 });
   });
 
-  it('what is known to be accepted is not called again, under `in_doubt: resend` too', () => {
+  it('is not sent again once it is known to be accepted, even under `in_doubt: resend`', () => {
     holds((before, after, told) => {
       const proven = before.attempts.some((attempt) => attempt.result?.verdict === 'accepted');
       if (told.waivers === 0 && proven && before.state !== 'SENDING') expect(after.state).not.toBe('SENDING');
     }, fc.constant('resend'));
   });
 
-  it('judging an intent twice from the same document comes to the same', () => {
+  it('gives the same verdict if an intent is evaluated twice against the same document', () => {
     holds((before, _, { story }) => {
       const intent = givenIntent('twice');
       const judge = () => decideCustody(before, intent, 'carillon.intents/0@9', at(story.now));

@@ -30,7 +30,7 @@ const judged = (newest: Configuration, suppressed: BeforeSend['suppressed'], now
 const listed = { source: 'hard_bounce', detail: '550 5.1.1' };
 
 describe('the checks before each step into SENDING', () => {
-  it('let go what is still wanted, in time, and not on the list, up to the last millisecond', () => {
+  it('pass a delivery that is wanted, in time and not suppressed, up to the last millisecond', () => {
     expect(judged(shop(), null, delivery.notAfter)).toMatchObject({ kind: 'go' });
   });
 
@@ -41,25 +41,25 @@ describe('the checks before each step into SENDING', () => {
     'the rule is switched off': shop({ rules: { paid: { ...rule, id: 'rul_paid', enabled: false } } }),
   };
   for (const [how, newest] of Object.entries(withdrawn)) {
-    it(`first suppress it where ${how}, though it is also late and on the list`, () => {
+    it(`suppress the delivery first if ${how}, even if it is also late and its address suppressed`, () => {
       expect(judged(newest, listed, late)).toMatchObject({ state: 'SUPPRESSED', reason: 'rule_withdrawn' });
     });
   }
 
-  it('then expire it where it is late, though it is also on the list', () => {
+  it('expire a late delivery second, even if its address is also suppressed', () => {
     expect(judged(shop(), listed, late)).toMatchObject({ state: 'EXPIRED', reason: 'not_after_passed' });
   });
 
-  it('then suppress it where its address is on the list, though the channel is gone too, and say why', () => {
+  it('suppress a delivery to a suppressed address third, even if its channel is also gone, with the reason', () => {
     const verdict = judged(shop({ channels: {} }), listed, 0);
     expect(verdict).toMatchObject({ reason: 'suppressed_address', detail: 'hard_bounce: 550 5.1.1' });
   });
 
-  it('then suppress it where its notification has the channel no longer', () => {
+  it('suppress a delivery last if its notification no longer has the channel', () => {
     expect(judged(shop({ channels: {} }), null, 0)).toMatchObject({ reason: 'cannot_send_on_channel' });
   });
 
-  it('go by ids, so that renaming notification and rule withdraws nothing', () => {
+  it('compare ids, so that renaming a notification or rule withdraws nothing', () => {
     const renamed = { ...body, rules: { settled: { ...rule, id: 'rul_paid' } } };
     const newest = configurationOf([notification('order-settled', renamed)]);
     expect(judged(newest, null, 0)).toMatchObject({
@@ -68,7 +68,7 @@ describe('the checks before each step into SENDING', () => {
     });
   });
 
-  it('never find the notification of another workspace that was given the same id', () => {
+  it('ignore a notification of another workspace that has the same id', () => {
     const both = configurationOf(orderShop({ ...body, name: 'ours' }), orderShop({ ...body, name: 'theirs' }, 'zebra'));
     expect(findNotification(both, delivery.slot)?.body.name).toBe('ours');
     const theirs = configurationOf(orderShop(body, 'zebra'));
@@ -82,7 +82,7 @@ describe('the accounts of a notification', () => {
     const found = findNotification(configuration, delivery.slot);
     return found ? accountsOf(configuration, found, 'email').map(({ key }) => key) : [];
   };
-  it('are those that it names, in their order, without those that are not there', () => {
+  it('are the named accounts that exist, in their order', () => {
     const channels = { email: { template: 'order-paid', accounts: ['backup', 'gone', 'main'] } };
     const wishes = [
       ...orderShop({ ...body, channels }),
@@ -93,7 +93,7 @@ describe('the accounts of a notification', () => {
     expect(keysOf(configurationOf(wishes))).toEqual(['shop/backup', 'shop/main']);
     expect(keysOf(configurationOf(wishes.slice(0, 3)))).toEqual([]);
   });
-  it('are the deployment’s where it names none, else the sandbox', () => {
+  it('are the deployment’s if the notification names none, or else the sandbox', () => {
     expect(keysOf(shop())).toEqual(['sandbox']);
     expect(keysOf(configurationOf([...orderShop(body), deployment({ accounts: { email: smtp } })]))).toEqual([
       'default',
@@ -102,7 +102,7 @@ describe('the accounts of a notification', () => {
 });
 
 describe('settings of a notification', () => {
-  it('are eight attempts from half a minute to four hours within a day, and a doubt is held', () => {
+  it('default to eight attempts from half a minute to four hours within a day, and hold a doubt', () => {
     expect(deliverySettings(ORDER_PAID)).toEqual({
       retry: { attempts: 8, first: 30_000, max: 14_400_000 },
       inDoubt: 'hold',

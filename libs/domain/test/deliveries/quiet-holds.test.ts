@@ -33,11 +33,11 @@ function judged(
 }
 
 describe('quiet hours before a send', () => {
-  it('given none, then it goes', () => {
+  it('let a message pass if none are set', () => {
     expect(judged({})).toMatchObject({ kind: 'go' });
   });
 
-  it('given those of the notification, then it waits until they end where the recipient is, and says so', () => {
+  it('of the notification hold a message until they end in the recipient’s time zone, and say so', () => {
     expect(judged({ cadence: { quiet_hours: NIGHT } })).toEqual({
       kind: 'wait',
       until: Date.parse('2026-11-23T06:00:00Z'),
@@ -50,25 +50,25 @@ describe('quiet hours before a send', () => {
     expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, none)).toMatchObject({ kind: 'wait' });
   });
 
-  it('given those of the workspace, then they count for every notification that is not transactional', () => {
+  it('of the workspace hold messages of every notification that is not transactional', () => {
     expect(judged({}, { cadence: { quiet_hours: NIGHT } })).toMatchObject({ kind: 'wait' });
     expect(judged({ transactional: true }, { cadence: { quiet_hours: NIGHT } })).toMatchObject({ kind: 'go' });
     expect(judged({ transactional: true, cadence: { quiet_hours: NIGHT } })).toMatchObject({ kind: 'go' });
   });
 
-  it('given hours of other channels or days, then it goes', () => {
+  it('of other channels or days let a message pass', () => {
     expect(judged({ cadence: { quiet_hours: { ...NIGHT, channels: ['sms'] } } })).toMatchObject({ kind: 'go' });
     expect(judged({ cadence: { quiet_hours: { ...NIGHT, days: ['mon'] } } })).toMatchObject({ kind: 'go' });
     expect(judged({ cadence: { quiet_hours: { ...NIGHT, days: ['sun'] } } })).toMatchObject({ kind: 'wait' });
   });
 
-  it('given drop, then it is never sent, though other hours would hold it', () => {
+  it('with drop suppress a message, even if other quiet hours would hold it', () => {
     expect(
       judged({ cadence: { quiet_hours: { ...NIGHT, then: 'drop' } } }, { cadence: { quiet_hours: NIGHT } }),
     ).toMatchObject({ kind: 'end', state: 'SUPPRESSED', reason: 'quiet_hours' });
   });
 
-  it('given that it could go only too late, then it ends at once: waiting moves no not_after', () => {
+  it('suppress a message at once if it could be sent only after not_after', () => {
     expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, { expires: 7 * HOUR })).toMatchObject({
       kind: 'end',
       state: 'SUPPRESSED',
@@ -78,14 +78,14 @@ describe('quiet hours before a send', () => {
     expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, { expires: 7.5 * HOUR })).toMatchObject({ kind: 'wait' });
   });
 
-  it('given hours of both that touch, then it waits until the last of them ends', () => {
+  it('of notification and workspace that touch hold a message until the later end', () => {
     const morning = { from: '06:00', to: '09:00' };
     expect(judged({ cadence: { quiet_hours: NIGHT } }, { cadence: { quiet_hours: morning } })).toMatchObject({
       until: Date.parse('2026-11-23T08:00:00Z'),
     });
   });
 
-  it('given a test message, then it goes at once: whoever asked for it is waiting', () => {
+  it('let a test message pass, because its requester waits for it', () => {
     const test = { more: { ruleId: '', test: { by: 'owner' } } };
     expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, test)).toMatchObject({ kind: 'go' });
     const dropped = { cadence: { quiet_hours: { ...NIGHT, then: 'drop' as const } } };
@@ -93,7 +93,7 @@ describe('quiet hours before a send', () => {
     expect(judged({ enabled: false }, {}, test)).toMatchObject({ reason: 'rule_withdrawn' });
   });
 
-  it('stands behind withdrawal, expiry and suppression, so that what nobody wants does not wait', () => {
+  it('are checked after withdrawal, expiry and suppression, so that an unwanted message does not wait', () => {
     expect(judged({ enabled: false, cadence: { quiet_hours: NIGHT } })).toMatchObject({ reason: 'rule_withdrawn' });
     expect(HOLDS.at(-1)?.name).toBe('quietHours');
   });

@@ -8,7 +8,7 @@ const story = (): DeliveryStory => new DeliveryStory();
 const start = { attemptId: 'att_x' as AttemptId, token: 'x', account: 'main', leaseUntil: MORNING + LEASE_SPAN };
 
 describe('a step into SENDING', () => {
-  it('takes a token and a lease, writes the attempt down before the call, and has nothing to tell yet', () => {
+  it('takes a token and a lease, and records the attempt before the call, without an outcome', () => {
     const { delivery } = story().begins('t1');
     expect(delivery).toMatchObject({ state: 'SENDING', token: 't1', leaseUntil: MORNING + LEASE_SPAN, nextAt: null });
     expect(delivery).toMatchObject({ attemptsUsed: 1, tried: ['main'], unpublished: [], version: 2 });
@@ -39,13 +39,13 @@ describe('a step into SENDING', () => {
     }
   });
 
-  it('is refused after not_after, to the millisecond, whatever was checked before', () => {
+  it('is refused one millisecond after not_after, whatever was checked before', () => {
     const { delivery } = story();
     expect(beginAttempt(delivery, start, at(delivery.notAfter))).toBeDefined();
     expect(beginAttempt(delivery, start, at(delivery.notAfter + 1))).toBeUndefined();
   });
 
-  it('has a lease that only its own token makes longer', () => {
+  it('has a lease that only its own token can renew', () => {
     const told = story().begins('t1').passes(10_000).renews('t1');
     expect(told.delivery).toMatchObject({ leaseUntil: MORNING + 10_000 + LEASE_SPAN, version: 3, state: 'SENDING' });
     expect(renewLease(told.delivery, 't2', MORNING + HOUR, MORNING)).toBeUndefined();
@@ -55,7 +55,7 @@ describe('a step into SENDING', () => {
 });
 
 describe('a definite answer of the holder', () => {
-  it('is SENT where the provider accepted it', () => {
+  it('makes the delivery SENT if the provider accepted it', () => {
     const { delivery, path } = story().begins('t1').passes(900).answers('t1', 'accepted', { providerId: 'q1' });
     expect(path).toEqual(['WAITING new', 'SENDING new', 'SENT accepted']);
     expect(delivery).toMatchObject({ token: null, leaseUntil: null, nextAt: null, clean: true });
@@ -66,14 +66,14 @@ describe('a definite answer of the holder', () => {
   });
 
   for (const verdict of ['refused_recipient', 'refused_content'] as const) {
-    it(`is FAILED for good by ${verdict}, at the first attempt`, () => {
+    it(`makes the delivery FAILED at the first attempt if it is ${verdict}`, () => {
       const { delivery } = story().begins('t1').answers('t1', verdict, { code: '550 5.1.1' });
       expect(delivery).toMatchObject({ state: 'FAILED', reason: verdict, nextAt: null, token: null, clean: true });
       expect(delivery.detail).toContain('550 5.1.1');
     });
   }
 
-  it('waits after `transient`, between nothing and the first span, then twice that, up to the longest', () => {
+  it('waits a random time after `transient`, up to a bound that doubles until the maximum', () => {
     for (const [chance, expected] of [
       [0, [30_000, 60_000]],
       [0.5, [15_000, 30_000]],
@@ -91,14 +91,14 @@ describe('a definite answer of the holder', () => {
     }
   });
 
-  it('is FAILED when the attempts are used up, with the last answer in words', () => {
+  it('makes the delivery FAILED when its attempts are used up, with the last answer in its detail', () => {
     const told = story();
     for (const token of ['t1', 't2', 't3']) told.begins(token).answers(token, 'transient', { detail: 'try later' });
     expect(told.delivery).toMatchObject({ state: 'FAILED', reason: 'attempts_used_up', attemptsUsed: 3, nextAt: null });
     expect(told.delivery.detail).toBe('3 attempts used; the last: try later');
   });
 
-  it('honours the time that a throttling provider names, and never an earlier one', () => {
+  it('waits until the time that a throttling provider names, but at least its own delay', () => {
     const retryAt = MORNING + 2 * HOUR;
     expect(story().begins('t1').answers('t1', 'throttled', { retryAt }).delivery.nextAt).toBe(retryAt);
     expect(
@@ -108,13 +108,13 @@ describe('a definite answer of the holder', () => {
     ).toBe(MORNING + 30_000);
   });
 
-  it('never waits beyond not_after, so that it is found and told expired', () => {
+  it('never waits beyond not_after, so that the delivery is found and expires', () => {
     const told = new DeliveryStory(givenIntent('first', { notAfter: MORNING + MINUTE }));
     told.begins('t1').answers('t1', 'throttled', { retryAt: MORNING + 9 * HOUR });
     expect(told.delivery.nextAt).toBe(MORNING + MINUTE + 1);
   });
 
-  it('does not count a refused account as an attempt, and asks once a minute', () => {
+  it('does not count a refused account as an attempt, and retries once a minute', () => {
     const told = story();
     for (const token of ['t1', 't2', 't3', 't4', 't5']) {
       told.begins(token).answers(token, 'refused_account');
@@ -123,7 +123,7 @@ describe('a definite answer of the holder', () => {
     }
   });
 
-  it('does not count an attempt that was stopped before it was begun, is due at once, and holds nothing against the account', () => {
+  it('does not count an attempt that was stopped before it began; the delivery is due at once, the account unaffected', () => {
     const told = story().begins('t1', 'main').answers('t1', 'transient', { code: STOPPED });
     expect(told.delivery).toMatchObject({ state: 'WAITING', reason: 'stopped_before_sending', attemptsUsed: 0 });
     expect(told.delivery).toMatchObject({ nextAt: MORNING, tried: [], clean: true });
@@ -132,7 +132,7 @@ describe('a definite answer of the holder', () => {
 
 describe('fail-over to another account', () => {
   for (const verdict of ['throttled', 'transient', 'refused_account'] as const) {
-    it(`is due at once after ${verdict}, and the account that was tried is remembered`, () => {
+    it(`is due at once after ${verdict}, and remembers the account that was tried`, () => {
       const told = story().begins('t1', 'main').answers('t1', verdict, { anotherAccount: true });
       expect(told.delivery).toMatchObject({ state: 'WAITING', reason: verdict, nextAt: MORNING, tried: ['main'] });
       told.begins('t2', 'backup').answers('t2', verdict);

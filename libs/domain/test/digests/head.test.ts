@@ -42,7 +42,7 @@ const closed = (head: DigestHead, now = 50): DigestHead => {
 };
 
 describe('the head of a digest', () => {
-  it('opens a window with its first item, which fixes when it closes', () => {
+  it('opens a window with its first item, which fixes the closing time', () => {
     const head = given('a', 'b');
     expect(head.items.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_a', 'dlv_b']);
     expect(headDueAt(head)).toBe(100);
@@ -57,7 +57,7 @@ describe('the head of a digest', () => {
     expect(again.kind === 'listed' && again.next.items.map(({ token }) => token)).toEqual(['t b', 'newer']);
   });
 
-  it('closes a window that is due or full before it takes more', () => {
+  it('requires a due or full window to be closed before it lists another item', () => {
     expect(listItem(given('a'), item('b'), 0, SETTINGS, 100)).toEqual({ kind: 'close_first' });
     expect(listItem(given('a', 'b', 'c'), item('d'), 0, SETTINGS, 0)).toEqual({ kind: 'close_first' });
     const large = item('b', { size: MAX_DIGEST_CHARACTERS - 5 });
@@ -69,7 +69,7 @@ describe('the head of a digest', () => {
     expect(mustClose(given('a', 'b'), 1, 3, 100)).toBe(true);
   });
 
-  it('makes room of a list that the same delivery stands on under an older token', () => {
+  it('frees the space of a delivery’s older entry when it lists the delivery again', () => {
     const size = 0.6 * MAX_DIGEST_CHARACTERS;
     const large = listItem(given('b'), item('a', { size }), 0, SETTINGS, 0);
     if (large.kind !== 'listed') throw new Error(large.kind);
@@ -77,7 +77,7 @@ describe('the head of a digest', () => {
     expect(listItem(large.next, item('a', { token: 'newer', size }), 0, SETTINGS, 0).kind).toBe('listed');
   });
 
-  it('is due by the write that fills its window, so that somebody comes though the process that wrote it died', () => {
+  it('is due at once after the write that fills its window, so that another process closes it if the writer dies', () => {
     expect(headDueAt(given('a', 'b'))).toBe(100);
     expect(headDueAt(given('a', 'b', 'c'))).toBe(0);
     const rest = MAX_DIGEST_CHARACTERS - 10;
@@ -88,35 +88,35 @@ describe('the head of a digest', () => {
     expect(late.kind === 'listed' && headDueAt(late.next)).toBe(2);
   });
 
-  it('closes with one write: the list is final and the number is the next one', () => {
+  it('closes a window with one write, which fixes the list and increments the window number', () => {
     const head = closed(given('a', 'b'));
     expect(head).toMatchObject({ n: 1, items: [], end: null, closing: { n: 0, at: 50, configNumber: 7 } });
     expect(head.closing?.items).toHaveLength(2);
     expect(headDueAt(head)).toBe(50);
   });
 
-  it('closes nothing while the window before is not emptied, nor a window without items', () => {
+  it('does not close a window before the previous one is emptied, nor a window without items', () => {
     const head = closed(given('a'));
     const more = listItem(head, item('b'), 1, SETTINGS, 0);
     expect(more.kind === 'listed' && closeWindow(more.next, 7, 60)).toBeUndefined();
     expect(closeWindow(FRESH, 7, 60)).toBeUndefined();
   });
 
-  it('is emptied of the window that was sent, and of no other', () => {
+  it('is emptied only of the window that was sent', () => {
     const head = closed(given('a'));
     expect(windowEmptied(head, 1, 60)).toBeUndefined();
     expect(windowEmptied(head, 0, 60)).toMatchObject({ closing: null, n: 1 });
     expect(windowEmptied({ ...head, closing: null }, 0, 60)).toBeUndefined();
   });
 
-  it('sends a delivery on whose window went without it, and leaves the one that is on the closed list', () => {
+  it('returns moved_on for a delivery that the closed window lacks, and is_listed for one that it has', () => {
     const head = closed(given('a'));
     expect(listItem(head, item('a'), 0, SETTINGS, 0)).toEqual({ kind: 'is_listed' });
     expect(listItem(head, item('a', { token: 'other' }), 0, SETTINGS, 0)).toEqual({ kind: 'moved_on' });
     expect(listItem(head, item('b'), 0, SETTINGS, 0)).toEqual({ kind: 'moved_on' });
   });
 
-  it('has one for each person, address and key', () => {
+  it('is separate for each person, address and digest key', () => {
     const parts = (facts: Parameters<typeof givenIntent>[1]) => JSON.stringify(headParts(givenIntent('a', facts)));
     expect(parts({ person: 'u1' })).toBe(parts({ person: 'u1', variables: { x: 1 } }));
     expect(parts({ person: 'u1' })).not.toBe(parts({ person: 'u2' }));
@@ -128,7 +128,7 @@ describe('the head of a digest', () => {
     expect(parts({ person: 'u1', digestKey: 'u1' })).not.toBe(parts({ person: 'u1' }));
   });
 
-  it('lists several with one write, as many as there is room for, and never more than it may have', () => {
+  it('lists several deliveries with one write, up to the free space and never above the maximum', () => {
     fc.assert(
       fc.property(
         fc.array(

@@ -46,7 +46,7 @@ const namedBy = ({ intent }: Delivery, nth = 1) => ({ intentId: intent.id, nth }
 const ended = (state: Delivery['state'], clean = true) => ({ state, clean });
 
 describe('an item of a digest', () => {
-  it('is COLLECTED for a window, tells of it, and is due to be looked at until it is known to be listed', () => {
+  it('is COLLECTED with an outcome, and is checked again until its listing is confirmed', () => {
     const held = collected(waiting('a'), 3, 'x');
     expect(held).toMatchObject({ state: 'COLLECTED', collected: { head: 'dgh_1', n: 3, token: 'x' } });
     expect(held.nextAt).toBe(MORNING + UNLISTED_AFTER);
@@ -55,7 +55,7 @@ describe('an item of a digest', () => {
     expect(knownListed(held, 'another')).toBeUndefined();
   });
 
-  it('is DIGESTED under the listed token alone', () => {
+  it('becomes DIGESTED only under the token that is listed', () => {
     const held = collected(waiting('a'), 0, 'x');
     const listed = itemOf(held);
     const emptied = digestItem(held, listed, DIGEST, at(MORNING));
@@ -65,7 +65,7 @@ describe('an item of a digest', () => {
     expect(digestItem(held, { ...listed, token: 'older' }, DIGEST, at(MORNING))).toEqual({ kind: 'left_out' });
   });
 
-  it('is left out once it is cancelled, also when it was sent again and collected since', () => {
+  it('is left out after it is cancelled, even if it was resent and collected again', () => {
     const held = collected(waiting('a'), 0, 'x');
     const cancelled = operatorCancel(held, 'ann', at(MORNING));
     if (!cancelled.ok) throw new Error(cancelled.error);
@@ -79,7 +79,7 @@ describe('an item of a digest', () => {
     expect(digestItem(again, itemOf(again), DIGEST, at(MORNING)).kind).toBe('digested');
   });
 
-  it('is not what may have been accepted already, and no digest either', () => {
+  it('is never a delivery that may have been accepted, nor a digest itself', () => {
     expect(isCollectable(waiting('a'))).toBe(true);
     expect(isCollectable({ ...waiting('a'), clean: false })).toBe(false);
     const intent = givenIntent('d', { digest: { head: 'dgh_1', n: 0, items: [] } });
@@ -95,7 +95,7 @@ describe('an item of a digest', () => {
     ['one that expired', ended('EXPIRED'), 'taken_over'],
     ['one that an operator called off', ended('CANCELLED'), 'duplicate'],
     ['one that failed after a doubt', ended('FAILED', false), 'duplicate'],
-  ] as const)('counts as its digest does when another intent comes for its slot: %s', (_what, digest, kind) => {
+  ] as const)('counts like its digest when another intent arrives for its slot: %s', (_what, digest, kind) => {
     const holder = digested(waiting('a'));
     const judged = decideCustody(holder, givenIntent('b', { uniqueId: 'a' }), 'p', at(MORNING), { digest });
     expect(judged.kind).toBe(kind);
@@ -143,7 +143,7 @@ describe('the intent of a digest', () => {
     });
   };
 
-  it('shows its items oldest first, how many there are and since when, and the newest values by bare name', () => {
+  it('has the items oldest first, their count and first time, and the newest values as variables', () => {
     expect(made().variables).toEqual({
       total: 2,
       time_zone: 'Asia/Tokyo',
@@ -156,12 +156,12 @@ describe('the intent of a digest', () => {
     expect(made()).not.toHaveProperty('digestKey');
   });
 
-  it('is the same whoever makes it, and expires by when its window closed', () => {
+  it('is the same whichever process makes it, and expires counted from the close of its window', () => {
     expect(made(items.toReversed())).toEqual(made());
     expect(made()).toMatchObject({ sendAt: MORNING + HOUR, notAfter: MORNING + 3 * HOUR });
   });
 
-  it('has its slot from the head and the first item that is in it', () => {
+  it('derives its slot from the head and the first item', () => {
     const other = digestSlot(head, namedBy(items[1]!), keyed);
     expect(made().slot).toEqual(digestSlot(head, namedBy(items[0]!), keyed).slot);
     expect(other.id).not.toBe(digestSlot(head, namedBy(items[0]!), keyed).id);
@@ -171,7 +171,7 @@ describe('the intent of a digest', () => {
     );
   });
 
-  it('is without what another message told since, when an operator sends it again', () => {
+  it('leaves out items that another message has covered when an operator resends it', () => {
     const failed: Delivery = { ...openDelivery(made(), '', DIGEST, at(MORNING)), state: 'FAILED' };
     const resent = operatorResend(failed, HOUR, 'ann', at(MORNING));
     if (!resent.ok) throw new Error(resent.error);
@@ -193,7 +193,7 @@ describe('the intent of a digest', () => {
     expect(dissolvedItem(patient, pinned, late).intent.notAfter).toBe(late + 9 * HOUR);
   });
 
-  it('is sent as long as one of the rules of its items is there', () => {
+  it('is sent while at least one rule of its items exists', () => {
     const digest = openDelivery(made(), '', DIGEST, at(MORNING));
     const before = { newest: pinned, consents: [], suppressed: null, now: MORNING };
     const found = findNotification(pinned, slot);

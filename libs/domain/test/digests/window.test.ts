@@ -9,14 +9,14 @@ const at = (text: string): number => Date.parse(text);
 const EVERY_DAY: ReadonlySet<Weekday> = new Set([1, 2, 3, 4, 5, 6, 7]);
 const wall = (...minutes: readonly number[]): DigestWindow => ({ kind: 'at', minutes, days: EVERY_DAY });
 
-describe('when the window of a digest closes', () => {
-  it('closes a fixed one so long after its first item, whatever comes', () => {
+describe('the closing time of a digest window', () => {
+  it('is fixed by the first item of a fixed window', () => {
     const opened = openedNow({ kind: 'fixed', length: HOUR }, 'UTC', 1000);
     expect(opened).toEqual({ closesAt: 1000 + HOUR, slide: null });
     expect(extendedBy(opened, 1000 + 59 * MINUTE)).toEqual(opened);
   });
 
-  it('puts a sliding one off with each item, and no longer than its latest end', () => {
+  it('moves with each item of a sliding window, up to its latest end', () => {
     const sliding: DigestWindow = { kind: 'sliding', step: 10 * MINUTE, atMost: 25 * MINUTE };
     let end = openedNow(sliding, 'UTC', 0);
     expect(end.closesAt).toBe(10 * MINUTE);
@@ -27,12 +27,12 @@ describe('when the window of a digest closes', () => {
     expect(extendedBy(end, 24 * MINUTE).closesAt).toBe(25 * MINUTE);
   });
 
-  it('is never moved nearer by an item whose clock is behind', () => {
+  it('is never moved earlier by an item from a clock that is behind', () => {
     const end = openedNow({ kind: 'sliding', step: 10 * MINUTE, atMost: 2 * HOUR }, 'UTC', 5 * MINUTE);
     expect(extendedBy(end, 0)).toEqual(end);
   });
 
-  it('closes at the next of its times on the clock of the person', () => {
+  it('is the next listed time on the person’s clock', () => {
     const window = wall(8 * 60, 17 * 60);
     expect(openedNow(window, 'Europe/Berlin', at('2026-11-23T06:59:59Z')).closesAt).toBe(at('2026-11-23T07:00:00Z'));
     // The very minute has begun, so it is the next one.
@@ -41,20 +41,20 @@ describe('when the window of a digest closes', () => {
     expect(openedNow(window, 'Asia/Kathmandu', at('2026-11-23T00:00:00Z')).closesAt).toBe(at('2026-11-23T02:15:00Z'));
   });
 
-  it('closes only on its days', () => {
+  it('falls only on the listed days', () => {
     const mondays: DigestWindow = { kind: 'at', minutes: [480], days: new Set([1]) };
     // 2026-11-23 is a Monday.
     expect(openedNow(mondays, 'UTC', at('2026-11-23T08:00:00Z')).closesAt).toBe(at('2026-11-30T08:00:00Z'));
     expect(openedNow(mondays, 'UTC', at('2026-11-23T07:59:00Z')).closesAt).toBe(at('2026-11-23T08:00:00Z'));
   });
 
-  it('takes a time that is skipped as the first moment after the gap, and one that comes twice at its first coming', () => {
+  it('is the first instant after the gap for a skipped time, and the first occurrence of a repeated time', () => {
     const window = wall(2 * 60 + 30);
     expect(openedNow(window, 'Europe/Berlin', at('2026-03-28T23:30:00Z')).closesAt).toBe(at('2026-03-29T01:00:00Z'));
     expect(openedNow(window, 'Europe/Berlin', at('2026-10-24T23:00:00Z')).closesAt).toBe(at('2026-10-25T00:30:00Z'));
   });
 
-  it('always ends, later than now and within nine days, and shows one of its times unless the clock skipped it', () => {
+  it('is always later than now and within nine days, and is a listed time unless the clock skipped it', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'Pacific/Apia'),
@@ -76,7 +76,7 @@ describe('when the window of a digest closes', () => {
     );
   });
 
-  it('slides within its bounds, whatever the order of items', () => {
+  it('of a sliding window stays within its bounds for any order of items', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 1000 }),

@@ -25,14 +25,14 @@ const uniqueId = (...args: Parameters<typeof found>): unknown => {
   return recipients[0]?.uniqueId ?? dropped[0]?.reason;
 };
 
-describe('the unique_id of somebody looked up', () => {
-  it('is the partner’s, as text, a number as its decimal text', () => {
+describe('the unique_id of a looked-up recipient', () => {
+  it('is the partner’s, a number as its decimal text', () => {
     expect(uniqueId({ unique_id: 'u-1' }, { unique_id: 'event.order' })).toBe('u-1');
     expect(uniqueId({ unique_id: 42 })).toBe('42');
     expect(uniqueId({ unique_id: 9007199254740993n })).toBe('9007199254740993');
   });
 
-  it('is the rule’s where the partner has none: null, empty, left out', () => {
+  it('is the rule’s if the partner’s is null, empty or missing', () => {
     for (const none of [{ unique_id: null }, { unique_id: '' }, {}]) {
       expect(uniqueId({ ...none, id: 7 }, { unique_id: '"order-" + variables.nobody' })).toBe('rule_error');
       expect(uniqueId(none, { unique_id: 'event.order' }, { event: { order: 'A-1' } })).toBe('A-1');
@@ -42,14 +42,14 @@ describe('the unique_id of somebody looked up', () => {
     );
   });
 
-  it('is the first address where neither has one: email, then phone, then token', () => {
+  it('is the first address if neither has one: email, then phone, then token', () => {
     expect(uniqueId({}, {}, { to: { token: 't', phone: '+491', email: 'a@b.example' } })).toBe('a@b.example');
     expect(uniqueId({}, {}, { to: { token: 't', phone: '+491' } })).toBe('+491');
     expect(uniqueId({}, {}, { to: { token: 't' } })).toBe('t');
     expect(uniqueId({}, {}, { to: {} })).toBe('no_unique_id');
   });
 
-  it('of the rule event_id or trigger_id has the address added; the same words of a partner are only words', () => {
+  it('has the address added if the rule says event_id or trigger_id, but not if the partner says so', () => {
     expect(uniqueId({}, { unique_id: 'event_id' })).toBe('evt_1:ada@example.com');
     expect(uniqueId({}, { unique_id: 'trigger_id' })).toBe('trg_1:ada@example.com');
     expect(uniqueId({ unique_id: 'event_id' })).toBe('event_id');
@@ -59,17 +59,17 @@ describe('the unique_id of somebody looked up', () => {
 describe('where, after a lookup', () => {
   const reason = (variables: JsonObject, where: string): unknown =>
     found(variables, { where }, { event: { min: 10 } }).dropped[0]?.reason ?? 'kept';
-  it('keeps whom it is true for, by variables and event', () => {
+  it('keeps recipients for whom it is true, by variables and event', () => {
     expect(reason({ points: 11 }, 'variables.points > event.min')).toBe('kept');
     expect(reason({ points: 9 }, 'variables.points > event.min')).toBe('where_false');
   });
-  it('drops with rule_error where it ends in an error', () => {
+  it('drops a recipient with rule_error if it fails', () => {
     expect(reason({}, 'variables.points > event.min')).toBe('rule_error');
   });
 });
 
-describe('who is told', () => {
-  it('is the user id; else what the rule says; else the address in small letters', () => {
+describe('the person of a looked-up recipient', () => {
+  it('is the user id, or else what the rule sets, or else the address in lower case', () => {
     const person = (...args: Parameters<typeof found>) => found(...args).recipients[0]?.person;
     expect(person({ id: 'x' }, { person: 'variables.id' })).toBe('ada');
     expect(person({ id: 'x' }, { person: 'variables.id' }, { userId: null })).toBe('x');
@@ -77,19 +77,19 @@ describe('who is told', () => {
   });
 });
 
-describe('the ids that a rule asks about', () => {
+describe('the user ids of a lookup', () => {
   const asked = (userIds: Json): unknown => {
     const outcome = evaluateRule(givenLookupRule(), givenEvent({ user_ids: userIds }), () => 'trg_1');
     if (outcome.kind !== 'asks') return outcome;
     return [outcome.userIds.join(' '), outcome.dropped.map(({ index, reason }) => `${index} ${reason}`).join(' ')];
   };
-  it('are a text, a number or a list of these, each once', () => {
+  it('are a text, a number or a list of these, without repeats', () => {
     expect(asked('ada')).toEqual(['ada', '']);
     expect(asked(7)).toEqual(['7', '']);
     expect(asked(9007199254740993n)).toEqual(['9007199254740993', '']);
     expect(asked(['b', 'a', 'b', 1, '1'])).toEqual(['b a 1', '']);
   });
-  it('that are something else are dropped one by one, with the reason', () => {
+  it('of another type are dropped one by one, with the reason', () => {
     expect(asked(['a', null, '', {}, true, 'x'.repeat(256)])).toEqual([
       'a',
       [1, 2, 3, 4, 5].map((at) => `${at} invalid_user_id`).join(' '),
@@ -97,11 +97,11 @@ describe('the ids that a rule asks about', () => {
     expect(asked([])).toEqual(['', '0 no_user_ids']);
     expect(asked(null)).toEqual(['', '0 invalid_user_id']);
   });
-  it('that are not there make the rule fail, and say so', () => {
+  it('fail the rule with a reason if they are missing', () => {
     const outcome = evaluateRule(givenLookupRule({ user_ids: 'event.nobody' }), givenEvent({}), () => 'trg_1');
     expect(outcome).toMatchObject({ kind: 'failed', error: expect.stringContaining('user_ids') as string });
   });
-  it('are fifty thousand at most; the rest is told', () => {
+  it('are limited to 50,000, and the rest is reported', () => {
     const outcome = evaluateRule(
       givenLookupRule(),
       givenEvent({ user_ids: Array.from({ length: 50_010 }, (_, at) => at) }),

@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { canonicalEmail } from '../../src/channels/index.ts';
 import { asRead, emailKey } from '../../src/people/index.ts';
 
-describe('what the address of somebody who signs in is found by', () => {
+describe('the lookup key of a sign-in address', () => {
   it.each([
     ['Ada@Example.com', 'ada@example.com'],
     ['  ada@example.com ', 'ada@example.com'],
     ['ａda@example.com', 'ada@example.com'],
     ['ada@BÜCHER.example.', 'ada@xn--bcher-kva.example'],
-  ])('%s is found as %s', (written, key) => {
+  ])('of %s is %s', (written, key) => {
     expect(emailKey(written)).toBe(key);
   });
 
-  it('is the form under which it is sent to, and as it is read where nothing can be sent to it', () => {
+  it('is the normalized address, or the text as read if nothing can be sent to it', () => {
     expect(emailKey(' Ada@Localhost')).toBe('ada@localhost');
     fc.assert(
       fc.property(fc.oneof(fc.emailAddress(), fc.string()), (text) => {

@@ -14,14 +14,14 @@ describe('a receipt', () => {
     ['delivered', 'DELIVERED delivered'],
     ['bounced', 'BOUNCED bounced'],
     ['complained', 'COMPLAINED complained'],
-  ] as const)('%s lifts what was sent to %s', (verdict, end) => {
+  ] as const)('%s moves an accepted delivery to %s', (verdict, end) => {
     const told = sent();
     expect(told.isReported(1, { verdict }).kind).toBe('applied');
     expect(told.path.at(-1)).toBe(end);
     expect(told.delivery.receipts).toMatchObject([{ verdict, attempt: 1 }]);
   });
 
-  it('that comes twice is applied once', () => {
+  it('is applied once if it arrives twice', () => {
     const told = sent();
     told.isReported(1, { verdict: 'delivered' });
     const { version } = told.delivery;
@@ -29,7 +29,7 @@ describe('a receipt', () => {
     expect(told.delivery.version).toBe(version);
   });
 
-  it('never takes back what a higher one said', () => {
+  it('never replaces a receipt of higher rank', () => {
     const told = sent();
     told.isReported(1, { verdict: 'bounced' });
     told.isReported(1, { verdict: 'delivered' });
@@ -39,7 +39,7 @@ describe('a receipt', () => {
     expect(told.delivery.state).toBe('COMPLAINED');
   });
 
-  it('that overtakes the answer of its own call takes effect when the call has ended', () => {
+  it('that arrives before the answer of its own call takes effect when the call ends', () => {
     for (const verdict of ['accepted', 'ambiguous'] as const) {
       const told = new DeliveryStory().begins('t1');
       told.isReported(1, { verdict: 'bounced' });
@@ -49,7 +49,7 @@ describe('a receipt', () => {
     }
   });
 
-  it('that overtook a call whose sender died ends the doubt before it begins', () => {
+  it('that arrived before its sender died prevents the doubt', () => {
     const told = new DeliveryStory().begins('t1');
     told.isReported(1, { verdict: 'delivered' });
     told.losesItsSender();
@@ -63,7 +63,7 @@ describe('a receipt', () => {
     expect(told.delivery.detail).toContain('queued');
   });
 
-  it('calls off a resend that waits, and what was given up after a doubt is sent all the same', () => {
+  it('cancels a waiting resend, and makes a delivery SENT that expired after a doubt', () => {
     const waits = new DeliveryStory().begins('t1').losesItsSender(RESEND);
     waits.isReported(1, { verdict: 'delivered' });
     expect(waits.delivery).toMatchObject({ state: 'DELIVERED', nextAt: null });
@@ -75,7 +75,7 @@ describe('a receipt', () => {
     expect(dismissed.delivery.state).toBe('BOUNCED');
   });
 
-  it('does not touch the call that is under way, and counts when that has ended', () => {
+  it('of an earlier attempt leaves the running call alone, and counts when that call has ended', () => {
     const told = new DeliveryStory().begins('t1').losesItsSender(RESEND).passes(MINUTE).begins('t2');
     told.isReported(1, { verdict: 'delivered' });
     expect(told.delivery).toMatchObject({ state: 'SENDING', token: 't2' });
@@ -83,21 +83,21 @@ describe('a receipt', () => {
     expect(told.delivery).toMatchObject({ state: 'DELIVERED', nextAt: null });
   });
 
-  it('about a call that was definitely refused proves nothing', () => {
+  it('of a definitely refused call proves nothing', () => {
     const told = new DeliveryStory().begins('t1').answers('t1', 'transient');
     told.isReported(1, { verdict: 'delivered' });
     expect(told.delivery).toMatchObject({ state: 'WAITING' });
     expect(told.delivery.receipts).toHaveLength(1);
   });
 
-  it('of an earlier call says nothing of one that a person had sent again', () => {
+  it('of an earlier attempt says nothing about an attempt that an operator started', () => {
     const told = new DeliveryStory().begins('t1').losesItsSender(RESEND).isCancelledByOperator();
     told.isReported(1, { verdict: 'bounced' });
     told.isResentByOperator().begins('t2').answers('t2', 'accepted');
     expect(told.delivery).toMatchObject({ state: 'SENT', reason: 'accepted' });
   });
 
-  it('of an earlier call does not count once a later one was accepted, whatever is reported on that', () => {
+  it('of an earlier attempt is ignored once a later attempt was accepted', () => {
     const told = new DeliveryStory().begins('t1').losesItsSender(RESEND).passes(MINUTE).begins('t2');
     told.isReported(1, { verdict: 'bounced' });
     told.answers('t2', 'accepted').isReported(2, { verdict: 'note' });
@@ -108,7 +108,7 @@ describe('a receipt', () => {
     expect(told.delivery.state).toBe('DELIVERED');
   });
 
-  it('may come to a document that was written before there were any', () => {
+  it('applies to a document that was written before receipts existed', () => {
     const { receipts: _, ...rest } = sent().delivery;
     const attempts = rest.attempts.map(({ to: __, ...attempt }) => attempt);
     const older = withReceipts({ ...rest, attempts } as unknown as Delivery);
@@ -116,7 +116,7 @@ describe('a receipt', () => {
     expect(judged).toMatchObject({ kind: 'applied', suppress: { address: 'ada@example.com' } });
   });
 
-  it('leaves a person’s decision alone', () => {
+  it('does not change a cancellation by an operator', () => {
     const told = new DeliveryStory().isCancelledByOperator();
     expect(told.isReported(1).kind).toBe('unknown');
     const after = new DeliveryStory().begins('t1').losesItsSender(RESEND).isCancelledByOperator();
@@ -124,7 +124,7 @@ describe('a receipt', () => {
     expect(after.delivery.state).toBe('CANCELLED');
   });
 
-  it('of another delivery, of an attempt that there is not, or over another account is unknown', () => {
+  it('is unknown for another delivery, a missing attempt, or another account', () => {
     const { delivery } = sent();
     const judge = (receipt: Receipt) => applyReceipt(delivery, receipt, at(MORNING)).kind;
     expect(judge(givenReceipt('dlv_other' as DeliveryId, 1))).toBe('unknown');
@@ -134,7 +134,7 @@ describe('a receipt', () => {
     expect(judge(givenReceipt(delivery.id, 1, { account: 'main' }))).toBe('applied');
   });
 
-  it('of an attempt that a restored store forgot fits none that has its number now', () => {
+  it('of an attempt that a restored store lost does not match the attempt that has its number now', () => {
     const { delivery } = sent();
     const [now] = delivery.attempts;
     if (!now) throw new Error('nothing was sent');
@@ -146,7 +146,7 @@ describe('a receipt', () => {
     expect(judge('gone')).toBe('unknown');
   });
 
-  it('condemns the address of its own attempt, also when it comes again', () => {
+  it('suppresses the address of its own attempt, also if the receipt is repeated', () => {
     const told = new DeliveryStory(givenIntent('first', { to: 'old@example.com' }));
     told
       .begins('t1')
@@ -160,7 +160,7 @@ describe('a receipt', () => {
   });
 });
 
-describe('whatever is reported, in whatever order', () => {
+describe('receipts in any order', () => {
   const verdict = fc.constantFrom<ReportVerdict>('note', 'delivered', 'bounced', 'complained');
   type Step = { readonly kind: 'report'; readonly verdict: ReportVerdict } | { readonly kind: 'answer' | 'dies' };
   const steps = fc
@@ -187,7 +187,7 @@ describe('whatever is reported, in whatever order', () => {
     return told;
   }
 
-  it('the end is the highest that was said', () => {
+  it('leave the delivery in the highest reported state', () => {
     fc.assert(
       fc.property(steps, (list) => {
         const said = list.flatMap((step) => (step.kind === 'report' ? [step.verdict] : []));
@@ -198,7 +198,7 @@ describe('whatever is reported, in whatever order', () => {
     );
   });
 
-  it('every write grows the version by one, and no accepted delivery sinks', () => {
+  it('increment the version by one per write, and never lower an accepted delivery', () => {
     fc.assert(
       fc.property(steps, (list) => {
         tell(list, (before, after) => {
@@ -209,7 +209,7 @@ describe('whatever is reported, in whatever order', () => {
     );
   });
 
-  it('nothing is ever sent again', () => {
+  it('never cause another send', () => {
     fc.assert(
       fc.property(steps, (list) => {
         const told = tell(list);

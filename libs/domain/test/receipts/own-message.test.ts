@@ -26,11 +26,11 @@ const other = (verdict: 'accepted' | 'ambiguous' | 'transient' | null, providerI
 };
 
 describe('the message of an attempt in doubt', () => {
-  it('is the only one that was made around its call', () => {
+  it('is the only message that was created around its call', () => {
     expect(ownMessage(delivery, [delivery], [message('SM1'), message('SM2', 6 * MINUTE)])?.providerId).toBe('SM1');
   });
 
-  it('is none that another attempt owns', () => {
+  it('is never a message that another attempt owns', () => {
     const others = [other('accepted', 'SM1')];
     expect(ownMessage(delivery, others, [message('SM1')])).toBeNull();
     expect(ownMessage(delivery, others, [message('SM1'), message('SM2')])?.providerId).toBe('SM2');
@@ -47,7 +47,7 @@ describe('the message of an attempt in doubt', () => {
     expect(ownMessage(delivery, others, found)).toBeNull();
   });
 
-  it('is not hidden by an attempt that was definitely refused', () => {
+  it('is found although another attempt was definitely refused', () => {
     expect(ownMessage(delivery, [other('transient')], [message('SM1')])?.providerId).toBe('SM1');
   });
 });

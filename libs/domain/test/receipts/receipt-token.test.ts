@@ -21,7 +21,7 @@ const attempts = fc.record({
 });
 
 describe('a receipt token', () => {
-  it('names its attempt, whatever a mail server does to its case', () => {
+  it('names its attempt, even if a mail server changes its case', () => {
     fc.assert(
       fc.property(attempts, (reported) => {
         const token = writeReceiptToken(reported, keyed);
@@ -41,7 +41,7 @@ describe('a receipt token', () => {
     );
   });
 
-  it('of another deployment names nothing', () => {
+  it('of another deployment names no attempt', () => {
     fc.assert(
       fc.property(attempts, (reported) => {
         const foreign = writeReceiptToken(reported, keyedBy('theirs'));
@@ -51,7 +51,7 @@ describe('a receipt token', () => {
     );
   });
 
-  it('that is changed in one place names nothing', () => {
+  it('that is changed in one place names no attempt', () => {
     const token = writeReceiptToken(
       { deliveryId: `dlv_${'7'.repeat(26)}` as DeliveryId, attempt: 3, id: `att_${'5'.repeat(26)}` as AttemptId },
       keyed,

@@ -27,8 +27,8 @@ function told(outcome: RuleOutcome): { readonly told: number; readonly dropped: 
   return { told: outcome.recipients.length, dropped: outcome.dropped };
 }
 
-describe('one budget for an event and a rule', () => {
-  it('covers all recipients: where it is spent, the rest are dropped as too_complex, and counted', () => {
+describe('the budget of a rule for one event', () => {
+  it('covers all recipients: once it is spent, the rest are dropped as too_complex and counted', () => {
     const outcome = told(judge(whereEach(DEAR), { watchers: people(500), text: 'a'.repeat(2_000) }));
     expect(outcome.told).toBeGreaterThan(5);
     expect(outcome.told).toBeLessThan(100);
@@ -38,7 +38,7 @@ describe('one budget for an event and a rule', () => {
     expect(whoIsDropped('recipient', outcome.dropped[0] ?? never())).toBe(`recipients ${outcome.told + 1} to 500`);
   });
 
-  it('tells nobody by half: whoever it ran out for is dropped and not told without an address', () => {
+  it('drops a recipient for whom it runs out, instead of a notification without an address', () => {
     const rule = givenRule({
       for_each: 'event.watchers',
       to: { email: `${DEAR} ? item.email : "nobody@example.com"` },
@@ -50,7 +50,7 @@ describe('one budget for an event and a rule', () => {
     expect(outcome.dropped).toMatchObject([{ reason: 'too_complex', count: 500 - outcome.recipients.length }]);
   });
 
-  it('covers all expressions: what `when` took is missing afterwards', () => {
+  it('covers all expressions, so that `when` reduces what recipients may use', () => {
     const rule = givenRule(
       { for_each: 'event.watchers', to: { email: 'item.email' }, where: DEAR, unique_id: 'item.email' },
       { when: DEAR },
@@ -60,13 +60,13 @@ describe('one budget for an event and a rule', () => {
     expect(told(judge(rule, event))).toMatchObject({ told: 0, dropped: [{ index: 0, count: 3 }] });
   });
 
-  it('ends a rule whose condition alone is too dear, with that reason', () => {
+  it('ends a rule as too_complex if the condition alone exceeds it', () => {
     const outcome = judge(givenRule({}, { when: DEAR }), { text: 'a'.repeat(240_000) });
     expect(outcome).toMatchObject({ kind: 'failed', reason: 'too_complex' });
     expect(judge(givenRule({}, { when: `${DEAR} || true` }), { text: 'a'.repeat(240_000) })).toEqual(outcome);
   });
 
-  it('is enough for five hundred recipients and what rules usually ask of them', () => {
+  it('suffices for 500 recipients with typical expressions', () => {
     const rule = givenRule({
       for_each: 'event.watchers',
       to: { email: 'item.email' },
@@ -78,7 +78,7 @@ describe('one budget for an event and a rule', () => {
     expect(told(judge(rule, event))).toEqual({ told: 500, dropped: [] });
   });
 
-  it('is not spent by one text that is too long to be made', () => {
+  it('is not spent by one text that is too long to be built', () => {
     const outcome = told(
       judge(whereEach('(event.text + event.text).size() > 1 || true'), {
         watchers: people(2),
@@ -91,7 +91,7 @@ describe('one budget for an event and a rule', () => {
     ]);
   });
 
-  it('covers the answer of a partner in the same way', () => {
+  it('covers the items of a partner’s answer too', () => {
     const items = Array.from({ length: 500 }, (_, at) => ({
       userId: `u${at}`,
       to: { email: `u${at}@example.com`, phone: null, token: null },
@@ -109,7 +109,7 @@ describe('one budget for an event and a rule', () => {
   });
 });
 
-describe('one budget for an event over all rules', () => {
+describe('the budget of an event over all rules', () => {
   it('gives each rule its share until it is spent', () => {
     const budget = new EventBudget();
     const shares: number[] = [];
@@ -122,7 +122,7 @@ describe('one budget for an event over all rules', () => {
     expect(budget.taken).toBe(EVENT_STEPS);
   });
 
-  it('takes off only what was done: a rule that was refused a dear step leaves its steps to the others', () => {
+  it('deducts only steps that were taken, so that a rule refused an expensive step leaves its share to others', () => {
     const budget = new EventBudget();
     const share = budget.nextRule();
     share.exhausted = true;

@@ -24,7 +24,7 @@ const drops = (rule: CompiledRule, body: { readonly [name: string]: Json }) =>
 const ADA = { email: 'ada@example.com' };
 
 describe('a rule', () => {
-  it('fires only where `when` is true; an error does not fire and is told', () => {
+  it('fires only if `when` is true; an error is reported and does not fire', () => {
     const rule = givenRule({}, { when: 'event.total > 100' });
     expect(evaluate(rule, { ...ADA, total: 101 }).kind).toBe('fired');
     expect(evaluate(rule, { ...ADA, total: 100 })).toEqual({ kind: 'not_fired' });
@@ -33,7 +33,7 @@ describe('a rule', () => {
     expect(evaluate(givenRule({}, { when: 'event.total' }), { total: 1 })).toMatchObject({ kind: 'failed' });
   });
 
-  it('does nothing, not even fail, while it is switched off', () => {
+  it('does nothing, and cannot fail, while it is disabled', () => {
     expect(evaluate(givenRule({}, { enabled: false, when: 'event.total > 1' }))).toEqual({ kind: 'disabled' });
   });
 });
@@ -48,17 +48,17 @@ describe('the unique_id of a recipient', () => {
   });
 
   for (const order of [null, '', true, ['a'], { a: 1 }] as const) {
-    it(`is an error, and drops the recipient, where the expression gives ${JSON.stringify(order)}`, () => {
+    it(`is an error that drops the recipient if the expression gives ${JSON.stringify(order)}`, () => {
       expect(drops(givenRule({ unique_id: 'event.order' }), { ...ADA, order })).toEqual([[0, 'rule_error']]);
     });
   }
 
-  it('is an error where the expression ends in one: there is no falling back to the address', () => {
+  it('is an error that drops the recipient if the expression fails, without falling back to the address', () => {
     const outcome = fired(givenRule({ unique_id: 'event.order' }), ADA);
     expect(outcome).toMatchObject({ recipients: [], dropped: [{ reason: 'rule_error' }] });
   });
 
-  it('is the first address in the order email, phone, token where the rule has no expression', () => {
+  it('is the first address in the order email, phone, token if the rule has no expression', () => {
     const rule = givenRule({ to: { token: 'event.token', phone: 'event.phone', email: 'event.email' } });
     expect(uniqueIds(rule, { token: 'tok', phone: '+49', email: 'a@b.c' })).toEqual(['a@b.c']);
     expect(uniqueIds(rule, { token: 'tok', phone: '+49', email: null })).toEqual(['+49']);
@@ -66,21 +66,21 @@ describe('the unique_id of a recipient', () => {
     expect(drops(rule, {})).toEqual([[0, 'no_unique_id']]);
   });
 
-  it('is event or trigger and the address where it is event_id or trigger_id, so that each recipient of each event counts', () => {
+  it('is the event or trigger id with the address for event_id or trigger_id, so that each recipient of each event counts', () => {
     const all = { for_each: 'event.to', to: { email: 'item' } };
     const to = ['a@b.c', 'd@e.f'];
     expect(uniqueIds(givenRule({ ...all, unique_id: 'event_id' }), { to })).toEqual(['evt_1:a@b.c', 'evt_1:d@e.f']);
     expect(uniqueIds(givenRule({ ...all, unique_id: ' trigger_id ' }), { to })).toEqual(['trg_1:a@b.c', 'trg_1:d@e.f']);
   });
 
-  it('takes event_id inside of an expression as any value', () => {
+  it('may use event_id as any value within an expression', () => {
     expect(uniqueIds(givenRule({ unique_id: 'event_id + "!"' }), ADA)).toEqual(['evt_1!']);
   });
 });
 
 describe('for_each', () => {
   const rule = givenRule({ for_each: 'event.watchers', to: { email: 'item.email' }, where: 'item.on' });
-  it('makes a recipient of each item, and one bad item spoils no other', () => {
+  it('makes a recipient of each item, unaffected by faulty items', () => {
     const watchers = [{ email: 'a@b.c', on: true }, { email: 'd@e.f', on: false }, 7, { on: true }];
     const outcome = fired(rule, { watchers });
     expect(outcome.recipients.map(({ to }) => to.email)).toEqual(['a@b.c']);
@@ -91,7 +91,7 @@ describe('for_each', () => {
     ]);
   });
 
-  it('tells nobody of an empty list, and fails where there is no list', () => {
+  it('notifies nobody for an empty list, and fails without a list', () => {
     expect(fired(rule, { watchers: [] })).toEqual({ kind: 'fired', recipients: [], dropped: [] });
     expect(evaluate(rule, { watchers: 'all' })).toEqual({
       kind: 'failed',
@@ -101,7 +101,7 @@ describe('for_each', () => {
     expect(evaluate(rule, {}).kind).toBe('failed');
   });
 
-  it('drops a recipient for whom a rule makes more than a topic takes, and tells the others', () => {
+  it('drops a recipient whose data exceeds the limit of a topic, and notifies the others', () => {
     const grown = givenRule({
       for_each: 'event.to',
       to: { email: 'item' },
@@ -117,7 +117,7 @@ describe('for_each', () => {
     expect(drops(lists, { ...ADA, list: list.slice(0, 100) })).toEqual([]);
   });
 
-  it(`tells ${MAX_RECIPIENTS} at most, and says how many were left out`, () => {
+  it(`notifies at most ${MAX_RECIPIENTS}, and counts those left out`, () => {
     const many = givenRule({ for_each: 'event.to', to: { email: 'item' } });
     const to = Array.from({ length: MAX_RECIPIENTS + 3 }, (_, index) => `p${index}@example.com`);
     const outcome = fired(many, { to });
@@ -130,7 +130,7 @@ describe('for_each', () => {
 
 describe('where', () => {
   const rule = givenRule({ variables: { plan: 'event.plan' }, where: 'variables.plan == "gold"' });
-  it('sees the variables and drops whom it is not true for, an error with its reason', () => {
+  it('sees the variables, and drops recipients for whom it is not true, an error with its reason', () => {
     expect(fired(rule, { ...ADA, plan: 'gold' }).recipients).toHaveLength(1);
     expect(drops(rule, { ...ADA, plan: 'tin' })).toEqual([[0, 'where_false']]);
     expect(drops(givenRule({ where: 'event.vip' }), ADA)).toEqual([[0, 'rule_error']]);
@@ -138,8 +138,8 @@ describe('where', () => {
   });
 });
 
-describe('the person who is told', () => {
-  it('is what the rule says, a number too, else the email in small letters, else phone, token or unique_id', () => {
+describe('the person of a recipient', () => {
+  it('is what the rule sets, also a number, or else the email in lower case, or phone, token or unique_id', () => {
     const personOf = (rule: CompiledRule, body: { readonly [name: string]: Json }) =>
       fired(rule, body).recipients[0]?.person;
     const named = givenRule({ person: 'event.user', unique_id: 'event_id' });
@@ -154,7 +154,7 @@ describe('the person who is told', () => {
 });
 
 describe('addresses and variables', () => {
-  it('are null where a field is missing; an address has its one form, and what is no text is none', () => {
+  it('are null if a field is missing; an address is normalized, and a value that is no text is null', () => {
     const rule = givenRule({ unique_id: 'event_id', variables: { name: 'event.customer.name' } });
     expect(fired(rule, { email: '  Ada@ｅxample.com. ' }).recipients[0]).toMatchObject({
       to: { email: 'ada@example.com', phone: null, token: null },
@@ -165,7 +165,7 @@ describe('addresses and variables', () => {
     }
   });
 
-  it('one address is one person and one unique_id, however it is spelled', () => {
+  it('give one person and one unique_id for one address, however it is spelled', () => {
     const rule = givenRule({});
     for (const email of ['a@BÜCHER.example', 'A@xn--bcher-kva.example.', 'a@bu\u0308cher。example']) {
       const told = { person: 'a@xn--bcher-kva.example', uniqueId: 'a@xn--bcher-kva.example' };
@@ -173,7 +173,7 @@ describe('addresses and variables', () => {
     }
   });
 
-  it('text that is no address stays for people to see, without control characters', () => {
+  it('keep text that is no address for display, without control characters', () => {
     const rule = givenRule({ unique_id: 'event_id' });
     expect(fired(rule, { email: 'ada at home' }).recipients[0]?.to.email).toBe('ada at home');
     expect(fired(rule, { email: 'ada@example.com\r\nBcc: x' }).recipients[0]?.to.email).toBe(
@@ -182,8 +182,8 @@ describe('addresses and variables', () => {
   });
 });
 
-describe('whatever the event is', () => {
-  it('a rule comes to the same answer each time, and every item is told or dropped with a reason', () => {
+describe('a rule on any event', () => {
+  it('gives the same result each time, and notifies or drops every item with a reason', () => {
     const rule = givenRule({
       for_each: 'event.to',
       to: { email: 'item' },

@@ -33,29 +33,29 @@ const faults = ({ faults: found }: Assembled): string[] =>
   });
 
 describe('a partial', () => {
-  it('stands where its name stood, without the last line end of its file', () => {
+  it('replaces its tag, without the last line end of its file', () => {
     expect(html('<p>{{a}}</p>{{> footer}}<i>', { footer: '<b>{{b}}</b>\n' }).template.parts['html']).toBe(
       '<p>{{a}}</p><b>{{b}}</b><i>',
     );
   });
 
-  it('may hold others, and is put in each time', () => {
+  it('may include other partials, and is included each time it is named', () => {
     const partials = { a: '[{{> b}}]', b: '{{x}}' };
     expect(html('{{> a}} {{> a}} {{> b}}', partials).template.parts['html']).toBe('[{{x}}] [{{x}}] {{x}}');
   });
 
-  it('takes the blanks around it with ~', () => {
+  it('removes surrounding whitespace with ~', () => {
     expect(html('a  {{~> x ~}}\n  b', { x: '-' }).template.parts['html']).toBe('a-b');
   });
 
-  it('is none in a comment, in braces that are written out, or in quotes', () => {
+  it('is not recognized in a comment, in escaped braces, or in quotes', () => {
     for (const source of ['{{!-- {{> a}} --}}', '{{! > a}}', '\\{{> a}}', '{{default "{{> a}}" "b"}}']) {
       expect(html(source, { a: 'x' })).toMatchObject({ template: { parts: { html: source } }, partials: [] });
     }
     expect(html('\\\\{{> a}}', { a: 'x' }).template.parts['html']).toBe('\\\\x');
   });
 
-  it('that is not there, holds itself, is chosen by data or is given values is refused by name', () => {
+  it('is refused by name if it is missing, includes itself, is chosen by data, or has arguments', () => {
     expect(faults(html('a\n {{> gone}}', {}))).toEqual(['template 2:2 There is no partial gone']);
     expect(faults(html('{{> a}}', { a: 'x {{> b}}', b: '{{> a}}' }))).toEqual([
       'partial b 1:1 The partial a includes itself: a, which includes b, which includes a',
@@ -67,7 +67,7 @@ describe('a partial', () => {
     expect(faults(html('{{> ../a}}', { a: '' }))).toEqual(['template 1:1 This is no name of a partial']);
   });
 
-  it('is refused four deep, and beyond twenty of them in all parts together', () => {
+  it('is refused if nested four deep, and beyond twenty inclusions in all parts together', () => {
     const deep = { a: '{{> b}}', b: '{{> c}}', c: '{{> d}}', d: 'x' };
     expect(faults(html('{{> b}}', deep))).toEqual([]);
     expect(faults(html('{{> a}}', deep))).toEqual(['partial c 1:1 More than 3 partials inside each other: a, b, c, d']);
@@ -78,7 +78,7 @@ describe('a partial', () => {
     expect(faults(of({ subject: '{{> x}}', html: '{{> x}}'.repeat(19) }, includesOf({ x: '' })))).toEqual([]);
   });
 
-  it('never makes a tag with what stands beside it', () => {
+  it('never forms a tag with the text beside it', () => {
     expect(html('{{{> x}}a}}', { x: '' }).partials).toEqual([]);
     expect(faults(html('a { {{> x}}', { x: '{b}' }))).toEqual([]);
     expect(faults(html('{{a}}{{> x}}', { x: '}' }))).toEqual([
@@ -89,7 +89,7 @@ describe('a partial', () => {
     expect(faults(html('{{a}}{{> x}}{{b}}', { x: '{{c}}' }))).toEqual([]);
   });
 
-  it('costs little, whatever a source holds', () => {
+  it('is assembled at little cost, whatever a source contains', () => {
     const source = '{{> b}}'.repeat(9_000);
     const { template, faults: found } = html(source, { b: '{{> c}}'.repeat(9_000), c: 'x'.repeat(65_536) });
     expect(found.length).toBeLessThan(51);
@@ -100,7 +100,7 @@ describe('a partial', () => {
 describe('a layout', () => {
   const layouts = { basic: { html: '<main>{{{body}}}</main>\n', text: 'Hi\n{{{ body }}}\nBye' } };
 
-  it('stands around the body of its kind, with partials in both', () => {
+  it('surrounds the body of its kind, and both may contain partials', () => {
     const includes = includesOf(
       { f: '{{x}}' },
       { basic: { ...layouts.basic, html: '<main>{{{body}}}{{> f}}</main>\n' } },
@@ -114,7 +114,7 @@ describe('a layout', () => {
     expect([layout, partials]).toEqual(['basic', ['f']]);
   });
 
-  it('may have nothing for text, and has to have something for html', () => {
+  it('needs an html part, and may lack a text part', () => {
     const only = includesOf({}, { h: { html: '{{{body}}}' }, t: { text: '{{{body}}}' } });
     expect(of({ html: 'a', text: 'b', layout: 'h' }, only)).toMatchObject({ layoutFault: null });
     expect(of({ html: 'a', layout: 't' }, only).layoutFault).toEqual({
@@ -125,12 +125,12 @@ describe('a layout', () => {
     expect(of({ html: 'a', layout: 'gone' }, only).layoutFault?.message).toBe('there is no layout gone');
   });
 
-  it('keeps three braces around the word body for itself: elsewhere they are a name', () => {
+  it('reserves three braces around the word body; elsewhere body is a name', () => {
     expect(html('{{{body}}}', {}).template.parts['html']).toBe('{{{body}}}');
     expect([bodiesIn('{{{body}}} {{{ body }}}'), bodiesIn('{{body}} {{!-- {{{body}}} --}}')]).toEqual([2, 0]);
   });
 
-  it('is named with all partials of a template, in every channel and language', () => {
+  it('is listed with all partials of a template, over every channel and language', () => {
     const includes = includesOf({ a: '{{> b}}', b: '', c: '' }, layouts);
     const email = {
       subject: '{{> a}}',
@@ -145,8 +145,8 @@ describe('a layout', () => {
   });
 });
 
-describe('a place in what was put together', () => {
-  it('is found where it was written', () => {
+describe('a position in an assembled template', () => {
+  it('is mapped to the file where it was written', () => {
     const { pieces } = of(
       { html: 'one\ntwo {{> f}} three\n', layout: 'l' },
       includesOf({ f: 'x\n y' }, { l: { html: '<a>\n{{{body}}}</a>' } }),
@@ -163,7 +163,7 @@ describe('a place in what was put together', () => {
     expect(at(4, 9)).toEqual(['layout', { line: 2, column: 11 }]);
   });
 
-  it('stays in its line and column where what is put in is blanked out', () => {
+  it('keeps its line and column if included text is blanked out', () => {
     expect(withoutPutIns('a {{> b}}\n{{{body}}} c')).toBe('a        \n           c');
   });
 });

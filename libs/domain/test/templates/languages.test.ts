@@ -39,7 +39,7 @@ const chosen = (configuration: Configuration, locale: string): string | null | u
 };
 
 describe('the language of a message', () => {
-  it('is the reader’s, then that without its region, then the workspace’s, then the one without', () => {
+  it('is the reader’s, then that without its region, then the workspace’s, then that without its region', () => {
     expect(chosen(given('fr', ['de-AT', 'de', 'fr']), 'de-AT')).toBe('de-AT');
     expect(chosen(given('fr', ['de-AT', 'de', 'fr']), 'de-CH')).toBe('de');
     expect(chosen(given('fr', ['de-AT', 'fr']), 'de')).toBe('fr');
@@ -49,7 +49,7 @@ describe('the language of a message', () => {
     expect(chosen(given(undefined, []), 'de')).toBeNull();
   });
 
-  it('is found in whatever case and form the reader’s tag is', () => {
+  it('is found for a reader’s tag in any case and form', () => {
     expect(chosen(given('en', ['de-AT', 'zh-Hant']), 'DE-at')).toBe('de-AT');
     expect(languagesFor('zh-Hant-TW', 'en')).toEqual(['zh-Hant-TW', 'zh-Hant', 'zh', 'en']);
     expect(languagesFor('de-u-co-phonebk', 'de')).toEqual(['de-u-co-phonebk', 'de-u-co', 'de']);
@@ -62,7 +62,7 @@ describe('the template of a message', () => {
     return [found?.chosen?.variant, found?.language];
   };
 
-  it('is each reader’s own, however many languages were asked for before', () => {
+  it('is in each reader’s own language, however many languages were requested before', () => {
     const configuration = given('en', ['de', 'fr']);
     const regions = Array.from({ length: 200 }, (_, n) => `de-${String(100 + n)}`);
     for (const locale of ['de-AT', 'fr', ...regions, 'de-AT', 'fr', 'es']) {
@@ -75,7 +75,7 @@ describe('the template of a message', () => {
     }
   });
 
-  it('goes by the language of the workspace that its configuration has', () => {
+  it('follows the workspace language of its own configuration', () => {
     const before = given('fr', ['de', 'fr']);
     expect(read(before, 'es')[0]).toBe('fr');
     const later = after(before, [['workspace', '', { locale: 'de' }]]);
@@ -97,12 +97,12 @@ describe('a layout that changes', () => {
     return found && variantFor(found, { locale: 'en' }, configuration, 'shop');
   };
 
-  it('changes nothing for what was judged before, and everything after', () => {
+  it('applies only to events that are evaluated after the change', () => {
     expect([html(first), html(second)].map((one) => one?.template.parts['html'])).toEqual(['one <p>', 'two <p>']);
     expect(html(first)?.key).not.toBe(html(second)?.key);
   });
 
-  it('keeps what was made of it for as long as it stays the same', () => {
+  it('keeps its assembled templates while it stays the same', () => {
     expect(html(third)).toBe(html(second));
     expect(html(first)).toBe(html(first));
   });
