@@ -198,7 +198,7 @@ describe('reading back', () => {
     expect(read.value.event.key).toBeNull();
   });
 
-  test('a marker carries number and semantics, and one of another log is refused', () => {
+  test('a marker has configuration number and semantics, and is refused if it is of another log', () => {
     const marker = onLog(markerRecord(3, 12, 2, LOG));
     expect(readSourceRecord(marker, LOG)).toMatchObject({
       ok: true,
@@ -208,12 +208,12 @@ describe('reading back', () => {
     expect(readSourceRecord(onLog(markerRecord(0, 5)), LOG)).toMatchObject({ ok: true, value: { configNumber: 5 } });
   });
 
-  test('a tick is a tick', () => {
+  test('a tick is read as a tick', () => {
     const tick = { ...onLog(markerRecord(0, 1)), headers: { kind: 'tick' } };
     expect(readSourceRecord(tick, LOG)).toMatchObject({ ok: true, value: { kind: 'tick', appendedAt: NOW + 5 } });
   });
 
-  test('an erased record has its position and its time, whatever it was', () => {
+  test('an erased record keeps position and time, whatever it was', () => {
     const erased = { ...onLog(markerRecord(0, 1)), headers: { kind: 'erased', stream: 'shop/orders' } };
     expect(readSourceRecord(erased, LOG)).toMatchObject({
       ok: true,
@@ -246,7 +246,7 @@ describe('reading back', () => {
       });
     });
 
-    test('has the time of the stream where its record has one', () => {
+    test('has the event time of the stream if its record has one', () => {
       const headers = { ...changeRecord.headers, time: '5' };
       expect(read({ ...changeRecord, headers })).toMatchObject({ ok: true, value: { event: { time: 5 } } });
     });
@@ -271,11 +271,11 @@ describe('reading back', () => {
     ['invalid_header', { ...event, headers: { kind: 'marker', config: 'x', semantics: '1' } }],
     ['invalid_json', { ...event, value: new Uint8Array([0xff]) }],
     ['not_an_object', { ...event, value: new TextEncoder().encode('[]') }],
-  ])('what cannot be read is a fault of class %s', (reason, record) => {
+  ])('an unreadable record is a fault of class %s', (reason, record) => {
     expect(readSourceRecord(record, LOG)).toMatchObject({ ok: false, error: { reason } });
   });
 
-  test('no record at all makes it throw', () => {
+  test('reading never throws, whatever the record', () => {
     const headers = fc.dictionary(
       fc.constantFrom('kind', 'enc', 'event_id', 'workspace', 'stream', 'key', 'time', 'config'),
       fc.oneof(fc.constantFrom('event', 'marker', 'tick', '0', '1', '%'), fc.string()),

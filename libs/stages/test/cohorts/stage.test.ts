@@ -30,8 +30,8 @@ const later = (number: number): Pick<CohortMessage, 'id'> => ({
   id: `evt_0000000000000000000000000${number}` as EventId,
 });
 
-describe('what a platform says of a cohort', () => {
-  it('becomes events that rules can judge like any other', async () => {
+describe('a cohort message of a platform', () => {
+  it('becomes events that rules evaluate like any others', async () => {
     await topology.saysOfCohort(pageOf('s', 1, 1, 'Ådä / “1”'));
     const { outputs, fates } = await run(await messages());
     expect(fates).toEqual([{ kind: 'done' }]);
@@ -62,7 +62,7 @@ describe('what a platform says of a cohort', () => {
     expect(read?.ok && read.value.kind === 'event' && read.value.event.stream).toBe(cohortStream(BUYERS));
   });
 
-  it('yields the same events again until it is saved, and then none', async () => {
+  it('gives the same events again until it is saved, and then none', async () => {
     await topology.saysOfCohort(
       pageOf('s', 1, 1, 'ada', 'bob'),
       cohortMessage({ ...later(2), action: 'remove', userIds: ['bob'] }),
@@ -82,7 +82,7 @@ describe('what a platform says of a cohort', () => {
     ]);
   });
 
-  it('is not lost where members were saved and the cohort was not', async () => {
+  it('is not lost if members were saved and the cohort was not', async () => {
     await topology.saysOfCohort(pageOf('s', 1, 1, 'ada'), pageOf('t', 1, 1));
     const records = await messages();
     const first = await run(records, { ...topology.data.cohorts, save: () => Promise.reject(new Error('away')) });
@@ -94,7 +94,7 @@ describe('what a platform says of a cohort', () => {
     expect(await again.save?.()).toBe('done');
   });
 
-  it('that cannot be read goes to the dead letters, and the rest is done', async () => {
+  it('that is unreadable becomes a dead letter, and the others are processed', async () => {
     await topology.saysOfCohort(cohortMessage({ userIds: ['ada'] }));
     const [record] = await messages();
     if (!record) throw new Error('there is a record');
@@ -106,7 +106,7 @@ describe('what a platform says of a cohort', () => {
     expect(outputs.map(({ topic }) => topic)).toEqual(['carillon.dead-letters', 'carillon.events']);
   });
 
-  it('is refused by the fence where another worker is further on', async () => {
+  it('is refused by the fence if another worker is ahead', async () => {
     await topology.saysOfCohort(
       cohortMessage({ userIds: ['ada'] }),
       cohortMessage({ action: 'remove', userIds: ['ada'] }),
@@ -118,7 +118,7 @@ describe('what a platform says of a cohort', () => {
     expect(await topology.data.cohorts.members(BUYERS, ['ada'])).toMatchObject([{ inside: false }]);
   });
 
-  it('stops the partition where its members belong to another log', async () => {
+  it('stops the partition if its members belong to another log', async () => {
     await topology.saysOfCohort(cohortMessage({ userIds: ['ada'] }));
     await (await run(await messages())).save?.();
     const other = { ...topology.ports, log: { ...topology.data.log, logId: 'log_other' as never } };
@@ -128,11 +128,11 @@ describe('what a platform says of a cohort', () => {
   });
 });
 
-describe('what a restore called off', () => {
+describe('a cohort message that a restore called off', () => {
   const after = (below: number) =>
     createCohortsStage({ ...topology.ports, slice: neverYield, calledOffCohortsBelow: new Map([[0, below]]) });
 
-  it('changes who is in and is told to nobody; what is said from then on is told', async () => {
+  it('changes membership without events; later messages give events', async () => {
     await topology.saysOfCohort(
       pageOf('s', 1, 1, 'ada', 'bob'),
       cohortMessage({ ...later(2), action: 'remove', userIds: ['ada'] }),
@@ -152,7 +152,7 @@ describe('what a restore called off', () => {
     );
   });
 
-  it('also lets those leave silently who leave in later records because of it', async () => {
+  it('also removes members without events in the later records that it causes', async () => {
     await topology.saysOfCohort(pageOf('one', 1, 1, 'ada', 'bob'));
     await (await run(await messages())).save?.();
     await topology.saysOfCohort({ ...pageOf('two', 1, 1, 'bob'), ...later(2) });
@@ -171,8 +171,8 @@ describe('what a restore called off', () => {
   });
 });
 
-describe('those who have to leave', () => {
-  it('leave in chunks, one record for each, and only once however often a chunk comes', async () => {
+describe('members to remove', () => {
+  it('leave in chunks, one event each, once however often a chunk is repeated', async () => {
     const many = Array.from({ length: 2 * MEMBER_BATCH_SIZE + 1 }, (_, at) => `user-${at}`);
     await topology.saysOfCohort(pageOf('one', 1, 1, ...many), { ...pageOf('two', 1, 1, 'user-7'), ...later(2) });
     let done = 0;
@@ -199,7 +199,7 @@ describe('those who have to leave', () => {
     expect(await messages()).toHaveLength(2 + 2 * 4);
   });
 
-  it('are found also where the batch that lets them leave had let them in', async () => {
+  it('are found even if the same batch added them', async () => {
     await topology.saysOfCohort(cohortMessage({ userIds: ['ada'] }), { ...pageOf('s', 1, 1, 'bob'), ...later(2) });
     const { outputs } = await run(await messages());
     await topology.data.log.append(outputs.filter(({ topic }) => topic === 'carillon.cohorts'));
@@ -208,7 +208,7 @@ describe('those who have to leave', () => {
   });
 });
 
-it('runs over the one interpreter, and tells nobody twice after a store that was away', async () => {
+it('the cohort stage runs in the shared interpreter, and reports nobody twice after a store outage', async () => {
   await topology.followsCohorts();
   await topology.saysOfCohort(pageOf('s', 1, 1, 'ada'), { ...pageOf('t', 1, 1, 'bob'), ...later(2) });
   const found = await untilFound('three events', async () => {

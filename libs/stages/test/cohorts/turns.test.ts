@@ -24,7 +24,7 @@ const eventsOf = ({ outputs }: BatchResult): unknown[] =>
   outputs.map(({ topic, key, value, headers }) => [topic, key, headers, [...value]]);
 
 describe('a message with many members', () => {
-  it('gives way between those who enter, and where members are read and written', async () => {
+  it('yields between users who enter, and between reads and writes of members', async () => {
     const chunks = 3;
     const users = many(chunks * MEMBER_BATCH_SIZE);
     await topology.saysOfCohort(cohortMessage({ userIds: users }));
@@ -41,7 +41,7 @@ describe('a message with many members', () => {
     expect(idle.ended).toBeGreaterThanOrEqual(chunks);
   });
 
-  it('reads and writes none of them where the last list is said again to the letter', async () => {
+  it('reads and writes no members if it repeats the last list exactly', async () => {
     const users = many(MEMBER_BATCH_SIZE);
     await topology.saysOfCohort(cohortMessage({ userIds: users }));
     await (await follow(await messages(), neverYield)).save?.();
@@ -67,7 +67,7 @@ describe('a message with many members', () => {
     return [result, { ended }] as const;
   }
 
-  it('comes to the same whatever the turns are', async () => {
+  it('gives the same result for any slices', async () => {
     await topology.saysOfCohort(cohortMessage({ userIds: many(50) }));
     const records = await messages();
     expect(eventsOf(await follow(records, alwaysYield()))).toEqual(eventsOf(await follow(records, neverYield)));
@@ -75,7 +75,7 @@ describe('a message with many members', () => {
 });
 
 describe('a batch of many messages', () => {
-  it('ends after some turns, and the rest come again', async () => {
+  it('ends after some slices, and the remaining messages are read again', async () => {
     const users = many(60);
     await topology.saysOfCohort(
       ...users.map((user, at) => ({ ...cohortMessage({ userIds: [user] }), ...numbered(at) })),

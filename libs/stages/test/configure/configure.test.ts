@@ -31,7 +31,7 @@ const appendBytes = (value: Uint8Array) =>
   topology.data.log.append([{ topic: 'carillon.config', partition: 0, key: 'k', value, headers: {} }]);
 
 describe('publishing', () => {
-  it('answers with the number when a marker of it stands in every partition', async () => {
+  it('resolves with the number when every partition has its marker', async () => {
     const number = await topology.publish(...orderShop());
     const markers = (await topology.records('carillon.events')).map((record) =>
       readSourceRecord(record, topology.data.log.logId),
@@ -45,7 +45,7 @@ describe('publishing', () => {
     expect(topology.ports.configuration.current().number).toBe(number);
   });
 
-  it('answers only when every gateway goes by it, asked from the time when the record was on the log', async () => {
+  it('resolves only when every gateway uses the configuration, asked from the time when the record was on the log', async () => {
     let release: () => void = () => undefined;
     let askedSince = 0;
     const changes = changesOf(EMPTY_CONFIGURATION, orderShop());
@@ -63,7 +63,7 @@ describe('publishing', () => {
     expect(await publishing).toBe(true);
   });
 
-  it('of what somebody else changed meanwhile is refused as a conflict that names it, and changes nothing', async () => {
+  it('is refused as a conflict, and changes nothing, if somebody else changed the resource meanwhile', async () => {
     await topology.publish(...orderShop());
     const seen = topology.ports.configuration.current();
     await topology.publish(notification('order-paid', { ...ORDER_PAID, name: 'Theirs' }));
@@ -81,7 +81,7 @@ describe('publishing', () => {
     expect(findResource(now, 'template', 'shop', 'new')).toBeUndefined();
   });
 
-  it('at once by many is won by one; the others are told', async () => {
+  it('by several callers at once succeeds for one; the others get a conflict', async () => {
     await topology.publish(...orderShop());
     const seen = topology.ports.configuration.current();
     const results = await Promise.allSettled(
@@ -98,7 +98,7 @@ describe('publishing', () => {
 });
 
 describe('the view of the configuration', () => {
-  it('gives every number its own configuration for ever', async () => {
+  it('gives every number its own configuration permanently', async () => {
     await topology.publish(...orderShop());
     await topology.publish(notification('order-paid', null));
     const view = viewOf(topology.data.log);
@@ -108,7 +108,7 @@ describe('the view of the configuration', () => {
     await expect(view.at(2)).rejects.toMatchObject({ code: 'log_unavailable' });
   });
 
-  it('reads on for a number that it has not met', async () => {
+  it('reads on to a number that it does not have yet', async () => {
     const view = viewOf(topology.data.log);
     await view.refresh();
     await topology.publish(...orderShop());
@@ -116,7 +116,7 @@ describe('the view of the configuration', () => {
     expect((await view.at(0)).number).toBe(0);
   });
 
-  it('passes over what is no record of ours, and says so: its number exists and changes nothing', async () => {
+  it('skips and reports a foreign record, whose number exists and changes nothing', async () => {
     await appendRecord();
     await appendBytes(Uint8Array.of(9));
     const told: string[] = [];
@@ -129,7 +129,7 @@ describe('the view of the configuration', () => {
     expect(told).toEqual(['1: the log record is corrupt: it has fewer than 5 bytes']);
   });
 
-  it('stays before a record of a schema that nobody knows yet, and goes on by itself once it is known', async () => {
+  it('stops before a record with an unknown schema, and continues once the schema is known', async () => {
     await appendRecord();
     await appendRecord([template('new', PAID_MAIL)]);
     const codec = topology.ports.codecs.configuration;
@@ -157,7 +157,7 @@ describe('the view of the configuration', () => {
     expect(view.readToEndAt()).toBeGreaterThan(0);
   });
 
-  it('stays before a record whose Avro cannot be read', async () => {
+  it('stops before a record whose Avro is unreadable', async () => {
     await appendRecord();
     const whole = topology.ports.codecs.configuration.encode(recordOf(changesOf(EMPTY_CONFIGURATION, orderShop())));
     await appendBytes(whole.subarray(0, whole.length - 20));
@@ -169,7 +169,7 @@ describe('the view of the configuration', () => {
     expect(view.readToEndAt()).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('does not say that it read to the end before it has, however large the records are', async () => {
+  it('does not report the end before it has read it, however large the records are', async () => {
     const text = 'x'.repeat(1_500_000);
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       await appendRecord([template(name, { email: { subject: 's', text } })]);
@@ -179,7 +179,7 @@ describe('the view of the configuration', () => {
     expect(view.current().number).toBe(4);
   });
 
-  it('reads once for all who ask at the same time, and nobody gets what was read before they asked', async () => {
+  it('reads once for concurrent callers, and gives nobody a state from before their call', async () => {
     const { log } = topology.data;
     let readings = 0;
     let release: () => void = () => undefined;
@@ -205,7 +205,7 @@ describe('the view of the configuration', () => {
     expect(readings).toBeLessThanOrEqual(4);
   });
 
-  it('does not call itself fresh after a reading that failed, and goes on with the next', async () => {
+  it('does not count as fresh after a failed read, and continues with the next', async () => {
     const { log } = topology.data;
     let broken = true;
     const view = viewOf({

@@ -19,8 +19,8 @@ const decided = (...decisions: readonly Decision[]) => decideConsents('shop', 'a
 const STATE = { partition: 0, configNumber: -1, watermark: 0 };
 const foldIn = (records: readonly LogRecord[]) => createConsentStage(topology.ports).handle(records, STATE);
 
-describe('what a person decides', () => {
-  it('is in the store when it is answered, and on the log when it was published, once', async () => {
+describe('a consent decision', () => {
+  it('is in the store when it resolves, and once on the log after it is published', async () => {
     await decided(OUT);
     expect(await stored()).toMatchObject({ version: 1, unpublished: [{ optedOut: true }] });
     expect(await topology.records('carillon.consents')).toEqual([]);
@@ -40,14 +40,14 @@ describe('what a person decides', () => {
     expect(JSON.stringify([record?.key, record?.headers])).not.toContain('ada');
   });
 
-  it('by two processes at once is kept of both', async () => {
+  it('by two processes at once keeps both decisions', async () => {
     const news: Decision = { ...OUT, target: { kind: 'category', name: 'news' } };
     await Promise.all([decided(OUT), decided(news), decided({ ...OUT, channel: 'sms' })]);
     expect((await stored())?.words).toHaveLength(3);
     expect((await stored())?.unpublished).toHaveLength(3);
   });
 
-  it('whose append fails stays unpublished, and whoever sweeps appends it later', async () => {
+  it('stays unpublished if the append fails, and a later sweep appends it', async () => {
     const document = await decided(OUT);
     const failing = { ...ports(), log: { ...topology.data.log, append: () => Promise.reject(new Error('away')) } };
     await expect(publishConsents(document ? [document] : [], failing)).rejects.toThrow('away');
@@ -56,22 +56,22 @@ describe('what a person decides', () => {
     expect(await topology.records('carillon.consents')).toHaveLength(1);
   });
 
-  it('meanwhile is not taken out with what was published', async () => {
+  it('made meanwhile is not removed with the published ones', async () => {
     const first = await decided(OUT);
     await decided({ ...OUT, channel: 'sms' });
     await publishConsents(first ? [first] : [], ports());
     expect(await stored()).toMatchObject({ unpublished: [{ channel: 'sms' }], words: [{}, {}] });
   });
 
-  it('that the store cannot take is no answer', async () => {
+  it('rejects if the store cannot store it', async () => {
     const away: ConsentStore = { ...topology.data.consents, replace: () => Promise.reject(new Error('away')) };
     await expect(decideConsents('shop', 'ada', [OUT], ports(away))).rejects.toThrow('away');
     expect(await stored()).toBeUndefined();
   });
 });
 
-describe('what the log knows of consents', () => {
-  it('is folded back into a store that forgot it, and changes nothing where it is known', async () => {
+describe('a consent record on the log', () => {
+  it('is folded into a store that lost it, and changes nothing in a store that has it', async () => {
     await publishConsents([(await decided(OUT)) as Consents], ports());
     const records = await topology.records('carillon.consents');
     await foldIn(records);
@@ -83,7 +83,7 @@ describe('what the log knows of consents', () => {
     expect(await stored()).toMatchObject({ words: [{ optedOut: true, way: 'page' }], unpublished: [] });
   });
 
-  it('that is older than what was decided since changes nothing', async () => {
+  it('that is older than a later decision changes nothing', async () => {
     const old = decide(null, { workspace: 'shop', person: 'ada' }, [OUT], { now: 1, derive: topology.ids.derive });
     await decided(OUT);
     await decided({ ...OUT, optedOut: false });
@@ -95,7 +95,7 @@ describe('what the log knows of consents', () => {
     expect(await stored()).toMatchObject({ words: [{ optedOut: false }] });
   });
 
-  it('and nobody can read is parked, and the rest is folded', async () => {
+  it('that is unreadable is parked, and the others are folded', async () => {
     await publishConsents([(await decided(OUT)) as Consents], ports());
     const [record] = await topology.records('carillon.consents');
     if (!record) throw new Error('there is a record');

@@ -80,8 +80,8 @@ const suppress = (address: string) =>
     at: 0,
   });
 
-describe('one attempt', () => {
-  it('is written down as SENDING before the provider is called, and what it answered after', async () => {
+describe('a delivery attempt', () => {
+  it('is recorded as SENDING before the provider is called, and its result afterwards', async () => {
     const delivery = await waiting();
     let during: Delivery | undefined;
     const sender = senderOf(async () => {
@@ -94,7 +94,7 @@ describe('one attempt', () => {
     expect(released).toMatchObject([{ verdict: 'accepted' }]);
   });
 
-  it('by ten workers at once is one call', async () => {
+  it('by ten workers concurrently calls the provider once', async () => {
     const delivery = await waiting();
     const reports = await Promise.all(Array.from({ length: 10 }, () => attempt(delivery, answers())));
     expect(reports.filter(({ kind }) => kind === 'called')).toHaveLength(1);
@@ -102,7 +102,7 @@ describe('one attempt', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('by a process that was held still until its lease ran out is no call, and gives the delivery back', async () => {
+  it('by a process stalled until its lease expired makes no call, and gives the delivery back', async () => {
     const delivery = await waiting();
     const { ledger } = topology.data;
     const swept = async (): Promise<void> => {
@@ -129,7 +129,7 @@ describe('one attempt', () => {
     expect(await attempt(await now(delivery), answers())).toMatchObject({ kind: 'called' });
   });
 
-  it('by an adapter that throws is a doubt, not a failure', async () => {
+  it('is in doubt, not failed, if the adapter throws', async () => {
     const delivery = await waiting();
     await attempt(
       delivery,
@@ -138,7 +138,7 @@ describe('one attempt', () => {
     expect(await now(delivery)).toMatchObject({ state: 'IN_DOUBT', reason: 'answer_unknown' });
   });
 
-  it('has the address of a hard bounce on the list before the delivery has ended, so that no crash can come between', async () => {
+  it('suppresses the address of a hard bounce before the delivery ends, so that a crash in between loses nothing', async () => {
     const bounce = providerResult('refused_recipient', '550', 'no such ADA@example.com', { suppress: 'hard_bounce' });
     const { ledger, suppressions } = topology.data;
     let failed = 0;
@@ -159,7 +159,7 @@ describe('one attempt', () => {
     expect(await suppressions.find('shop', 'email', 'ada@example.com')).toMatchObject(expected);
   });
 
-  it('suppresses an address for its channel, by the reason that the provider gives and whatever its letters, and the next delivery is not called', async () => {
+  it('suppresses a refused address on its channel, with the provider’s reason and in any case, and the next delivery makes no call', async () => {
     const stopped = providerResult('refused_recipient', '21610', 'has said STOP', { suppress: 'stop' });
     const first = await waiting({ to: 'Ada@Example.com' });
     await attempt(first, answers(stopped));
@@ -175,7 +175,7 @@ describe('one attempt', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('without a free account waits, uses no attempt, and fails only where there is none at all', async () => {
+  it('waits without using an attempt if no account is free, and fails only if no account exists', async () => {
     const delivery = await waiting();
     const until = topology.clock.now() + 30_000;
     expect(await attempt(delivery, null, {}, until)).toMatchObject({
@@ -190,7 +190,7 @@ describe('one attempt', () => {
 });
 
 describe('before an attempt', () => {
-  it('all checks are made in their order, and the first that holds is the reason', async () => {
+  it('runs all checks in order, and the first that fails gives the reason', async () => {
     const delivery = await waiting({ variables: {} });
     await suppress('ada@example.com');
     topology.clock.pass(25 * HOUR);
@@ -202,7 +202,7 @@ describe('before an attempt', () => {
     expect(released).toEqual([null]);
   });
 
-  it('a late one expires', async () => {
+  it('expires a late delivery', async () => {
     const delivery = await waiting();
     await suppress('ada@example.com');
     topology.clock.pass(24 * HOUR + 1000);
@@ -211,7 +211,7 @@ describe('before an attempt', () => {
     });
   });
 
-  it('one that becomes late while it is rendered does not begin', async () => {
+  it('does not begin if not_after passes while the message is rendered', async () => {
     const delivery = await waiting();
     const templates: AttemptPorts['templates'] = {
       ...topology.ports.templates,
@@ -226,7 +226,7 @@ describe('before an attempt', () => {
     expect(await attempt(await now(delivery), answers())).toMatchObject({ delivery: { state: 'EXPIRED' } });
   });
 
-  it('what cannot be rendered fails, and is not called', async () => {
+  it('fails without a call if the message cannot be rendered', async () => {
     await topology.publish(template('strict', { email: { subject: '{{gone}}', text: 'x', strict: true } }));
     const strict = await waiting({ template: 'strict', configNumber: 1 });
     expect(await attempt(strict, answers())).toMatchObject({ delivery: { state: 'FAILED', reason: 'cannot_render' } });
@@ -235,7 +235,7 @@ describe('before an attempt', () => {
     expect(calls).toEqual([]);
   });
 
-  it('what an earlier version took with an address that is none is suppressed, and is not called', async () => {
+  it('suppresses without a call a delivery that an earlier release accepted with an invalid address', async () => {
     const taken = await waiting();
     const nobody = { ...taken, version: taken.version + 1, intent: { ...taken.intent, to: 'ada, bob@example.com' } };
     await topology.data.ledger.replace(nobody);
@@ -243,7 +243,7 @@ describe('before an attempt', () => {
     expect(calls).toEqual([]);
   });
 
-  it('no other spelling of an address gets past the suppression list, and mail goes to the one that was looked for', async () => {
+  it('applies the suppression list to every spelling of an address, and sends to the address that was looked up', async () => {
     await suppress('a@example.com');
     const spellings = ['a@ｅxample.com', 'a@example。com', 'a@exam\u00adple.com', 'a@example.com.', 'A@EXAMPLE.COM'];
     for (const [index, to] of spellings.entries()) {
@@ -255,7 +255,7 @@ describe('before an attempt', () => {
     expect(calls).toEqual(['b@xn--bcher-kva.example']);
   });
 
-  it('the template is the one that the event was judged by, not the newest', async () => {
+  it('renders the template version by which the event was evaluated, not the newest', async () => {
     const delivery = await waiting({ variables: { order_id: 'A-1' } });
     await topology.publish(template('order-paid', { email: { ...PAID_MAIL.email, subject: 'New' } }));
     let subject = '';
@@ -268,12 +268,12 @@ describe('before an attempt', () => {
   });
 });
 
-describe('a ledger that does not answer', () => {
+describe('an attempt while the ledger does not answer', () => {
   const faulty = (replace: DeliveryLedger['replace']): Pick<AttemptPorts, 'ledger'> => ({
     ledger: { ...topology.data.ledger, replace },
   });
 
-  it('asks until it is there again, when nobody could say whether the step was taken: no doubt without a call', async () => {
+  it('retries until it knows whether the step into SENDING was written, so that no doubt arises without a call', async () => {
     const { ledger } = topology.data;
     const delivery = await waiting();
     let away = 0;
@@ -298,7 +298,7 @@ describe('a ledger that does not answer', () => {
     expect((await ledger.get(delivery.id))?.state).toBe('SENT');
   });
 
-  it('after it wrote the step into SENDING is asked whose it is, and then the one call is made', async () => {
+  it('makes one call after a lost response, if the step into SENDING has its own token', async () => {
     const delivery = await waiting();
     let lost = false;
     const losing = faulty(async (next) => {
@@ -312,7 +312,7 @@ describe('a ledger that does not answer', () => {
     expect((await now(delivery)).attempts).toHaveLength(1);
   });
 
-  it('or whose driver repeats a write and finds it done, is asked too: what bears our token is ours', async () => {
+  it('makes one call if the driver repeats the write, because the step has its own token', async () => {
     const delivery = await waiting();
     const repeating = faulty(async (next) => {
       await topology.data.ledger.replace(next);
@@ -326,7 +326,7 @@ describe('a ledger that does not answer', () => {
     expect((await now(delivery)).history.map(({ state }) => state)).toEqual(['WAITING', 'SENDING', 'SENT']);
   });
 
-  it('and did not write it gets no call, and the delivery is found again', async () => {
+  it('makes no call if the step was not written, and leaves the delivery to be found again', async () => {
     const delivery = await waiting();
     expect(
       await attempt(
@@ -339,7 +339,7 @@ describe('a ledger that does not answer', () => {
     expect(await now(delivery)).toEqual(delivery);
   });
 
-  it('for a while after the call is told the answer when it is back, and only once', async () => {
+  it('stores the provider’s answer once when the ledger is back', async () => {
     const delivery = await waiting();
     let away = 3;
     const back = faulty(async (next) => {
@@ -358,7 +358,7 @@ describe('a ledger that does not answer', () => {
 });
 
 describe('the sweeper', () => {
-  it('turns a call whose lease ended into a doubt, and leaves one alone that is held', async () => {
+  it('puts a delivery in doubt whose lease has expired, and ignores one whose lease is held', async () => {
     const [first, second] = [await waiting(), await waiting({}, '2')];
     const { promise: answer, resolve: release } = Promise.withResolvers<ProviderResult>();
     const hanging = senderOf(() => answer);
@@ -378,7 +378,7 @@ describe('the sweeper', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('never sees a doubt in a call whose holder lives and renews', async () => {
+  it('never puts a delivery in doubt whose holder is alive and renews its lease', async () => {
     const delivery = await waiting();
     let renewals = 0;
     const pausing = async () => {

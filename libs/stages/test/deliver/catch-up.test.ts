@@ -22,8 +22,8 @@ function given(place: { end: number; next: number }) {
   });
 }
 
-describe('What a group has to read before it acts', () => {
-  it('is what stood there, whatever comes later, until the group has read it', async () => {
+describe('The backlog that a group reads before it acts', () => {
+  it('is fixed at the start, whatever is appended later, until the group has read it', async () => {
     const place = { end: 5, next: 2 };
     const said = await given(place);
     expect(await said.behind()).toBe(3);
@@ -34,10 +34,13 @@ describe('What a group has to read before it acts', () => {
     expect(await said.behind()).toBe(0);
   });
 
-  it.each([5, 0])('is not read where the group stands beyond the end, %i: these are other records', async (end) => {
-    const place = { end, next: 8 };
-    const said = await given(place);
-    expect(await said.behind()).toBe(Math.max(1, end));
-    expect(await said.behind()).toBeGreaterThan(0);
-  });
+  it.each([5, 0])(
+    'never counts as read if the position of the group is beyond the end, %i, because these are other records',
+    async (end) => {
+      const place = { end, next: 8 };
+      const said = await given(place);
+      expect(await said.behind()).toBe(Math.max(1, end));
+      expect(await said.behind()).toBeGreaterThan(0);
+    },
+  );
 });

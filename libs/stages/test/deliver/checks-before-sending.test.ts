@@ -56,7 +56,7 @@ const quietUntil =
     now < until ? { kind: 'wait', until, reason: 'throttled', detail: 'quiet hours' } : { kind: 'go' };
 
 describe('a hold before a send', () => {
-  it('lets a message wait until its time, which uses no attempt, and then it goes', async () => {
+  it('lets a message wait until its time without using an attempt, and then sends it', async () => {
     const delivery = await waiting(24 * HOUR);
     const until = topology.clock.now() + 8 * HOUR;
     const holds = [...HOLDS, quietUntil(until)];
@@ -72,7 +72,7 @@ describe('a hold before a send', () => {
     expect(calls).toBe(1);
   });
 
-  it('suppresses at once what could only go too late: waiting moves no not_after', async () => {
+  it('suppresses a message at once that could only be sent after not_after', async () => {
     const delivery = await waiting(HOUR);
     expect(await attempt(delivery, [...HOLDS, quietUntil(topology.clock.now() + 8 * HOUR)])).toMatchObject({
       kind: 'ended',
@@ -81,7 +81,7 @@ describe('a hold before a send', () => {
     expect(calls).toBe(0);
   });
 
-  it('comes in the order of the list: the first that does not say go decides', async () => {
+  it('is decided by the first entry of the list whose verdict is not go', async () => {
     const asked: string[] = [];
     const named =
       (name: string, verdict: ReturnType<Hold>): Hold =>

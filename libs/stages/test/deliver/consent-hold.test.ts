@@ -51,12 +51,12 @@ const optOut = (person: string, more: Partial<Decision> = {}) =>
   decideConsents('shop', person, [{ ...OUT, ...more }], topology.ports);
 const HELD = { kind: 'ended', delivery: { state: 'SUPPRESSED', reason: 'opted_out' } };
 
-describe('a person who opted out', () => {
+describe('a message to a person who opted out', () => {
   it.each([
     ['of everything', {}],
     ['of the category', { target: { kind: 'category', name: 'orders' } }],
     ['of the notification, on this channel', { target: { kind: 'notification', name: 'ntf_paid' }, channel: 'email' }],
-  ] as const)('%s is sent nothing, and the delivery says why', async (_what, decision) => {
+  ] as const)('%s is suppressed, with the reason in the delivery', async (_what, decision) => {
     await optOut('user 1', decision);
     const report = await attempt({ person: 'user 1', to: 'ada@example.com' });
     expect(report).toMatchObject(HELD);
@@ -64,21 +64,21 @@ describe('a person who opted out', () => {
     expect(sent).toBe(0);
   });
 
-  it('under the address alone is held back under whatever name the message has', async () => {
+  it('by address alone is suppressed under any name of the person', async () => {
     await optOut('ada@example.com');
     expect(await attempt({ person: 'user 1', to: 'Ada@EXAMPLE.com.' })).toMatchObject(HELD);
     expect(await attempt({ person: 'ADA@example.com', to: 'other@example.com' })).toMatchObject(HELD);
     expect(await attempt({ person: 'user 1', to: 'other@example.com' })).toMatchObject({ kind: 'called' });
   });
 
-  it('of another category, channel, or in another workspace, is told', async () => {
+  it('of another category or channel, or in another workspace, is sent', async () => {
     await optOut('user 1', { target: { kind: 'category', name: 'news' } });
     await optOut('user 1', { channel: 'sms' });
     await decideConsents('other', 'user 1', [OUT], topology.ports);
     expect(await attempt({ person: 'user 1' })).toMatchObject({ kind: 'called' });
   });
 
-  it('of a category under the name that it had before is held back still, and told again once that is taken back', async () => {
+  it('of a category by its old name is suppressed, and sent again after the opt-out is withdrawn', async () => {
     await optOut('user 1', { target: { kind: 'category', name: 'purchases' }, channel: 'email' });
     expect(await attempt({ person: 'user 1' })).toMatchObject({ kind: 'called' });
     await topology.publish({
@@ -90,13 +90,13 @@ describe('a person who opted out', () => {
     expect(await attempt({ person: 'user 1' })).toMatchObject({ kind: 'called' });
   });
 
-  it('is told again once it was taken back', async () => {
+  it('is sent after the opt-out is withdrawn', async () => {
     await optOut('user 1');
     await optOut('user 1', { optedOut: false });
     expect(await attempt({ person: 'user 1' })).toMatchObject({ kind: 'called' });
   });
 
-  it('is told what is transactional, but not over an address that is suppressed', async () => {
+  it('is sent if it is transactional, but not to a suppressed address', async () => {
     await publish({ transactional: true });
     await optOut('user 1');
     expect(await attempt({ person: 'user 1', to: 'ada@example.com' })).toMatchObject({ kind: 'called' });
@@ -114,7 +114,7 @@ describe('a person who opted out', () => {
     });
   });
 
-  it('is sent a test message that somebody asked for, but not over an address that is suppressed', async () => {
+  it('is sent if it is a requested test message, but not to a suppressed address', async () => {
     await optOut('user 1');
     const test = { by: 'owner' };
     expect(await attempt({ person: 'user 1', to: 'ada@example.com', ruleId: '', test })).toMatchObject({
@@ -130,7 +130,7 @@ describe('a person who opted out', () => {
     });
   });
 
-  it('before the check began is not sent to, however many attempts are under way', async () => {
+  it('is suppressed if the opt-out came before the check, however many attempts run', async () => {
     let answered = false;
     const checks: boolean[] = [];
     const consents = {
@@ -160,7 +160,7 @@ describe('the links of a message', () => {
   const reachable = () =>
     topology.publish(deployment({ public_url: 'https://notify.example.com/' }), template('order-paid', WITH_LINKS));
 
-  it('stand in its text and header, open to the person and the category, and are the same at every attempt', async () => {
+  it('are in its text and header, open to the person and the category, and are the same in every attempt', async () => {
     await reachable();
     const number = topology.ports.configuration.current().number;
     const facts = {
@@ -186,7 +186,7 @@ describe('the links of a message', () => {
     expect([second.unsubscribe, second.text]).toEqual([first.unsubscribe, first.text]);
   });
 
-  it('say of a test message that they are one, and whose they are nobody learns', async () => {
+  it('mark a test message as a test, and reveal nobody’s identity', async () => {
     await reachable();
     const configNumber = topology.ports.configuration.current().number;
     await attempt({ person: 'ada@example.com', configNumber, test: { by: 'owner' } });
@@ -197,7 +197,7 @@ describe('the links of a message', () => {
     expect(urls[1]).toBe(urls[0]);
   });
 
-  it('are not there in what nobody can opt out of, nor without a public address', async () => {
+  it('are absent if nobody can opt out of the message, or without a public address', async () => {
     await topology.publish(template('order-paid', WITH_LINKS));
     await attempt({ configNumber: topology.ports.configuration.current().number });
     await reachable();

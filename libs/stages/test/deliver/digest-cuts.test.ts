@@ -100,7 +100,7 @@ async function mustHold(where: string): Promise<void> {
 }
 
 describe('a process that takes in items and closes their window', () => {
-  it('goes through every step of the page when nothing happens to it', async () => {
+  it('takes every step of the page if it is not interrupted', async () => {
     const steps = await run(null);
     expect([...new Set(steps)].filter((name) => STEPS.includes(name))).toEqual(STEPS);
     await mustHold('nothing happened');

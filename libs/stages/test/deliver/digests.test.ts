@@ -91,8 +91,8 @@ async function emptied(head: DigestHead, helpers = 1): Promise<void> {
   expect(await topology.data.digestHeads.get(HEAD)).toMatchObject({ n: 1, closing: null, items: [] });
 }
 
-describe('a window that a backup held open, while the newer folder sent its digest', () => {
-  it.each([1, 3])('tells of what joined since in a digest of its own, with %i helpers', async (helpers) => {
+describe('a digest window restored as open, whose digest the newer folder has sent', () => {
+  it.each([1, 3])('sends the items added since in a separate digest, with %i helpers', async (helpers) => {
     const [a, c, d] = [collected('a'), collected('c'), collected('d')] as const;
     await topology.data.ledger.insert([isIn(a, nameOf(a)), carried(a, 'SENT'), c, d]);
     await emptied(await listed(a, c, d), helpers);
@@ -101,26 +101,23 @@ describe('a window that a backup held open, while the newer folder sent its dige
     for (const item of [c, d]) expect(await get(item)).toMatchObject({ state: 'DIGESTED', digestedIn: nameOf(c) });
   });
 
-  it('does not tell again what was told, wherever it stands on the list', async () => {
+  it('does not send an item again, wherever it is on the list', async () => {
     const [a, c] = [collected('a'), collected('c')] as const;
     await topology.data.ledger.insert([isIn(a, nameOf(a)), carried(a, 'SENT'), c]);
     await emptied(await listed(c, a));
     expect(toldOf()).toEqual([[c.id]]);
   });
 
-  it.each([1, 3])(
-    'tells of an item whose digest failed there, beside that digest, with %i helpers',
-    async (helpers) => {
-      const [a, c] = [collected('a'), collected('c')] as const;
-      await topology.data.ledger.insert([carried(a, 'FAILED'), a, c]);
-      await emptied(await listed(a, c), helpers);
-      expect(toldOf()).toEqual([[a.id, c.id]]);
-      expect(made[0]?.id).not.toBe(nameOf(a));
-      for (const item of [a, c]) expect(await get(item)).toMatchObject({ state: 'DIGESTED', digestedIn: made[0]?.id });
-    },
-  );
+  it.each([1, 3])('sends an item whose digest failed there, beside that digest, with %i helpers', async (helpers) => {
+    const [a, c] = [collected('a'), collected('c')] as const;
+    await topology.data.ledger.insert([carried(a, 'FAILED'), a, c]);
+    await emptied(await listed(a, c), helpers);
+    expect(toldOf()).toEqual([[a.id, c.id]]);
+    expect(made[0]?.id).not.toBe(nameOf(a));
+    for (const item of [a, c]) expect(await get(item)).toMatchObject({ state: 'DIGESTED', digestedIn: made[0]?.id });
+  });
 
-  it('makes no digest where all of it was told', async () => {
+  it('makes no digest if all of its items were sent', async () => {
     const a = collected('a');
     await topology.data.ledger.insert([isIn(a, nameOf(a)), carried(a, 'SENT')]);
     await emptied(await listed(a));
@@ -128,8 +125,8 @@ describe('a window that a backup held open, while the newer folder sent its dige
   });
 });
 
-describe('a window that somebody closed and left', () => {
-  it('has the digest that its items say, although nobody had inserted it', async () => {
+describe('a digest window closed by a process that then died', () => {
+  it('gets the digest that its items name, although it had not been inserted', async () => {
     const [a, c] = [collected('a'), collected('c')] as const;
     await topology.data.ledger.insert([isIn(a, nameOf(a)), c]);
     await emptied(await listed(a, c), 3);
@@ -137,7 +134,7 @@ describe('a window that somebody closed and left', () => {
     expect(made[0]?.id).toBe(nameOf(a));
   });
 
-  it('has a digest that is as large as the values of all its items, and of the newest by bare name', async () => {
+  it('gets a digest as large as the values of all items, with the newest value by bare name', async () => {
     const note = 'x'.repeat(100_000);
     const items = ['a', 'b', 'c'].map((name) => {
       const item = collected(name);
@@ -150,7 +147,7 @@ describe('a window that somebody closed and left', () => {
   });
 });
 
-describe('a head that cannot be written', () => {
+describe('a digest head that cannot be written', () => {
   const broken = new Error('the store is away');
   /** Its store fails at the write that `fails` says, after it is done or instead of it. */
   function failing(fails: (head: string, nth: number) => boolean, isDone = false) {
@@ -167,7 +164,7 @@ describe('a head that cannot be written', () => {
   const waiting = (name: string): Delivery =>
     openDelivery(givenIntent(name, { uniqueId: name }), 'p', `dlv_${name}` as DeliveryId, now());
 
-  it('is tried once more, since its answer alone may be lost, and then said to be', async () => {
+  it('is tried twice, because only the response may be lost, and then the error is reported', async () => {
     await topology.data.ledger.insert([waiting('a')]);
     const { tried, ports } = failing(() => true);
     await expect(collectForDigest([waiting('a')], '', ports)).rejects.toBe(broken);
@@ -175,7 +172,7 @@ describe('a head that cannot be written', () => {
     expect(await get(waiting('a'))).toMatchObject({ state: 'COLLECTED' });
   });
 
-  it('lists an item once where the answer was lost', async () => {
+  it('lists an item once if the response was lost', async () => {
     await topology.data.ledger.insert([waiting('a')]);
     const { tried, ports } = failing((_head, nth) => nth === 1, true);
     expect(await collectForDigest([waiting('a')], '', ports)).toHaveLength(1);
@@ -184,7 +181,7 @@ describe('a head that cannot be written', () => {
     expect(head?.items).toHaveLength(1);
   });
 
-  it('is told of by the sweep, which goes on with the others', async () => {
+  it('is reported by the sweeper, which continues with other heads', async () => {
     const stuck = collected('a');
     const other = { ...collected('b'), collected: { head: 'dgh_2', n: 0, token: 't b' } };
     const elsewhere = { ...other, intent: { ...other.intent, to: 'bob@example.com' } };
@@ -199,7 +196,7 @@ describe('a head that cannot be written', () => {
     expect((await get(stuck)).nextAt).not.toBeNull();
   });
 
-  it('holds up no other, however many items cannot be listed', async () => {
+  it('does not block other heads, however many items cannot be listed', async () => {
     // As many as the sweep reads at once.
     const stuck = Array.from({ length: 200 }, (_, index) => collected(`s${index}`));
     const other = { ...collected('b'), collected: { head: 'dgh_2', n: 0, token: 't b' } };

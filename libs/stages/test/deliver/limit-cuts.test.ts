@@ -115,7 +115,7 @@ const OTHER_TOLD = 'own SUPPRESSED, other SENT, 1 accepted';
 const OWN_TOLD = 'own SENT, other SUPPRESSED, 1 accepted';
 
 describe('a process that sends under a limit of one message', () => {
-  it('cut off anywhere sends never two, and costs nobody a message that was not sent', async () => {
+  it('never sends two if it is cut off anywhere, and no person loses an unsent message', async () => {
     expect(await endsOf('accepted')).toEqual({
       calm: OWN_TOLD,
       'killed before 0 take': OTHER_TOLD,
@@ -136,7 +136,7 @@ describe('a process that sends under a limit of one message', () => {
     });
   }, 120_000);
 
-  it('cut off with a refusal in hand leaves the place to the other one', async () => {
+  it('leaves the place to the other message if it is cut off after a refusal', async () => {
     const refused = 'own FAILED, other SENT, 1 accepted';
     // Nobody else knows of the refusal: a doubt fills the limit.
     const doubt = 'own IN_DOUBT, other SUPPRESSED, 0 accepted';
@@ -157,7 +157,7 @@ describe('a process that sends under a limit of one message', () => {
     });
   }, 120_000);
 
-  it('cut off while it fences a place whose holder died leaves one message, and no doubt that was not there', async () => {
+  it('sends one message, without a new doubt, if it is cut off while it fences the place of a dead holder', async () => {
     /** The holder of `own` died between its place and its step. */
     const orphan = async (): Promise<void> => {
       const died = cutPorts(portsOf(), { at: 1, fate: 'killed before', meanwhile: finish });

@@ -89,7 +89,7 @@ const attempt = async (delivery: Delivery, sender = says('accepted'), more: Part
 const document = (person = ADA): Promise<SentToPerson | null> => topology.data.limits.find('shop', person);
 const tokens = async (): Promise<readonly string[]> => ((await document())?.entries ?? []).map(({ token }) => token);
 
-describe('a message under a limit', () => {
+describe('a message under a frequency limit', () => {
   it('takes a place with the token and the time of its attempt', async () => {
     const delivery = await waiting();
     await attempt(delivery);
@@ -100,7 +100,7 @@ describe('a message under a limit', () => {
     ]);
   });
 
-  it('writes its person once where many come to one person at the same time: they do not lose to each other', async () => {
+  it('shares one write of the person’s document with concurrent messages, so that they do not conflict', async () => {
     await publish([{ max: 1000, per: '1d', then: 'drop' }]);
     const many = await Promise.all(Array.from({ length: 40 }, () => waiting()));
     let writes = 0;
@@ -115,7 +115,7 @@ describe('a message under a limit', () => {
     expect(writes).toBe(40);
   });
 
-  it('that is over it is dropped, and says which limit and which messages fill it', async () => {
+  it('over the limit is dropped, with the limit and the messages that fill it', async () => {
     const [first, second] = [await waiting(), await waiting()];
     await attempt(first);
     expect(await attempt(second)).toMatchObject({ kind: 'ended' });
@@ -130,7 +130,7 @@ describe('a message under a limit', () => {
     expect(sent?.entries).toMatchObject([{ sure: true }]);
   });
 
-  it('that says hold waits until there is room, and then goes; one that has no time left ends at once', async () => {
+  it('over a limit with hold waits until there is room and is then sent, or ends at once if it would be too late', async () => {
     await publish([{ max: 1, per: '1d', then: 'hold' }]);
     const [first, second, brief] = [await waiting(), await waiting(), await waiting({}, 23 * HOUR)];
     await attempt(first);
@@ -148,7 +148,7 @@ describe('a message under a limit', () => {
     expect(await attempt(second)).toMatchObject({ kind: 'called', delivery: { state: 'SENT' } });
   });
 
-  it('goes by the calendar of the recipient, not of the machine or the workspace', async () => {
+  it('follows the recipient’s calendar, not that of the machine or the workspace', async () => {
     const day = 24 * HOUR;
     await publish([{ max: 1, per: 'calendar day', then: 'hold' }]);
     // Half a day ahead of UTC, and never changed.
@@ -160,14 +160,14 @@ describe('a message under a limit', () => {
     expect(await read(second)).toMatchObject({ state: 'WAITING', nextAt: midnight });
   });
 
-  it('of another person has its own room', async () => {
+  it('of another person counts separately', async () => {
     const [ada, bob] = [await waiting(), await waiting({ person: 'bob@example.com', to: 'bob@example.com' })];
     await attempt(ada);
     await attempt(bob);
     expect(taken).toEqual([ada.id, bob.id]);
   });
 
-  it('of one trigger on one channel counts once: several devices', async () => {
+  it('to several devices for one trigger on one channel counts once', async () => {
     const triggerId = 'trg_devices' as TriggerId;
     const devices = [await waiting({ triggerId }), await waiting({ triggerId })];
     for (const device of devices) await attempt(device);
@@ -177,7 +177,7 @@ describe('a message under a limit', () => {
     expect((await read(other)).state).toBe('SUPPRESSED');
   });
 
-  it('that is transactional, or that no limit counts, is sent and leaves nothing behind', async () => {
+  it('that is transactional, or that no limit counts, is sent and leaves no entry', async () => {
     await publish([{ max: 1, per: '1d', channels: ['sms'], then: 'drop' }]);
     await attempt(await waiting());
     await publish([{ max: 1, per: '1d', then: 'drop' }], { transactional: true });
@@ -187,7 +187,7 @@ describe('a message under a limit', () => {
     expect(await document()).toBeNull();
   });
 
-  it('that is a test is sent and counts nowhere, whatever is full', async () => {
+  it('that is a test is sent and does not count, even if the limit is full', async () => {
     await attempt(await waiting());
     const before = await document();
     await attempt(await waiting({ test: { by: 'ann' } }));
@@ -195,7 +195,7 @@ describe('a message under a limit', () => {
     expect(await document()).toEqual(before);
   });
 
-  it('meets the limits of the workspace beside its own, and a limit that is changed goes on counting', async () => {
+  it('is subject to limits of the workspace and the notification, and a changed limit counts earlier messages', async () => {
     await publish([{ max: 9, per: '1d', then: 'drop' }]);
     await attempt(await waiting());
     await attempt(await waiting());
@@ -206,9 +206,9 @@ describe('a message under a limit', () => {
   });
 });
 
-describe('what does not count', () => {
+describe('messages that a limit does not count', () => {
   it.each(['transient', 'throttled', 'refused_account', 'refused_recipient', 'refused_content'] as const)(
-    'is an attempt that the provider definitely did not accept (%s): its place is given back',
+    'exclude an attempt that the provider definitely refused (%s), whose place is given back',
     async (verdict) => {
       const [first, second] = [await waiting(), await waiting()];
       await attempt(first, says(verdict));
@@ -218,12 +218,12 @@ describe('what does not count', () => {
     },
   );
 
-  it('is what cannot be rendered', async () => {
+  it('exclude a message that cannot be rendered', async () => {
     await attempt(await waiting({ template: 'gone' }));
     expect(await document()).toBeNull();
   });
 
-  it('is the second try of a delivery, its resend after a doubt among them', async () => {
+  it('exclude the retry of a delivery, also its resend after a doubt', async () => {
     await publish([{ max: 1, per: '1d', then: 'drop' }], { in_doubt: 'resend' });
     const delivery = await waiting();
     await attempt(delivery, says('ambiguous'));
@@ -235,7 +235,7 @@ describe('what does not count', () => {
     expect(taken).toEqual([delivery.id]);
   });
 
-  it('is a doubt that an operator dismissed as failed, also where it filled a limit before', async () => {
+  it('exclude a doubt that an operator dismissed as failed, also if it filled a limit before', async () => {
     const [doubted, dropped, other] = [await waiting(), await waiting(), await waiting()];
     await attempt(doubted, says('ambiguous'));
     await attempt(dropped);
@@ -248,7 +248,7 @@ describe('what does not count', () => {
     expect(taken).toEqual([other.id]);
   });
 
-  it('is a doubt that a late refusal ended, also where its place could not be given back', async () => {
+  it('exclude a doubt that a late refusal ended, also if its place could not be given back', async () => {
     const [slow, dropped, other] = [await waiting(), await waiting(), await waiting()];
     const { limits } = topology.data;
     let late = false;
@@ -270,7 +270,7 @@ describe('what does not count', () => {
     expect(taken).toEqual([other.id]);
   });
 
-  it('is a place whose holder died before its step: the delivery is fenced once it is 30 s old, and nobody lost a message', async () => {
+  it('exclude a place whose holder died before its step: the delivery is fenced after 30 s, and no message is lost', async () => {
     const [dead, other] = [await waiting(), await waiting()];
     const died = new Error('died');
     const ledger: DeliveryLedger = {
@@ -298,7 +298,7 @@ describe('what does not count', () => {
     expect((await read(dead)).state).toBe('SUPPRESSED');
   });
 
-  it('is a step that was lost: whoever read the delivery before it was fenced gives its place back and sends nothing', async () => {
+  it('exclude a lost step: a worker that read the delivery before the fence gives its place back and sends nothing', async () => {
     const [slow, other] = [await waiting(), await waiting()];
     const { ledger } = topology.data;
     let interrupted = false;
@@ -320,7 +320,7 @@ describe('what does not count', () => {
     expect(await tokens()).toHaveLength(1);
   });
 
-  it('is a place that was taken too long ago: it is given back and taken again', async () => {
+  it('exclude an outdated place, which is given back and taken again', async () => {
     const delivery = await waiting();
     const { limits } = topology.data;
     let writes = 0;
@@ -340,8 +340,8 @@ describe('what does not count', () => {
   });
 });
 
-describe('what counts', () => {
-  it('is a doubt, also one that was given up: nobody gets more than the limit allows', async () => {
+describe('messages that a limit counts', () => {
+  it('include a doubt, also one that was dropped, so that nobody gets more than the limit allows', async () => {
     await publish([{ max: 1, per: '1d', then: 'drop' }], { in_doubt: 'drop' });
     const [first, second] = [await waiting(), await waiting()];
     await attempt(first, says('ambiguous'));
@@ -350,7 +350,7 @@ describe('what counts', () => {
     expect(await read(second)).toMatchObject({ state: 'SUPPRESSED', reason: 'capped' });
   });
 
-  it('is a call under way: whoever comes meanwhile looks again in a second, without a line in its story', async () => {
+  it('include a running call; another message checks again after a second, without an entry in its story', async () => {
     const [first, second] = [await waiting(), await waiting()];
     let meanwhile: Delivery | undefined;
     await attempt(
@@ -367,7 +367,7 @@ describe('what counts', () => {
     expect((await read(second)).state).toBe('SUPPRESSED');
   });
 
-  it('is a call whose process died: it is in doubt, and its place stays', async () => {
+  it('include a call whose process died: the delivery is in doubt, and its place stays', async () => {
     const [first, second] = [await waiting(), await waiting()];
     const never = senderOf(() => new Promise<ProviderResult>(() => undefined));
     // Nor does it renew its lease any more.
@@ -380,8 +380,8 @@ describe('what counts', () => {
   });
 });
 
-describe('many at once', () => {
-  it('of one person under a limit of three get three places, whoever is asked first', async () => {
+describe('many concurrent messages', () => {
+  it('to one person under a limit of three take three places, in any order', async () => {
     await publish([{ max: 3, per: '1d', then: 'drop' }]);
     const all = await Promise.all(Array.from({ length: 30 }, () => waiting()));
     for (let round = 0; round < 10; round += 1) {

@@ -35,8 +35,8 @@ function slowLog() {
   return { begun, log: { ...log, append } };
 }
 
-describe('outcomes of moves', () => {
-  it('go to the log at once, and those that come meanwhile go together with the next append', async () => {
+describe('outcomes of state changes', () => {
+  it('are appended at once, and those that arrive meanwhile share the next append', async () => {
     const { begun, log } = slowLog();
     const ports = { ...topology.ports, log };
     const publish = (delivery: Delivery) => publishInBatches(delivery, ports);
@@ -53,7 +53,7 @@ describe('outcomes of moves', () => {
     expect(await topology.records('carillon.outcomes')).toHaveLength(4);
   });
 
-  it('stay in their documents for the sweeper where the log is away, and later ones go', async () => {
+  it('stay in their documents for the sweeper while the log is away, and later ones are appended', async () => {
     const { begun, log } = slowLog();
     const ports = { ...topology.ports, log };
     const publish = (delivery: Delivery) => publishInBatches(delivery, ports);
@@ -70,7 +70,7 @@ describe('outcomes of moves', () => {
     expect(await left([second])).toBe(0);
   });
 
-  it('ask nothing of the log where nothing is left to be told', async () => {
+  it('are not appended if none are left to publish', async () => {
     const { begun, log } = slowLog();
     await publishInBatches(deliveryOf(), { ...topology.ports, log });
     expect(begun).toEqual([]);

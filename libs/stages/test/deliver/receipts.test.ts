@@ -62,7 +62,7 @@ const kinds = ({ fates }: Awaited<ReturnType<typeof handle>>) =>
   fates.map((fate) => ('reason' in fate ? fate.reason : fate.kind));
 
 describe('a receipt', () => {
-  it('moves its delivery, and the move is told on the log', async () => {
+  it('moves its delivery, and publishes the outcome on the log', async () => {
     const id = await begun();
     expect(kinds(await handle([givenReceipt(id, 1, { verdict: 'bounced', account: 'main' })]))).toEqual(['done']);
     expect(await get(id)).toMatchObject({ state: 'BOUNCED', unpublished: [] });
@@ -71,7 +71,7 @@ describe('a receipt', () => {
     expect(states.at(-1)).toMatchObject({ ok: true, value: { state: 'BOUNCED', reason: 'bounced' } });
   });
 
-  it('that comes twice, in one batch or in two, is applied once', async () => {
+  it('is applied once if it arrives twice, in one batch or in two', async () => {
     const id = await begun();
     const receipt = givenReceipt(id, 1);
     expect(kinds(await handle([receipt, receipt]))).toEqual(['done', 'known']);
@@ -80,7 +80,7 @@ describe('a receipt', () => {
     expect((await get(id)).version).toBe(version);
   });
 
-  it('that condemns an address puts it on the list before the delivery moves, and again when it comes again', async () => {
+  it('that condemns an address suppresses it before the delivery moves, and again if the receipt is repeated', async () => {
     const id = await begun();
     const detail = 'no ADA@example.com here';
     const receipt = givenReceipt(id, 1, { verdict: 'bounced', suppress: 'hard_bounce', code: '5.1.1', detail });
@@ -97,13 +97,13 @@ describe('a receipt', () => {
     expect(await get(id)).toMatchObject({ state: 'BOUNCED', detail: `twilio reported: ${words}` });
   });
 
-  it('that overtakes its own call waits in the delivery', async () => {
+  it('that arrives before its call ends is stored in the delivery', async () => {
     const id = await begun(false);
     await handle([givenReceipt(id, 1, { verdict: 'delivered' })]);
     expect(await get(id)).toMatchObject({ state: 'SENDING', receipts: [{ verdict: 'delivered' }] });
   });
 
-  it('whose delivery is always written by somebody else comes again, and is not thrown away', async () => {
+  it('is retried, not dropped, if other writers always change its delivery first', async () => {
     const id = await begun();
     const busy = { ...topology.data.ledger, replace: () => Promise.resolve('stale' as const) };
     const stage = createReceiptStage({ ...topology.ports, ledger: busy, alert: () => undefined });
@@ -111,7 +111,7 @@ describe('a receipt', () => {
     await expect(stage.handle([record], STATE)).rejects.toThrow('could not be written');
   });
 
-  it('that asks for an operator alerts before it is written, so that a process that dies then has told of it', async () => {
+  it('that needs an operator raises the alert before it is written, so that a crash does not lose it', async () => {
     const id = await begun();
     const receipt = givenReceipt(id, 1, { verdict: 'bounced', alert: true, code: '30007', account: 'main' });
     const dies = { ...topology.data.ledger, replace: () => Promise.reject(new Error('the process dies here')) };
@@ -122,7 +122,7 @@ describe('a receipt', () => {
     expect(alerts).toEqual(['main 30007']);
   });
 
-  it('that asks for an operator alerts once', async () => {
+  it('that needs an operator raises one alert', async () => {
     const id = await begun();
     const receipt = givenReceipt(id, 1, { verdict: 'bounced', alert: true, code: '30007', account: 'main' });
     await handle([receipt]);
@@ -130,7 +130,7 @@ describe('a receipt', () => {
     expect(alerts).toEqual(['main 30007']);
   });
 
-  it('of nobody is parked with its reason: no token, no delivery, a foreign account, broken bytes', async () => {
+  it('without a delivery of its own is parked with the reason: no token, no delivery, a foreign account, broken bytes', async () => {
     const id = await begun();
     const lost = { ...givenReceipt(id, 1), attempt: null };
     const foreign = givenReceipt(id, 1, { account: 'acme/own' });
@@ -161,7 +161,7 @@ describe('receipts of one batch', () => {
     return { apply, letGo: () => letGo() };
   }
 
-  it('about other deliveries are applied while the store is slow over the first', async () => {
+  it('for other deliveries are applied while the store is slow for the first', async () => {
     const [slow, ...others] = [await begun(true, 'a'), await begun(true, 'b'), await begun(true, 'c')];
     const { apply, letGo } = held(slow);
     const applied = apply([slow, ...others].map((id) => givenReceipt(id, 1, { id: `rct_${id}` })));
@@ -174,7 +174,7 @@ describe('receipts of one batch', () => {
     expect((await get(slow)).state).toBe('DELIVERED');
   });
 
-  it('about one delivery keep their order, however many there are of others', async () => {
+  it('for one delivery keep their order, however many arrive for others', async () => {
     const ids = await Promise.all(['a', 'b'].map((name) => begun(true, name)));
     const verdicts = ['delivered', 'note', 'bounced', 'complained', 'delivered'] as const;
     const receipts = verdicts.flatMap((verdict, at) =>
@@ -187,7 +187,7 @@ describe('receipts of one batch', () => {
     }
   });
 
-  it('come again where one cannot be written, and those that moved are told of once', async () => {
+  it('are retried if one cannot be written, and outcomes of the others are published once', async () => {
     const [broken, whole] = [await begun(true, 'a'), await begun(true, 'b')];
     const { ledger } = topology.data;
     const replace: typeof ledger.replace = (next) =>
@@ -206,8 +206,8 @@ describe('receipts of one batch', () => {
   });
 });
 
-describe('a receipt of before the store was put back', () => {
-  it('moves nothing, though the delivery is sent again under the same number: the attempt is another', async () => {
+describe('a receipt from before a restore', () => {
+  it('moves nothing, because the resend with the same attempt number is another attempt', async () => {
     const id = await begun();
     const { ports, ids } = topology;
     const keyed = (...parts: readonly string[]) => ids.keyed(...parts);
@@ -232,7 +232,7 @@ describe('a receipt of before the store was put back', () => {
   });
 });
 
-describe('what somebody wrote to a number', () => {
+describe('a STOP or START reply by SMS', () => {
   /** START comes after STOP unless a test says otherwise. */
   const written = (wish: 'stop' | 'start', account: string, id: string): Receipt => ({
     ...givenReceipt('dlv_none' as DeliveryId, 1, { id, account, verdict: 'note' }),
@@ -244,7 +244,7 @@ describe('what somebody wrote to a number', () => {
   const sources = async (workspace: string) =>
     (await topology.data.suppressions.sources(workspace, 'sms', '+4915112345678')).map(({ source }) => source);
 
-  it('to a workspace’s own counts there alone: STOP holds it back, START takes away STOP and nothing else', async () => {
+  it('to a workspace’s own number counts only there: STOP suppresses it, START removes only the STOP', async () => {
     await topology.publish(accountOf('sms', twilio));
     const entry = {
       workspace: 'shop',
@@ -262,7 +262,7 @@ describe('what somebody wrote to a number', () => {
     expect(await sources('shop')).toEqual(['hard_bounce']);
   });
 
-  it('is not undone by what was written before it, which a process that stood still carries out once more', async () => {
+  it('is not undone by an older reply that a stalled process applies again', async () => {
     await topology.publish(accountOf('sms', twilio));
     const start = written('start', 'shop/sms', 'rct_1');
     const stops = [10, 30].map((receivedAt) => ({ ...written('stop', 'shop/sms', `rct_${receivedAt}`), receivedAt }));
@@ -273,7 +273,7 @@ describe('what somebody wrote to a number', () => {
     expect(await sources('shop')).toEqual([]);
   });
 
-  it('is held back by a STOP of the same millisecond, whichever of the two is carried out last', async () => {
+  it('leaves the number suppressed if STOP and START have the same millisecond, in either order', async () => {
     await topology.publish(accountOf('sms', twilio));
     const stop = { ...written('stop', 'shop/sms', 'rct_1'), receivedAt: 20 };
     const start = written('start', 'shop/sms', 'rct_2');
@@ -287,7 +287,7 @@ describe('what somebody wrote to a number', () => {
     }
   });
 
-  it('that is read again, as after a crash, ends as the later wish says', async () => {
+  it('that is read again after a crash leaves the result of the later reply', async () => {
     await topology.publish(accountOf('sms', twilio));
     const both = [written('stop', 'shop/sms', 'rct_1'), written('start', 'shop/sms', 'rct_2')];
     await handle(both);
@@ -295,7 +295,7 @@ describe('what somebody wrote to a number', () => {
     expect(await sources('shop')).toEqual([]);
   });
 
-  it('changes nothing when a provider delivers it again: an old START undoes no later STOP, and no STOP a later START', async () => {
+  it('changes nothing if a provider redelivers it: an old START undoes no later STOP, nor an old STOP a later START', async () => {
     await topology.publish(accountOf('sms', twilio));
     const message = (wish: 'stop' | 'start', id: string, receivedAt: number) => ({
       ...written(wish, 'shop/sms', id),
@@ -311,7 +311,7 @@ describe('what somebody wrote to a number', () => {
     expect(await sources('shop')).toEqual([]);
   });
 
-  it('loses no STOP to a crash between its writes', async () => {
+  it('is not lost as a STOP if a worker crashes between its writes', async () => {
     await topology.publish(accountOf('sms', twilio));
     const stop = written('stop', 'shop/sms', 'rct_1');
     const { suppressions, claims } = topology.data;
@@ -330,7 +330,7 @@ describe('what somebody wrote to a number', () => {
     expect(await sources('shop')).toEqual(['stop']);
   });
 
-  it('that nobody could carry out is not carried out by its repetition if it is START, and is if it is STOP', async () => {
+  it('that was parked is applied when a provider redelivers it if it is STOP, but not if it is START', async () => {
     const [start, stop] = [written('start', 'shop/sms', 'rct_1'), written('stop', 'shop/sms', 'rct_2')];
     expect(kinds(await handle([start, stop]))).toEqual(['unknown_receipt', 'unknown_receipt']);
     await topology.publish(accountOf('sms', twilio));
@@ -339,7 +339,7 @@ describe('what somebody wrote to a number', () => {
     expect(await sources('shop')).toEqual(['stop']);
   });
 
-  it('and what a provider says of a delivery that the same person stopped keep their order, whichever is slower', async () => {
+  it('and a receipt for a delivery of the same person are applied in order, whichever is slower', async () => {
     const slot = { ...givenIntent('a').slot, channel: 'sms' } as const;
     const id = await begun(true, 'a', { slot, to: '+4915112345678' });
     await topology.publish(accountOf('sms', twilio));
@@ -365,7 +365,7 @@ describe('what somebody wrote to a number', () => {
     expect(await sources('shop')).toEqual([]);
   });
 
-  it('to an account that is no more holds nobody back, and is parked, so that an operator sees the wish', async () => {
+  it('to a removed account suppresses nobody, and is parked for an operator', async () => {
     const handled = await handle([written('stop', 'shop/gone', 'rct_1')]);
     expect(kinds(handled)).toEqual(['unknown_receipt']);
     expect(handled.outputs).toMatchObject([{ topic: 'carillon.dead-letters' }]);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { serializeByKey } from '../../src/deliver/serialize-by-key.ts';
 
-describe('works that take turns', () => {
-  it('begin in the order of their calls where they share a name, each after the one before has ended', async () => {
+describe('tasks serialized by key', () => {
+  it('start in call order for one key, each after the previous one has ended', async () => {
     const turns = serializeByKey();
     const seen: string[] = [];
     const ends: (() => void)[] = [];
@@ -23,7 +23,7 @@ describe('works that take turns', () => {
     expect(seen).toEqual(['first begins', 'other begins', 'first ends', 'second begins', 'other ends', 'second ends']);
   });
 
-  it('go on after one that failed, and only its caller hears of that', async () => {
+  it('continue after one failed, and only its caller gets the error', async () => {
     const turns = serializeByKey();
     const failed = turns('ada', () => Promise.reject(new Error('no disk')));
     const next = turns('ada', () => Promise.resolve('fine'));

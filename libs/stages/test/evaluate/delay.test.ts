@@ -32,11 +32,11 @@ const judged = (configuration: Configuration, body: { readonly [name: string]: J
 const dueAt = (configuration: Configuration, body = {}) => judged(configuration, body).intents[0];
 
 describe('the intent of a notification with a delay', () => {
-  it('given a span, then it is due so long after the event, and lives as much longer', () => {
+  it('is due after a duration from the event, and expires that much later', () => {
     expect(dueAt(shop('5h'))).toMatchObject({ sendAt: MORNING + 5 * HOUR, notAfter: MORNING + 7 * HOUR });
   });
 
-  it('given a local time, then it is the next one of the recipient, else of the workspace', () => {
+  it('is due at the next local time of the recipient, or else of the workspace', () => {
     const berlin = shop({ local_time: '10:30' }, { time_zone: 'Europe/Berlin' });
     const at = (clock: string): number => Date.parse(`${new Date(MORNING).toISOString().slice(0, 10)}T${clock}:00Z`);
     expect(new Date(MORNING).toISOString()).toContain('T08:00');
@@ -46,7 +46,7 @@ describe('the intent of a notification with a delay', () => {
     expect(dueAt(berlin, { zone: 'Asia/Tokyo' })?.sendAt).toBe(at('01:30') + 24 * HOUR);
   });
 
-  it('given a zone in the event itself, then it counts as it does for templates and quiet hours', () => {
+  it('uses a time zone in the event as templates and quiet hours do', () => {
     const plain = shop({ local_time: '10:30' }, { time_zone: 'Europe/Berlin' });
     expect(dueAt(plain, { zone: null, time_zone: 'Asia/Tokyo' })?.sendAt).toBe(MORNING + 1.5 * HOUR);
     const tokyo = configurationOf([
@@ -56,7 +56,7 @@ describe('the intent of a notification with a delay', () => {
     expect(dueAt(tokyo, { time_zone: 'Asia/Tokyo' })?.sendAt).toBe(MORNING - 6.5 * HOUR + 24 * HOUR);
   });
 
-  it('given a time in the event, as text or as a timestamp, then it is due then; where that has passed, at once', () => {
+  it('is due at a time in the event, as text or timestamp, or at once if it has passed', () => {
     const starts = new Date(MORNING + 3 * HOUR).toISOString();
     expect(dueAt(shop({ until: 'event.starts_at' }), { starts_at: starts })?.sendAt).toBe(MORNING + 3 * HOUR);
     expect(dueAt(shop({ until: 'timestamp(event.starts_at) - duration("1h")' }), { starts_at: starts })?.sendAt).toBe(
@@ -74,7 +74,7 @@ describe('the intent of a notification with a delay', () => {
     ['a number', 5, 'is no time'],
     ['the year 9999', '9999-12-31T23:59:59Z', 'more than 366 days ahead'],
     ['nothing', undefined, 'cadence.delay.until: '],
-  ])('given %s for the time, then the recipient is dropped with the reason', (_what, value, words) => {
+  ])('drops the recipient with a reason if the time is %s', (_what, value, words) => {
     const { intents, outcome } = judged(
       shop({ until: 'event.starts_at' }),
       value === undefined ? {} : { starts_at: value },

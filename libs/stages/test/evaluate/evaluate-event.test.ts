@@ -28,7 +28,7 @@ const shop = (change: Partial<RuleBody> = {}, more: Partial<NotificationBody> = 
 const PAID = { status: 'paid', order_id: 'A-1', customer: { email: 'ada@example.com', name: 'Ada' } };
 
 describe('the intent of a fired rule', () => {
-  it('holds its slot, where it comes from, what the template needs, and until when it is of use', () => {
+  it('has its slot, its origin, the values for the template, and its expiry', () => {
     const [intent, ...others] = intentsOf(evaluate(shop({}, { expires: '2h' }), PAID));
     expect(others).toEqual([]);
     expect(intent).toMatchObject({
@@ -47,7 +47,7 @@ describe('the intent of a fired rule', () => {
     expect(intent?.variables).not.toHaveProperty('status');
   });
 
-  it('has the same id for the same event at another place of the log, and another id for another event, slot or address', () => {
+  it('has the same id for the same event at another position, and another id for another event, slot or address', () => {
     const idOf = (body: { readonly [name: string]: Json }, id?: string, offset?: number) =>
       intentsOf(evaluate(shop(), body, id, offset))[0]?.id;
     const own = idOf(PAID);
@@ -64,7 +64,7 @@ describe('the intent of a fired rule', () => {
     expect(after?.id).toBe(before?.id);
   });
 
-  it('goes to no address where the recipient has none on the channel, so that this is seen', () => {
+  it('has no address if the recipient has none on the channel, so that the delivery shows it', () => {
     expect(intentsOf(evaluate(shop(), { ...PAID, customer: {} }))).toMatchObject([
       { to: null, slot: { uniqueId: 'A-1' } },
     ]);
@@ -72,7 +72,7 @@ describe('the intent of a fired rule', () => {
 });
 
 describe('an event', () => {
-  it('is judged by every rule of its stream, in the order of their names, and by no other', () => {
+  it('is evaluated by every rule of its stream in the order of their names, and by no other rule', () => {
     const both = shop();
     const other = configurationOf(
       orderShop({
@@ -88,7 +88,7 @@ describe('an event', () => {
     ).toEqual(['a not_fired', 'b fired']);
   });
 
-  it('is not judged by a rule that cannot be compiled; the other rules go on', () => {
+  it('skips a rule that cannot be compiled, and is evaluated by the others', () => {
     const broken = configurationOf(
       orderShop({ ...ORDER_PAID, rules: { bad: { ...rule, when: 'event.(' }, paid: rule } }),
     );
@@ -99,7 +99,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('is judged again to the same intents, whatever it holds', () => {
+  it('gives the same intents when it is evaluated again, whatever it contains', () => {
     const configuration = configurationOf(
       orderShop({
         ...ORDER_PAID,
@@ -127,9 +127,9 @@ describe('an event', () => {
   });
 });
 
-describe('what a template sees', () => {
+describe('the context of a template', () => {
   const names = (...list: string[]) => ({ names: list, all: false });
-  it('is what it refers to, a variable before a field of the event of the same name', () => {
+  it('contains the names that the template uses, a variable before an event field of the same name', () => {
     const context = templateContext(
       { name: 'field', total: 7, secret: 's' },
       { name: 'variable' },
@@ -137,26 +137,26 @@ describe('what a template sees', () => {
     );
     expect(context).toEqual({ name: 'variable', total: 7 });
   });
-  it('is a variable that is null too, not the field behind it', () => {
+  it('contains a variable that is null instead of the field', () => {
     expect(templateContext({ name: 'field' }, { name: null }, names('name'))).toEqual({ name: null });
   });
-  it('always has the recipient’s time zone and locale', () => {
+  it('always contains the recipient’s time zone and locale', () => {
     expect(templateContext({ locale: 'de' }, { time_zone: 'Europe/Berlin' }, names())).toEqual({
       locale: 'de',
       time_zone: 'Europe/Berlin',
     });
   });
-  it('is everything where it uses the context itself', () => {
+  it('contains everything if the template uses the context itself', () => {
     expect(templateContext({ a: 1, b: 2 }, { b: 3 }, { names: [], all: true })).toEqual({ a: 1, b: 3 });
   });
 
-  it('has the deadline of a rule that waited, unless a field or a variable is called so', () => {
+  it('contains the deadline of a rule that waited, unless a field or variable has that name', () => {
     const deadline = Date.UTC(2026, 0, 31, 9);
     expect(templateContext({}, {}, names('deadline'), { deadline })).toEqual({ deadline: '2026-01-31T09:00:00.000Z' });
     expect(templateContext({ deadline: 'soon' }, {}, names('deadline'), { deadline })).toEqual({ deadline: 'soon' });
     expect(templateContext({}, {}, names('name'), { deadline })).toEqual({});
   });
-  it('is only what the event itself holds, whatever its names are', () => {
+  it('contains only what the event has, whatever its names are', () => {
     const hostile = JSON.parse('{"__proto__": {"admin": true}}') as { readonly [name: string]: Json };
     const context = templateContext(hostile, {}, names('constructor', 'toString', '__proto__', 'admin'));
     expect(Object.getPrototypeOf(context)).toBe(Object.prototype);

@@ -94,7 +94,7 @@ describe('a rule that waits, on a stream with a time path', () => {
     expect([...intents, ...(await tickAt(2 * HOUR))].map(({ to }) => to)).toEqual(told);
   });
 
-  it('is not started by a match that is older than an event for which `unless` was true, or as old', async () => {
+  it('is not started by a match that is older than, or as old as, an event for which `unless` was true', async () => {
     await happened('paid', 0);
     await happened('placed', -MINUTE);
     await happened('placed', 0);
@@ -105,7 +105,7 @@ describe('a rule that waits, on a stream with a time path', () => {
     expect(await tickAt(2 * HOUR + 1)).toMatchObject([{ deadline: start + HOUR + 1 }]);
   });
 
-  it('fires at the next later record for a match that comes hours late, which is counted', async () => {
+  it('fires a match that is hours late at the next later record, and counts it as late', async () => {
     await happened('placed', -5 * HOUR);
     expect(await decisions()).toContain('the event came 5h after its time');
     expect(last.decided).toContainEqual({ workspace: 'shop', rule: 'order-paid.rule', decision: 'late', count: 1 });

@@ -40,7 +40,7 @@ async function later(): Promise<void> {
   await evaluateAll(topology);
 }
 
-describe('a record that has an entity forgotten', () => {
+describe('a record that makes the engine forget an entity', () => {
   it('ends its waits without a message, and keeps a position only', async () => {
     await happens('placed');
     await happens('placed', 'A-2');
@@ -56,7 +56,7 @@ describe('a record that has an entity forgotten', () => {
     expect(await intents()).toBe(1);
   });
 
-  it('lets the entity begin anew: a cooldown is over, and a later match waits', async () => {
+  it('lets the entity start anew: its cooldown is over, and a later match waits', async () => {
     await happens('paid');
     await happens('paid');
     await forget();
@@ -68,7 +68,7 @@ describe('a record that has an entity forgotten', () => {
     expect(await intents()).toBe(3);
   });
 
-  it('comes after deadlines that have passed before it', async () => {
+  it('is applied after deadlines that have passed before it', async () => {
     await happens('placed');
     topology.clock.pass(2 * HOUR);
     await forget();
@@ -124,7 +124,7 @@ describe('a record that has an entity forgotten', () => {
     });
   });
 
-  it('does nothing for an entity of which nothing is kept', async () => {
+  it('does nothing for an entity without stored state', async () => {
     await forget();
     await evaluateAll(topology);
     expect(await loadMemory(ENTITY, topology.ports)).toBeNull();

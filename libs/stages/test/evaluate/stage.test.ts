@@ -43,7 +43,7 @@ function readOutputs({ outputs }: Pick<BatchResult, 'outputs'>) {
 const off = { ...ORDER_PAID, enabled: false };
 
 describe('a change of a database', () => {
-  it('that needs a value which was not sent is counted as failed, with the statement that helps', async () => {
+  it('counts as failed if the rule needs a value that was not sent, with the SQL statement that helps', async () => {
     const rule = ORDER_PAID.rules['paid'];
     if (!rule) throw new Error('there is a rule');
     const rules = { paid: { ...rule, when: 'changedTo(event.status, "paid")' } };
@@ -65,7 +65,7 @@ describe('a change of a database', () => {
 });
 
 describe('an event', () => {
-  it('is judged by the newest marker before it in its own partition, not by what is newest', async () => {
+  it('is evaluated by the newest marker before it in its own partition, not by the newest configuration', async () => {
     await topology.publish(...orderShop());
     await topology.event(paid('before'));
     const number = await topology.publish(notification('order-paid', off));
@@ -78,7 +78,7 @@ describe('an event', () => {
     expect(result.fates.map(({ kind }) => kind)).toEqual(['done', 'done', 'done', 'dropped']);
   });
 
-  it('before any marker is judged by nothing and fires nothing', async () => {
+  it('before any marker is evaluated by no rule and fires nothing', async () => {
     await topology.publish(...orderShop());
     await topology.event(paid('A-1'));
     const [, event] = await events();
@@ -87,7 +87,7 @@ describe('an event', () => {
     expect(readOutputs(result).evaluations).toMatchObject([{ configNumber: -1, events: 1 }]);
   });
 
-  it('after a marker of a smaller number is judged as before', async () => {
+  it('after a marker of a smaller number is evaluated as before', async () => {
     await topology.publish(...orderShop());
     await topology.publish(notification('order-paid', off));
     await topology.data.log.append([markerRecord(0, 0)]);
@@ -97,7 +97,7 @@ describe('an event', () => {
     expect(readOutputs(result).intents).toEqual([]);
   });
 
-  it('behind a marker of a newer engine is not evaluated, and events before the marker are', async () => {
+  it('after a marker of a newer engine is not evaluated, while events before that marker are', async () => {
     await topology.publish(...orderShop());
     await topology.event(paid('before'));
     await topology.data.log.append([markerRecord(0, 1, ENGINE_SEMANTICS + 1)]);
@@ -121,8 +121,8 @@ describe('an event', () => {
   });
 });
 
-describe('a record that can never be read', () => {
-  it('becomes a dead letter with its bytes and the reason, and the partition goes on', async () => {
+describe('an unreadable record', () => {
+  it('becomes a dead letter with its bytes and the reason, and the partition continues', async () => {
     await topology.publish(...orderShop());
     const [marker] = await events();
     const headers = { kind: 'event', enc: '0', event_id: 'evt_x', workspace: 'shop', stream: 'shop/orders' };
@@ -146,7 +146,7 @@ describe('a record that can never be read', () => {
     expect(evaluations).toMatchObject([{ from: marker?.offset, to: 5, events: 1, deadLetters: 3, intents: 1 }]);
   });
 
-  it('of another program, larger than any that the intake takes, becomes a dead letter', async () => {
+  it('of another program, larger than the intake accepts, becomes a dead letter', async () => {
     await topology.publish(...orderShop());
     await topology.event(paid('A-1'));
     const event = (await events()).at(-1);
@@ -155,7 +155,7 @@ describe('a record that can never be read', () => {
     expect(readOutputs(result).letters).toMatchObject([{ reason: 'body_too_large' }]);
   });
 
-  it('has the same dead letter when the batch comes again', async () => {
+  it('has the same dead letter when its batch is repeated', async () => {
     const bad = { topic: 'carillon.events', partition: 0, key: 'k', headers: {}, value: new Uint8Array() } as const;
     await topology.data.log.append([bad]);
     const idOf = async () => readOutputs(await evaluate(await events())).letters.map(({ id }) => id);
@@ -164,7 +164,7 @@ describe('a record that can never be read', () => {
 });
 
 describe('evaluation records', () => {
-  it('follow each other without a gap over batches of any cut, each under one number', async () => {
+  it('follow each other without a gap for any batch sizes, each under one configuration number', async () => {
     await topology.publish(...orderShop());
     for (const order of ['A', 'B', 'C']) await topology.event(paid(order));
     await topology.publish(notification('order-paid', off));
@@ -199,7 +199,7 @@ describe('evaluation records', () => {
     expect(evaluations[0]?.rules[0]?.sampleError).toContain('total');
   });
 
-  it('of a repeated batch overlap, and the chain from the log still has no gap and no other intents', async () => {
+  it('overlap for a repeated batch, and the chain from the log has no gap and no other intents', async () => {
     await topology.publish(...orderShop());
     const consumption = await topology.evaluates();
     await topology.event(paid('A'));

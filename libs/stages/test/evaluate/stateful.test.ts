@@ -42,7 +42,7 @@ const told = ({ outputs }: BatchResult<EvaluationOutput>): readonly (string | nu
   outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent.to] : []));
 
 describe('a rule with state', () => {
-  it('steps over the events of each entity by itself, from batch to batch', async () => {
+  it('keeps a separate state for each entity across batches', async () => {
     for (const who of ['ada', 'bob', 'ada', 'bob', 'ada', 'bob', 'ada']) await happens(who);
     const records = await events();
     const first = await evaluate(records.slice(0, 6));
@@ -52,7 +52,7 @@ describe('a rule with state', () => {
     expect([...told(first), ...told(second)]).toEqual(['ada@example.com', 'bob@example.com']);
   });
 
-  it('takes an event in once, however often its batch comes again', async () => {
+  it('applies an event once, however often its batch is repeated', async () => {
     for (let at = 0; at < 4; at += 1) await happens('ada');
     const records = await events();
     const first = await evaluate(records.slice(0, 4));
@@ -69,7 +69,7 @@ describe('a rule with state', () => {
     expect(told(await evaluate((await events()).slice(-1), last.state))).toEqual(['ada@example.com']);
   });
 
-  it('is refused on a stream without a key: workers of several partitions would share one document', async () => {
+  it('is refused on a stream without a key, because workers of several partitions would share one document', async () => {
     const { key: _key, ...keyless } = ORDERS;
     await topology.publish(stream('orders', keyless));
     await happens('ada');
@@ -81,7 +81,7 @@ describe('a rule with state', () => {
     expect(batch.save).toBeUndefined();
   });
 
-  it('saves nothing where another worker is further on', async () => {
+  it('saves nothing if another worker is ahead', async () => {
     await happens('ada');
     await happens('ada');
     const records = await events();
@@ -91,7 +91,7 @@ describe('a rule with state', () => {
     expect(await slow.save?.()).toBe('refused');
   });
 
-  it('keeps what it decided by with the entity, since the event alone does not say it again', async () => {
+  it('stores its decision with the entity, because the event alone does not determine it', async () => {
     const ids = [await happens('ada'), await happens('ada', 'open')];
     await (await evaluate(await events())).save?.();
     const seen = [];
@@ -105,7 +105,7 @@ describe('a rule with state', () => {
     expect(seen).toMatchObject(ids.map((eventId) => ({ eventId, saw: { count: 1 } })));
   });
 
-  it('of another run knows nothing of the live one, and has ids of its own', async () => {
+  it('of another run ignores the live state, and has separate ids', async () => {
     for (let at = 0; at < 3; at += 1) await happens('ada');
     const records = await events();
     const live = await evaluate(records);
@@ -134,7 +134,7 @@ describe('a rule with state', () => {
 });
 
 describe('rules without state', () => {
-  it('load and save nothing', async () => {
+  it('load and save no state', async () => {
     await happens('ada');
     const result = await createEvaluateStage({ ...topology.ports, ruleStates: noRuleStates }).handle(
       await events(),
@@ -144,7 +144,7 @@ describe('rules without state', () => {
     expect(result.save).toBeUndefined();
   });
 
-  it('beside one with state load once for the whole batch', async () => {
+  it('load once for the whole batch beside a rule with state', async () => {
     for (const who of ['ada', 'bob', 'ada']) await happens(who);
     const asked: number[] = [];
     const { ruleStates } = topology.data;

@@ -55,7 +55,7 @@ class Worker {
 }
 
 describe('two workers that both hold a partition', () => {
-  it('each fire a wait that only one of them saved', async () => {
+  it('each fire a wait that only one of them has saved', async () => {
     const [first, second] = [new Worker(), new Worker()];
     expect(await second.readToEnd()).toEqual([]);
     await happens('placed', 'A-1');
@@ -67,7 +67,7 @@ describe('two workers that both hold a partition', () => {
     expect(await second.readToEnd()).toEqual([`A-1 at ${deadline}`]);
   });
 
-  it('do not go on with a wait that the other one has fired', async () => {
+  it('do not continue with a wait that the other worker has fired', async () => {
     const [first, second] = [new Worker(), new Worker()];
     await happens('placed', 'A-1');
     await second.readToEnd();

@@ -117,7 +117,7 @@ describe('a wait', () => {
     ]);
   });
 
-  it('comes to the same messages in batches of any size, and read again after a crash at any save', async () => {
+  it('gives the same messages for any batch size, and after a crash at any save', async () => {
     for (const order of ['A-1', 'A-2', 'A-3']) {
       await happens('placed', order);
       pass(30);
@@ -140,7 +140,7 @@ describe('a wait', () => {
     expect(ordersOf(await read((await events()).slice(-1), state))).toEqual(['A-4']);
   });
 
-  it('fires by the configuration before the record at which it fires', async () => {
+  it('fires by the configuration before the record that triggers it', async () => {
     await happens('placed', 'A-1');
     await happens('placed', 'A-2');
     pass(61);
@@ -150,7 +150,7 @@ describe('a wait', () => {
     expect(ordersOf(results).toSorted()).toEqual(['A-1', 'A-2']);
   });
 
-  it('of a rule that was disabled before ends without a message', async () => {
+  it('of a rule that was disabled before its deadline ends without a message', async () => {
     await happens('placed', 'A-1');
     const disabled = { ...UNPAID.rules['unpaid'], enabled: false };
     await topology.publish(notification('order-paid', { ...UNPAID, rules: { unpaid: disabled } } as typeof ORDER_PAID));
@@ -216,7 +216,7 @@ describe('the store of states', () => {
     return { calls, counted };
   };
 
-  it('is asked for each entity once an assignment, and for deadlines only if one may have passed', async () => {
+  it('is read once per entity and assignment, and for deadlines only if one may have passed', async () => {
     await happens('placed', 'A-1');
     await happens('viewed', 'A-2');
     pass(10);
@@ -234,7 +234,7 @@ describe('the store of states', () => {
 });
 
 describe('bad input', () => {
-  it('fails its rule with a reason, and stops nothing behind it', async () => {
+  it('fails its rule with a reason, and does not stop later records', async () => {
     const when = 'event.status == "placed"';
     const to = { email: 'event.customer.email' };
     const common = { stream: 'orders', when, recipients: { from: 'event', to, unique_id: 'event.order_id' } } as const;

@@ -28,7 +28,7 @@ async function project(...records: readonly LogRecord[]): Promise<void> {
 const reused = async (id: string): Promise<readonly boolean[]> =>
   (await topology.ports.readModels.event(id)).map((row) => row.reused);
 
-it('the trace of the request stands with its event, and finds it', async () => {
+it('the trace of a request is stored with its event, and finds the event', async () => {
   const headers = { kind: 'event', enc: '0', event_id: 'evt_1', workspace: 'shop', stream: 'shop/orders' };
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const { log, readModels } = topology.ports;
@@ -41,19 +41,19 @@ it('the trace of the request stands with its event, and finds it', async () => {
 });
 
 describe('an id that had another body before is shown as reused', () => {
-  it('within a batch, where the same body again is none', async () => {
+  it('within a batch, unless it has the same body again', async () => {
     await project(await append('a', 1), await append('b', 1), await append('a', 1), await append('a', 2));
     expect(await reused('a')).toEqual([false, false, true]);
     expect(await reused('b')).toEqual([false]);
   });
 
-  it('over batches, each id by its own', async () => {
+  it('across batches, each id separately', async () => {
     await project(await append('a', 1), await append('b', 2));
     await project(await append('a', 2), await append('b', 2), await append('c', 1));
     expect([await reused('a'), await reused('b'), await reused('c')]).toEqual([[false, true], [false, false], [false]]);
   });
 
-  it('over partitions', async () => {
+  it('across partitions', async () => {
     await project(await append('a', 1, 1));
     await project(await append('a', 2, 0));
     expect(new Set(await reused('a'))).toEqual(new Set([false, true]));

@@ -28,8 +28,8 @@ async function parked(...receipts: readonly (Receipt | Uint8Array)[]) {
   return (await readModels.deadLetters({ ofReceipts: true }, 100)).items;
 }
 
-describe('a receipt that nobody could place', () => {
-  it('is listed with what it says, for whoever has the account that proved it', async () => {
+describe('a parked receipt', () => {
+  it('is listed with its contents for the owner of the account that verified it', async () => {
     const [row] = await parked(givenReceipt(NOBODY, 2, { account: 'shop/mail', verdict: 'bounced', code: '5.1.1' }));
     expect(row).toMatchObject({
       workspace: 'shop',
@@ -49,17 +49,17 @@ describe('a receipt that nobody could place', () => {
   it.each([
     ['an account of the deployment', 'default:sms:main'],
     ['no account, as mail that came back', null],
-  ])('over %s is the deployment’s', async (_, account) => {
+  ])('over %s belongs to the deployment', async (_, account) => {
     expect(await parked(givenReceipt(NOBODY, 1, { account }))).toMatchObject([{ workspace: null }]);
   });
 
-  it('and is a wish says whose it is', async () => {
+  it('with a STOP or START has the address of its sender', async () => {
     const inbound = { address: '+4915112345678', wish: 'stop' } as const;
     const [row] = await parked({ ...givenReceipt(NOBODY, 1, { account: 'shop/gone' }), attempt: null, inbound });
     expect(row?.receipt).toMatchObject({ wish: 'stop', address: '+4915112345678', deliveryId: null, attempt: null });
   });
 
-  it('because it cannot be read is listed too, without anything that it says', async () => {
+  it('that is unreadable is listed without contents', async () => {
     expect(await parked(new Uint8Array([1, 2]))).toMatchObject([{ workspace: null, receipt: null }]);
   });
 });

@@ -63,7 +63,7 @@ async function resolveWith(ports: ResolvePorts, ...records: readonly LogRecord[]
 }
 
 describe('two answers to one trigger', () => {
-  it('are one: the first on the log counts, the other says nothing, in one batch and in the next', async () => {
+  it('count once: the first on the log is used, the other is superseded, in one batch and across batches', async () => {
     const first = record(answer('first@example.com'), 3);
     const second = record(answer('second@example.com'), 4);
     expect(await resolve(first, second)).toMatchObject({
@@ -73,14 +73,14 @@ describe('two answers to one trigger', () => {
     expect((await resolve(second)).told).toEqual([]);
   });
 
-  it('come again after a crash, and give what they gave', async () => {
+  it('give the same result when they are read again after a crash', async () => {
     const first = record(answer('first@example.com'), 3);
     expect((await resolve(first)).told).toEqual(['first@example.com']);
     expect((await resolve(first)).told).toEqual(['first@example.com']);
   });
 });
 
-it('an answer whose rule its configuration does not have is parked, and the others go on', async () => {
+it('an answer whose rule is not in its configuration is parked, and the others are processed', async () => {
   const odd = record({ ...answer('x@example.com', 'order-paid.gone') }, 5);
   expect(await resolve(odd)).toMatchObject({
     told: [],
@@ -116,7 +116,7 @@ describe('an answer that was parked and is redriven', () => {
     headers: { ...from.headers, [REDRIVEN_FROM_HEADER]: `carillon.lookups/0@${from.offset}` },
   });
 
-  it('is that answer still: once the cause is gone it is resolved, with as much time as at first', async () => {
+  it('is resolved once the cause is gone, with the same lifetime as at first', async () => {
     const first = record(answer('ada@example.com'), 3);
     const { book } = topology.ports;
     const broken: RuleBook = {
@@ -136,7 +136,7 @@ describe('an answer that was parked and is redriven', () => {
     expect(again.intents.map(({ id }) => id)).toEqual(intents.map(({ id }) => id));
   });
 
-  it('where it is still there is parked again, never passed over', async () => {
+  it('is parked again if the cause is still there', async () => {
     const odd = record(answer('x@example.com', 'order-paid.gone'), 5);
     await resolve(odd);
     expect(await resolve(redriven(odd, 8, 1))).toMatchObject({
@@ -145,7 +145,7 @@ describe('an answer that was parked and is redriven', () => {
     });
   });
 
-  it('yields nothing where another one counts', async () => {
+  it('yields nothing if another answer was used', async () => {
     await resolve(record(answer('first@example.com'), 3));
     const later = record(answer('second@example.com'), 4);
     expect((await resolve(redriven(later, 9, 1))).fates).toEqual([{ kind: 'dropped', reason: 'superseded' }]);
