@@ -63,7 +63,7 @@ async function dial({ port }: BounceListener) {
 describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
   const greet = protocol === 'smtp' ? 'EHLO relay.test' : 'LHLO relay.test';
 
-  it('takes a mail for an address of ours, once it is safe', async () => {
+  it('accepts mail to its own token addresses only after storing it', async () => {
     const { listener, taken } = await start({ protocol });
     const client = await dial(listener);
     await client.say(greet);
@@ -76,7 +76,7 @@ describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
     expect(reading).toMatchObject({ kind: 'report', report: { token: 'TOK-1', verdict: 'bounced', code: '5.1.1' } });
   });
 
-  it('takes a mail that is no report too, and says that it is none', async () => {
+  it('accepts mail that is not a report, and tells the caller so', async () => {
     const { listener, taken } = await start({ protocol });
     const client = await dial(listener);
     await client.say(greet);
@@ -87,7 +87,7 @@ describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
     expect(taken).toEqual([{ kind: 'none' }]);
   });
 
-  it('refuses every other address, and says nothing of what there is', async () => {
+  it('refuses every other address without revealing which addresses exist', async () => {
     const { listener, refusals } = await start({ protocol });
     const client = await dial(listener);
     await client.say(greet);
@@ -100,7 +100,7 @@ describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
     expect(await client.say('AUTH PLAIN AGEAYg==')).toMatch(/^5\d\d/);
   });
 
-  it('takes one recipient a mail', async () => {
+  it('accepts one recipient per mail', async () => {
     const { listener } = await start({ protocol });
     const client = await dial(listener);
     await client.say(greet);
@@ -109,7 +109,7 @@ describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
     expect(await client.say('RCPT TO:<tok-2@bounces.test>')).toMatch(/^452/);
   });
 
-  it('asks to come again where it cannot be kept', async () => {
+  it('asks the client to retry if the mail cannot be stored', async () => {
     const { listener, refusals } = await start({ protocol, take: () => Promise.reject(new Error('no log')) });
     const client = await dial(listener);
     await client.say(greet);
@@ -120,7 +120,7 @@ describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
     expect(refusals).toEqual(['unavailable']);
   });
 
-  it('refuses what is too large, before it is sent where its size is said, and else behind it', async () => {
+  it('refuses an oversized mail before its body if the client gives its size, or else after it', async () => {
     const { listener, taken } = await start({ protocol });
     const client = await dial(listener);
     await client.say(greet);
@@ -135,7 +135,7 @@ describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
 });
 
 describe('the listener', () => {
-  it('keeps nothing of a mail of 50 MB, and goes on with the next', async () => {
+  it('stores nothing of a mail of 50 MB, and accepts the next one', async () => {
     const { listener, taken, refusals } = await start();
     const client = await dial(listener);
     await client.say('EHLO relay.test');
@@ -154,7 +154,7 @@ describe('the listener', () => {
     expect(await client.say(`${REPORT}\r\n.`)).toMatch(/^250/);
   });
 
-  it('cuts off a mail that never ends, however it drips', async () => {
+  it('closes the connection of a mail that never ends, however slowly its bytes arrive', async () => {
     const listener = await createBounceMail({ connectionLife: 500 }).listen({
       host: '127.0.0.1',
       port: 0,
@@ -176,7 +176,7 @@ describe('the listener', () => {
     expect(client.socket.closed).toBe(true);
   });
 
-  it('talks to twenty at a time', async () => {
+  it('serves at most twenty connections at a time', async () => {
     const { listener } = await start();
     const clients = [];
     for (let each = 0; each < 20; each += 1) clients.push(await dial(listener));
@@ -187,7 +187,7 @@ describe('the listener', () => {
     expect(greeting).toMatch(/^421/);
   });
 
-  it('ends what it has open when it closes, and a client that breaks off harms nobody', async () => {
+  it('closes open connections when it closes, and survives a client that breaks off', async () => {
     const { listener, taken } = await start();
     const client = await dial(listener);
     await client.say('EHLO relay.test');
@@ -201,7 +201,7 @@ describe('the listener', () => {
     expect(taken).toEqual([]);
   });
 
-  it('says why where its port is taken', async () => {
+  it('rejects with the reason if its port is in use', async () => {
     const { listener } = await start();
     await expect(start({ port: listener.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });

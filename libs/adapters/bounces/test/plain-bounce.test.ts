@@ -126,7 +126,7 @@ describe('a bounce in plain text', () => {
     expect(await read(delayed)).toMatchObject({ kind: 'report', report: { verdict: 'note', suppress: null } });
   });
 
-  it('keeps its id when another server hands it over again', async () => {
+  it('keeps its event id when another server forwards it again', async () => {
     const text = qmail('Sorry, no mailbox here by that name. (#5.1.1)');
     const again = `Received: by other.test\r\n${text}`;
     const ids = await Promise.all([text, again].map(read));
@@ -146,7 +146,7 @@ describe('a bounce in plain text', () => {
       ),
     ],
     ['a notice without a reason', mail('Hi. This is the qmail-send program at mx.example.org.')],
-  ])('is not %s', async (_, text) => {
+  ])('is not recognized in %s', async (_, text) => {
     expect(await read(text)).toEqual({ kind: 'none' });
   });
 });

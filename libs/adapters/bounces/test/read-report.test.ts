@@ -158,24 +158,24 @@ describe('a delivery status notification', () => {
     expect(await report(dead, dead)).toMatchObject({ verdict: 'bounced', suppress: 'hard_bounce' });
   });
 
-  it('keeps the words of the server that refused, on one line', async () => {
+  it('keeps the text of the refusing server on one line', async () => {
     const { detail, token } = await reportOf(dsn(status('failed', '5.1.1')));
     expect(detail).toBe('failed: 5.1.1: smtp; 550 5.1.1 <a@example.com>: no such user');
     expect(token).toBe(TOKEN);
   });
 
-  it('of several recipients counts the worst, since ours was one before an alias made several', async () => {
+  it('about several recipients counts the worst result, because an alias expanded our one recipient', async () => {
     const both = `${status('delivered', '2.0.0')}\r\n\r\n${status('failed', '5.2.2', 'smtp; 552 5.2.2 full')}`;
     expect(await reportOf(dsn(both))).toMatchObject({ verdict: 'bounced', code: '5.2.2' });
   });
 
-  it('that is handed over again by another server is the same; about something else, another', async () => {
+  it('has the same event id when another server forwards it, and another id for another status', async () => {
     const one = await reportOf(dsn(status('failed', '5.1.1')));
     expect((await reportOf(dsn(status('failed', '5.1.1'), 'other.test'))).eventId).toBe(one.eventId);
     expect((await reportOf(dsn(status('delayed', '4.4.1')))).eventId).not.toBe(one.eventId);
   });
 
-  it('cannot put a line into our words', async () => {
+  it('cannot insert a line into the stored detail', async () => {
     const { detail } = await reportOf(dsn(status('failed', '5.0.0', 'smtp; 550 \u0000\u001b[31mred\r\n\tSubject: x')));
     expect(detail).not.toMatch(/\p{Cc}/u);
   });
@@ -219,11 +219,11 @@ describe('other mail', () => {
     ['an empty mail', ''],
     ['a report without a status', dsn('Final-Recipient: rfc822; a@example.com')],
     ['a status in the text of a mail', `Subject: x\r\n\r\n${status('failed', '5.1.1')}\r\n`],
-  ])('%s is no report', async (_, mail) => {
+  ])('%s is not a report', async (_, mail) => {
     expect(await read(mail)).toEqual({ kind: 'none' });
   });
 
-  it('of a hundred parts inside each other is not taken apart', async () => {
+  it('of a hundred nested parts is not parsed', async () => {
     const open = Array.from(
       { length: 100 },
       (_, at) => `Content-Type: multipart/mixed; boundary=b${at}\r\n\r\n--b${at}\r\n`,

@@ -221,7 +221,7 @@ describe('an unknown value', () => {
     expect(answer.ok ? '' : answer.error).toContain('ALTER TABLE public.orders REPLICA IDENTITY FULL;');
   });
 
-  it('is no error where the other side decides', () => {
+  it('is no error if the other operand decides', () => {
     for (const bindings of [noNotes, noRowBefore]) {
       expect(value('event.id == 2 && event.notes == "x"', '{}', bindings)).toBe(false);
       expect(value('changed(event.notes) || event.id == 1', '{}', bindings)).toBe(true);
@@ -279,10 +279,10 @@ describe('what is refused', () => {
   });
 });
 
-describe('what is told of an expression with changed', () => {
+describe('an explained expression with changed', () => {
   const expression = compiled('changedTo(event.status, "paid") && event.total > 0', 'when');
 
-  it('explains both values', () => {
+  it('shows both values', () => {
     const explained = expression.explain({ event_id: 'e', time: 0, event: {}, ...PAID });
     expect(
       explained.map(({ source, depth, result }) => [depth, source, result.ok ? result.value : result.error]),
@@ -305,7 +305,7 @@ describe('what is told of an expression with changed', () => {
     ]);
   });
 
-  it('takes steps from the budget for long values', () => {
+  it('uses steps of the budget for long values', () => {
     const [few, many] = [new StepBudget(), new StepBudget()];
     const rule = compiled('changed(event.text)', 'when');
     rule.evaluate({ event_id: 'e', time: 0, ...PAID, event: {} }, few);

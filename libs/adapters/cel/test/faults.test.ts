@@ -48,11 +48,11 @@ describe('what is refused when saved', () => {
     expect(fault?.fix).toContain(fix);
   });
 
-  it('tells all unknown names and functions at once', () => {
+  it('reports all unknown names and functions at once', () => {
     expect(faultsOf('a == 1 && b.foo() == 2 && bar(1)').map(({ column }) => column)).toEqual([1, 11, 11, 27]);
   });
 
-  it('gives each place its own names and type', () => {
+  it('gives each field of a rule its own names and type', () => {
     expect(faultsOf('item.email', 'recipient')).toEqual([]);
     expect(faultsOf('variables.x == item.y', 'where')).toEqual([]);
     expect(faultsOf('variables.x', 'recipient')[0]?.message).toContain('unknown name `variables`');
@@ -79,7 +79,7 @@ describe('what is refused when saved', () => {
     ],
     ['a long chain', Array(500).fill('event.a').join('||')],
     ['costly loops', `event.a.exists(x, event.b.exists(y, ${Array(60).fill('x == y').join('||')}))`],
-  ])('is quick about %s', (_what, source) => {
+  ])('takes little time for %s', (_what, source) => {
     faultsOf('event.warm == 1');
     expect(processorTime(() => void language.compile(source, 'when'))).toBeLessThan(200);
   });

@@ -38,7 +38,7 @@ describe('the form of an expression', () => {
       'event.tags.exists(t, t == "new")',
       { kind: 'some', path: ['event', 'tags'], name: 't', field: [], op: '==', value: 'new' },
     ],
-  ])('says %s in a line of its own', (source, condition) => {
+  ])('shows %s as a line of its own', (source, condition) => {
     expect(formOf(source).match).toBe('all');
     expect(conditionsOf(source)).toEqual([condition]);
   });
@@ -58,7 +58,7 @@ describe('the form of an expression', () => {
     'event.a ? event.b : event.c',
     'time > timestamp("2026-01-01T00:00:00Z")',
     'event.id == 9007199254740993',
-  ])('keeps %s as text, in its place', (source) => {
+  ])('keeps %s as text in its position', (source) => {
     expect(conditionsOf(source)).toEqual([{ kind: 'expression', source }]);
     expect(conditionsOf(`event.x && (${source})`)).toEqual([
       { kind: 'true', path: ['event', 'x'], not: false },
@@ -85,7 +85,7 @@ describe('the form of an expression', () => {
     expect(conditionsOf('(event.a && event.b)')).toEqual([x('a'), x('b')]);
   });
 
-  it('says where each part stands, with the brackets around it', () => {
+  it('gives the position of each part, including its brackets', () => {
     const source = 'event.a // a && b\n  && (event.b || event.c) && ( event.d )';
     const places = formOf(source).conditions.map(({ start, end }) => source.slice(start, end));
     expect(places).toEqual(['event.a', '(event.b || event.c)', '( event.d )']);
@@ -99,7 +99,7 @@ describe('a change of the form', () => {
   const big: FormCondition = { kind: 'compare', path: ['event', 'total'], op: '>', value: 250 };
   const loose: FormCondition = { kind: 'expression', source: 'event.a || event.b // which' };
 
-  it('rewrites the part that it names, and nothing else', () => {
+  it('rewrites only the named part', () => {
     expect(changed(source, { kind: 'replace', at: [1, 0], condition: big })).toBe(
       source.replace('event.total > 100', 'event.total > 250'),
     );
@@ -108,7 +108,7 @@ describe('a change of the form', () => {
     );
   });
 
-  it('takes a part away with the operator that joins it', () => {
+  it('removes a part with the operator that joins it', () => {
     expect(changed(source, { kind: 'remove', at: [2] })).toBe(source.slice(0, source.lastIndexOf('\n')));
     expect(changed(source, { kind: 'remove', at: [0] })).toBe(source.slice(source.indexOf('(')));
     expect(changed(source, { kind: 'remove', at: [1, 1] })).toBe(source.replace(' || event.vip', ''));
@@ -127,7 +127,7 @@ describe('a change of the form', () => {
     );
   });
 
-  it('joins the other way without letting groups fall apart', () => {
+  it('changes the operator of a group without splitting nested groups', () => {
     expect(changed('event.a || event.b && event.c', { kind: 'match', at: [], match: 'all' })).toBe(
       'event.a && (event.b && event.c)',
     );
@@ -139,14 +139,14 @@ describe('a change of the form', () => {
     );
   });
 
-  it('makes a group of a part', () => {
+  it('turns a part into a group', () => {
     expect(changed('event.a && event.b', { kind: 'group', at: [1], condition: big })).toBe(
       'event.a && (event.b || event.total > 250)',
     );
     expect(changed('event.a', { kind: 'group', at: [0], condition: big })).toBe('(event.a || event.total > 250)');
   });
 
-  it('refuses text that would reach beyond its place, and places that are not there', () => {
+  it('refuses text that would extend beyond its part, and positions that do not exist', () => {
     const refused = (change: FormChange) => language.change('event.a && event.b', 'when', change);
     const sly: FormCondition = { kind: 'expression', source: 'true) || (true' };
     expect(refused({ kind: 'replace', at: [0], condition: sly }).ok).toBe(false);

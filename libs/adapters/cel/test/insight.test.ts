@@ -30,13 +30,13 @@ describe('field references', () => {
     expect(fields(source)).toEqual(expected);
   });
 
-  it('knows whether it mentions the item', () => {
+  it('tells whether the expression uses the item', () => {
     expect(compiled('event.a + string(item.id)').usesItem).toBe(true);
     expect(compiled('event.items.exists(item, item.qty > 1)').usesItem).toBe(false);
   });
 });
 
-describe('what a field has to be', () => {
+describe('the type that an expression needs of a field', () => {
   it.each([
     ['event.total > 100 && event.status == "paid" && event.open', ['total number', 'status string', 'open boolean']],
     ['event.items.exists(i, i.qty * 2 > 4)', ['items array', 'items[].qty number']],
@@ -104,7 +104,7 @@ describe('what a condition requires', () => {
 });
 
 describe('explaining', () => {
-  it('shows the parts with their values, outermost first and loops whole', () => {
+  it('shows the parts with their values, outermost first and loops as a whole', () => {
     const source = '(event.n + 1) * 2 > 3 && event.list.exists(x, x > 2) && event.gone == 1';
     const shown = compiled(source).explain(bindingsOf('{"n": 5, "list": [1, 3]}'));
     expect(
@@ -126,7 +126,7 @@ describe('explaining', () => {
 
 describe('the steps on a large event', () => {
   const steps = (source: string): number => compiled(source).largeSteps;
-  it('are few for what rules usually ask', () => {
+  it('are few for typical rules', () => {
     for (const source of [
       'event.status == "paid" && event.total > 100.0',
       'item.email.endsWith("@example.com")',
@@ -137,7 +137,7 @@ describe('the steps on a large event', () => {
     }
   });
 
-  it('tell a rule that would spend its budget over five hundred recipients from one that would not', () => {
+  it('separate rules that would exceed the budget over 500 recipients from others', () => {
     const dear = 'event.text.matches("(a+)+$")';
     expect(steps(dear)).toBeLessThan(RULE_STEPS);
     expect(steps(dear) * 500).toBeGreaterThan(RULE_STEPS);

@@ -12,7 +12,7 @@ const placed = (when: string, recipients: Partial<PlacedRule['body']['recipients
   }) as unknown as PlacedRule;
 
 describe('compiling a rule', () => {
-  it('compiles every expression in the place where it stands', () => {
+  it('compiles every expression for its field', () => {
     const rule = compileRule(
       placed('event.n > 1', {
         for_each: 'event.watchers',
@@ -34,7 +34,7 @@ describe('compiling a rule', () => {
     expect(rule.ok && rule.value.uniqueId).toBe(word.trim());
   });
 
-  it('tells all faults with the fields that they stand in', () => {
+  it('reports all faults with the fields that contain them', () => {
     const rule = compileRule(
       placed('event.a and event.b', {
         to: { email: 'evnt.email' },

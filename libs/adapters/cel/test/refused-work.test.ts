@@ -9,7 +9,7 @@ const TEXTS = {
   mixed: `${'a'.repeat(70_000)}\u{1f600}`,
 };
 
-describe('what a refused expression has done is taken off the budget of its rule', () => {
+describe('the work of a failed expression is deducted from the budget of its rule', () => {
   it.each([
     ['cutting at commas', 'event.commas.split(",")', 150_000],
     ['cutting at commas, a few pieces asked', 'event.commas.split(",", 2)', 150_000],
@@ -28,7 +28,7 @@ describe('what a refused expression has done is taken off the budget of its rule
   });
 });
 
-describe('what a budget does not pay for is not done', () => {
+describe('the remaining budget limits the work', () => {
   const bound = (source: string, steps: number): unknown => {
     const budget = new StepBudget(steps);
     const rule = compiled(source);
@@ -41,7 +41,7 @@ describe('what a budget does not pay for is not done', () => {
   it.each([
     ['at commas', 'event.commas.split(",")'],
     ['into letters', 'event.letters.split("")'],
-  ])('a text is cut %s into no more pieces than the steps that are left', (_what, source) => {
+  ])('a text is split %s into no more pieces than the remaining steps', (_what, source) => {
     const cuts = vi.spyOn(String.prototype, 'split');
     try {
       expect(bound(source, 40_000)).toBe(true);
@@ -53,7 +53,7 @@ describe('what a budget does not pay for is not done', () => {
     }
   });
 
-  it('a text is not looked through for blanks beyond the steps that are left', () => {
+  it('a text is searched for blanks no further than the remaining steps', () => {
     const looks = vi.spyOn(String.prototype, 'charAt');
     try {
       expect(bound('event.blank.trim()', 60_000)).toBe(true);

@@ -25,7 +25,7 @@ describe('hostile names', () => {
     'duration("1s")',
   ];
 
-  it('reach nothing that is not in the event', () => {
+  it('access nothing that is not in the event', () => {
     for (const name of NAMES) {
       for (const root of roots) {
         const source = `dyn(${root})[${JSON.stringify(name)}]`;
@@ -37,7 +37,7 @@ describe('hostile names', () => {
     }
   });
 
-  it('are ordinary fields where the event has them, and plain objects hide nothing either', () => {
+  it('are ordinary fields if the event has them, and plain objects have no hidden ones', () => {
     const hostile = eventOf('{"constructor": 1, "toString": {"call": 2}}');
     expect(value('event.constructor', hostile)).toBe(1);
     expect(value('event.toString.call', hostile)).toBe(2);
@@ -98,7 +98,7 @@ describe('every evaluation ends', () => {
     ['patterns on long text', 'event.text.matches("(a{1,20}){1,20}b(c{1,20}){1,20}$")'],
     ['a hostile pattern for backtracking', 'event.list.all(x, event.text.matches("(a+)+$"))'],
     ['searching text in a loop', `event.list.all(x, !event.text.contains("${'a'.repeat(300)}b"))`],
-  ])('%s: soon, as too_complex', (_what, source) => {
+  ])('%s: early, as too_complex', (_what, source) => {
     const expression = compiled(source);
     const bindings = bindingsOf(many);
     const spent = processorTime(() => {
@@ -108,7 +108,7 @@ describe('every evaluation ends', () => {
     expect(spent).toBeLessThan(1500);
   });
 
-  it('is not ended by deep data', () => {
+  it('is not aborted by deep data', () => {
     const nest = (): Json => {
       let deep: Json = 1;
       for (let at = 0; at < 100_000; at++) deep = [deep];
@@ -118,7 +118,7 @@ describe('every evaluation ends', () => {
     expect(compiled('event.a == event.b').evaluate(bindings, new StepBudget()).ok).toBe(false);
   });
 
-  it('has its budget back for the next event', () => {
+  it('has its full budget again for the next event', () => {
     const expression = compiled('event.list.all(x, event.list.all(y, x + y >= 0))');
     expect(expression.evaluate(bindingsOf(many), new StepBudget()).ok).toBe(false);
     expect(expression.evaluate(bindingsOf('{"list": [1, 2]}'), new StepBudget())).toEqual({ ok: true, value: true });
@@ -165,7 +165,7 @@ describe('any text', () => {
     .dictionary(fc.constantFrom('a', 'b', 'x', '__proto__'), fc.jsonValue({ maxDepth: 2 }))
     .map((each) => JSON.stringify(each));
 
-  it('is refused with a place and a fix, or evaluates alike, every time, in generated code and closures', () => {
+  it('is refused with position and fix, or evaluates the same every time, in generated code and closures', () => {
     const language = createExpressionLanguage();
     fc.assert(
       fc.property(source, json, (text, event) => {
@@ -187,8 +187,8 @@ describe('any text', () => {
   });
 });
 
-describe('where code may not be generated', () => {
-  it('closures give the answers', () => {
+describe('with code generation forbidden', () => {
+  it('closures evaluate expressions', () => {
     expect(mayGenerate()).toBe(true);
     const index = fileURLToPath(new URL('../src/index.ts', import.meta.url));
     const script = `import { createExpressionLanguage } from ${JSON.stringify(index)};

@@ -28,7 +28,7 @@ describe('numbers', () => {
     expect(errorOf('event.big * 1.5', event)).toContain('too large to be converted');
   });
 
-  it('answers division by zero and results that JSON cannot say with an error', () => {
+  it('rejects division by zero, and results that JSON cannot represent', () => {
     expect(errorOf('1 / 0')).toContain('division by zero');
     expect(errorOf('event.n % 0', '{"n": 1}')).toContain('division by zero');
     expect(errorOf('event.n / 0', '{"n": 1}')).toContain('not a finite number');

@@ -94,7 +94,7 @@ describe('a short cut in generated code gives the same result as closures', () =
     'event.texts.all(x, x.endsWith("d"))',
     'event.object.exists(x, x.contains("e"))',
     'event.list.all(x, event.texts.exists(y, y.startsWith("pa")))',
-  ])('%s costs the same steps', (source) => {
+  ])('%s costs the same number of steps', (source) => {
     const prepared = prepare(createParser(NAMES), source);
     if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
     const steps = [runGenerated, runByClosures].map((make) => {

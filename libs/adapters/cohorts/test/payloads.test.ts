@@ -50,7 +50,7 @@ describe('Mixpanel’s custom webhook', () => {
     expect(read('mixpanel', mixpanel(action, []))).toMatchObject([{ action: meant, userIds: [] }]);
   });
 
-  it('may send ids as numbers of up to 64 bits, and an empty cohort without pages', () => {
+  it('may have ids as numbers of up to 64 bits, and an empty cohort without pages', () => {
     const body = mixpanel('members', [], { of: 0 });
     const text = JSON.stringify(body).replace('"1478097"', '9007199254740993');
     const read64 = readCohortWebhook('mixpanel', parseJson(text));
@@ -69,7 +69,7 @@ describe('Mixpanel’s custom webhook', () => {
   });
 
   it.each(['members', 'add_members', 'remove_members'] as const)(
-    'is taken where no member has the field, and counts them: a refusal would pause the sync (%s)',
+    'is accepted if no member has the mapped field, because a refusal would pause the sync; members are counted (%s)',
     (action) => {
       const [change] = read('mixpanel', mixpanel(action, ['u1', 'u2']), 'properties.id');
       expect(change).toMatchObject({ userIds: [], skipped: 2 });

@@ -34,7 +34,7 @@ const answer = (text: string) => (response: ServerResponse) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(text);
 
 describe('a page of persons', () => {
-  it('comes with the first of their ids, and says what it leaves out', async () => {
+  it('gives the first id of each person, and counts persons without one', async () => {
     posthog.once(answer(JSON.stringify(postHogPage([['ada', 'anonymous-1'], []], null))));
     expect(await ask(createPostHog(http))).toEqual({ kind: 'page', userIds: ['ada'], skipped: 1, next: null });
   });
@@ -45,7 +45,7 @@ describe('a page of persons', () => {
     expect(await ask(createPostHog(http))).toEqual({ kind: 'refused', detail });
   });
 
-  it('that is larger than any may be is not read to its end', async () => {
+  it('that exceeds the size limit is not read to its end', async () => {
     posthog.once(answer(' '.repeat(MAX_COHORT_BYTES + 1)));
     expect(await ask(createPostHog(http))).toMatchObject({
       kind: 'refused',
@@ -53,7 +53,7 @@ describe('a page of persons', () => {
     });
   });
 
-  it('waits for another time where it would take more memory than all pages may', async () => {
+  it('is retried later if it would exceed the memory for all pages', async () => {
     const pages = createPostHog(http, 1_000_000);
     posthog.once(answer(`{"results":[{}${',{}'.repeat(3000)}]}`));
     expect(await ask(pages)).toMatchObject({
@@ -63,7 +63,7 @@ describe('a page of persons', () => {
     expect(await ask(pages)).toMatchObject({ kind: 'page', userIds: ['ada'] });
   });
 
-  it('shares the memory with those that are being read, and gives it back', async () => {
+  it('shares the memory with other running reads, and releases it', async () => {
     const pages = createPostHog(http, 1_000_000);
     const { promise: held, resolve } = Promise.withResolvers<ServerResponse>();
     posthog.once((response) => {

@@ -6,9 +6,9 @@ import { readCohortBody } from '../src/reading.ts';
 const body = (text: string): Uint8Array => new TextEncoder().encode(text);
 const listOf = (values: number): Uint8Array => body(`[1${',1'.repeat(values - 1)}]`);
 
-describe('a body about a cohort', () => {
+describe('a request body with cohort members', () => {
   it.each(Object.entries(hostileJson(MAX_COHORT_BYTES, MAX_COHORT_VALUES)))(
-    'of megabytes of %s holds up nobody',
+    'of megabytes of %s does not block the event loop',
     (_, text) => {
       const bytes = body(text);
       expect(bytes.length).toBeLessThanOrEqual(MAX_COHORT_BYTES);
@@ -30,7 +30,7 @@ describe('a body about a cohort', () => {
     expect(readCohortBody(listOf(MAX_COHORT_VALUES + 1)).ok).toBe(false);
   });
 
-  it('counts for what it takes in memory, and is not read where there is no room', () => {
+  it('is charged by its size in memory, and is not read if memory is short', () => {
     const asked: number[] = [];
     const read = readCohortBody(listOf(10_000), (bytes) => asked.push(bytes) > 1);
     expect(asked).toEqual([2_000_000]);

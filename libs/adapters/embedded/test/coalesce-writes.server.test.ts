@@ -22,8 +22,8 @@ const write = fc.record({
   args: fc.tuple(fc.array(fc.string())),
 });
 
-describe('writes that wait together', () => {
-  it('each get their own answer, whichever of them are joined', () => {
+describe('queued writes', () => {
+  it('each get their own reply, whichever of them are joined', () => {
     fc.assert(
       fc.property(fc.array(write), (writes) => {
         const { requests, repliesOf } = coalesceWrites(writes, { joined: lists, 'also joined': lists });
@@ -32,7 +32,7 @@ describe('writes that wait together', () => {
     );
   });
 
-  it('are one request for each name that is joined, and one each of the others', () => {
+  it('become one request per joinable name, and one request for each other write', () => {
     const writes = ['joined', 'alone', 'joined', 'alone', 'joined'].map((name, at) => ({ name, args: [[String(at)]] }));
     expect(coalesceWrites(writes, { joined: lists }).requests).toEqual([
       { name: 'joined', args: [['0', '2', '4']] },
@@ -41,7 +41,7 @@ describe('writes that wait together', () => {
     ]);
   });
 
-  it('fail together where they were joined, and alone where not', () => {
+  it('fail together if they were joined, and alone if not', () => {
     const failed: Reply = { ok: false, failure: { code: 'overloaded', message: 'too much' } };
     const done: Reply = { ok: true, value: ['DONE'] };
     const writes = ['joined', 'alone', 'joined'].map((name) => ({ name, args: [['x']] }));
@@ -55,7 +55,7 @@ describe('writes that wait together', () => {
   });
 });
 
-describe('appends that wait together', () => {
+describe('queued appends', () => {
   const record = fc.record({
     topic: fc.constant('carillon.events' as const),
     partition: fc.nat(7),
@@ -64,7 +64,7 @@ describe('appends that wait together', () => {
     headers: fc.dictionary(fc.string(), fc.string()),
   });
 
-  it('are laid out as one append of all their records, and each gets the offsets of its own', () => {
+  it('are packed as one append of all records, and each gets the offsets of its own', () => {
     fc.assert(
       fc.property(fc.array(fc.array(record), { minLength: 1 }), (calls) => {
         const pack = (records: (typeof calls)[number]) => packRecords(records, (_topic, partition) => partition);

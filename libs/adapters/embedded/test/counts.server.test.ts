@@ -44,7 +44,7 @@ const send = () =>
     ),
   );
 
-it('a span is counted piece by piece, and whoever waits for the process has a turn after each', async () => {
+it('a time range is counted in pieces, and the process yields after each', async () => {
   const { ledger } = embedded;
   for (const count of [
     () => ledger.countOverTime(span, HOUR),
@@ -57,7 +57,7 @@ it('a span is counted piece by piece, and whoever waits for the process has a tu
   expect(await ledger.countPeople(span, ['SENT'])).toBe(3);
 });
 
-it('what no write has touched is not read again, and a move has its minute read again alone', async () => {
+it('minutes without a write are not read again, and a state change causes only its minute to be read again', async () => {
   const { ledger } = embedded;
   const delivery = deliveryOf({ slot: { workspace: 'shop' }, createdAt: HOUR });
   await ledger.insert([delivery]);
@@ -75,7 +75,7 @@ it('what no write has touched is not read again, and a move has its minute read 
   expect(await ledger.countOverTime(span, HOUR)).toEqual([{ at: HOUR, state: 'SENT', deliveries: 1 }]);
 });
 
-it('an erasure cancels a message that waits, and its minute is read again', async () => {
+it('an erasure cancels a waiting message, whose minute is read again', async () => {
   const { ledger, erasure } = embedded;
   await ledger.insert([deliveryOf({ slot: { workspace: 'shop' }, intent: { person: 'bob' }, createdAt: HOUR })]);
   expect(await ledger.countOverTime(span, HOUR)).toEqual([{ at: HOUR, state: 'WAITING', deliveries: 1 }]);

@@ -79,7 +79,7 @@ const damagePages = (dataDir: string): void => {
 const stopNotClean = (dataDir: string): void => writeFileSync(`${dataFiles(dataDir).database}-wal`, '');
 
 describe('A data file with damaged pages', () => {
-  it('is refused after anything but a clean stop, in words of its own with the way out', async () => {
+  it('is refused after an unclean stop, with its own error and the way out', async () => {
     const dataDir = await filled(1000);
     damagePages(dataDir);
     stopNotClean(dataDir);
@@ -91,7 +91,7 @@ describe('A data file with damaged pages', () => {
     expect(mendFolder(dataDir, false, 1).damages.length).toBeGreaterThan(0);
   });
 
-  it('is found when somebody looks at all pages; then nothing is written or read any more, and it says why', async () => {
+  it('is detected by a check of all pages; then every read and write is refused with the reason', async () => {
     const dataDir = await filled(1000);
     damagePages(dataDir);
     const embedded = await open(dataDir);
@@ -106,7 +106,7 @@ describe('A data file with damaged pages', () => {
     expect(await refusal(open(dataDir))).toMatch(/^data_damaged/);
   });
 
-  it('is found by whatever reads a damaged page first', async () => {
+  it('is detected by the first read of a damaged page', async () => {
     const dataDir = await filled(1000);
     damagePages(dataDir);
     const embedded = await open(dataDir);
@@ -117,7 +117,7 @@ describe('A data file with damaged pages', () => {
     expect(await refusal(embedded.log.append([logRecord('more')]))).toMatch(/is damaged/);
   });
 
-  it('is looked at beside the work where that takes longer than a start may wait', async () => {
+  it('is checked in the background if that takes longer than a start may wait', async () => {
     const dataDir = await filled(1000);
     stopNotClean(dataDir);
     const embedded = await open(dataDir, { pageCheckPatience: 0 });
@@ -126,15 +126,15 @@ describe('A data file with damaged pages', () => {
     expect(await embedded.lookAtPages(60_000)).toMatchObject({ kind: 'whole' });
   });
 
-  it('is whole after a kill alone', async () => {
+  it('is found whole after a mere kill', async () => {
     const embedded = await open(await killed());
     expect(embedded.health()).toMatchObject({ pages: { kind: 'whole' }, damaged: null });
   });
 });
 
-describe('A data file that was cut short', () => {
+describe('A truncated data file', () => {
   it.each([1, 99, 100, 5000, PAGE * 3, 0.5, 0.98])(
-    'to %d bytes, or this share, is damaged and not of another version',
+    'of %d bytes, or of that share, is reported as damaged and not as another version',
     async (size) => {
       const dataDir = await filled(200);
       const { database } = dataFiles(dataDir);
@@ -143,7 +143,7 @@ describe('A data file that was cut short', () => {
     },
   );
 
-  it('to nothing is damaged where there are keys of a deployment, and a new one where there are none', async () => {
+  it('of no bytes is damaged if the folder has keys of a deployment, and is created anew if not', async () => {
     const dataDir = await filled(50);
     const { database, keys } = dataFiles(dataDir);
     truncateSync(database, 0);
@@ -153,7 +153,7 @@ describe('A data file that was cut short', () => {
     expect(await refusal(open(dataDir))).toBe('not refused');
   });
 
-  it('a header that was overwritten is damage', async () => {
+  it('with an overwritten header is damaged', async () => {
     const dataDir = await filled(50);
     overwrite(dataFiles(dataDir).database, 0, 16);
     expect(await refusal(open(dataDir))).toMatch(/^data_damaged/);
@@ -164,7 +164,7 @@ describe('A damaged write-ahead log', () => {
   const damageLog = (dataDir: string): void =>
     overwrite(`${dataFiles(dataDir).database}-wal`, 32 + 10 * (24 + PAGE) + 500, 64, 0xff);
 
-  it('is refused before SQLite opens it, tells the operator, and nothing is changed', async () => {
+  it('is refused before SQLite opens it, with instructions, and nothing is changed', async () => {
     const dataDir = await killed();
     damageLog(dataDir);
     const { database } = dataFiles(dataDir);
@@ -181,7 +181,7 @@ describe('A damaged write-ahead log', () => {
     expect(after.every((bytes, at) => bytes.equals(before[at] ?? Buffer.alloc(0)))).toBe(true);
   });
 
-  it('is cut when the operator says so: what stands before the damage is there, and the log is kept as it was', async () => {
+  it('is cut on the operator’s request: writes before the damage are kept, and so is the original log', async () => {
     const dataDir = await killed();
     damageLog(dataDir);
     const mended = mendFolder(dataDir, true, Date.UTC(2026, 10, 22, 14, 5));
@@ -195,7 +195,7 @@ describe('A damaged write-ahead log', () => {
     expect((await embedded.log.bounds('carillon.events', 0)).end).toBe(end + 1);
   });
 
-  it('of a folder that a restore replaces is refused too: it may hide what was sent', async () => {
+  it('of a folder that a restore replaces is refused, because it may hide sent messages', async () => {
     const dataDir = await killed();
     const embedded = await open(dataDir);
     const file = join(folder.path, 'backup');

@@ -8,7 +8,7 @@ if (!piece) throw new Error('a minute is a piece');
 const delivery = deliveryOf({ slot: { workspace: 'shop' }, createdAt: 1 });
 const counts = new Map([['order-paid', Uint32Array.of(1)]]);
 
-it('pieces that a span begins or ends within are not kept', () => {
+it('pieces that the range covers only in part are not cached', () => {
   const pieces = piecesOf('shop', MINUTE - 1, 3 * MINUTE + 1, MINUTE);
   expect(pieces.map(({ from, until, place }) => [from, until, place !== null])).toEqual([
     [MINUTE - 1, MINUTE, false],
@@ -18,7 +18,7 @@ it('pieces that a span begins or ends within are not kept', () => {
   ]);
 });
 
-it('nothing of a stretch is kept from before a write until each of its writes has ended, also one that failed', async () => {
+it('a piece is not cached from before a write until all of its writes have ended, also failed ones', async () => {
   const kept = createKeptSums();
   const sums = kept.sums();
   sums.keepCounts(piece, counts);
@@ -39,7 +39,7 @@ it('nothing of a stretch is kept from before a write until each of its writes ha
   expect(isKept()).toBe(true);
 });
 
-it('where too much is kept the next answer begins with nothing, and one that goes on keeps its numbers of people', () => {
+it('a full cache is emptied for the next request, while a running one keeps its numbers of people', () => {
   const kept = createKeptSums(2000);
   const sums = kept.sums();
   expect(['ada', 'bob', 'ada'].map(sums.numberOf)).toEqual([0, 1, 0]);
@@ -51,7 +51,7 @@ it('where too much is kept the next answer begins with nothing, and one that goe
   expect([sums.numberOf('bob'), sums.of(piece)?.people.get('SENT')]).toEqual([1, Uint32Array.of(0, 1)]);
 });
 
-it('what is forgotten is no longer counted among what is kept', async () => {
+it('removed sums no longer count towards the size of the cache', async () => {
   const kept = createKeptSums();
   kept.sums().keepCounts(piece, counts);
   expect(kept.sums().bytes()).toBeGreaterThan(0);

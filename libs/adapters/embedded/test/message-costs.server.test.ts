@@ -54,7 +54,7 @@ function bytesWritten(): number | null {
 }
 
 describe('a message', () => {
-  it('is written to the ledger three times, and to the disk less than 64 KB', async ({ skip }) => {
+  it('takes three writes to the ledger, and less than 64 KB on disk', async ({ skip }) => {
     const before = { requests: embedded.stats().requests, bytes: bytesWritten() };
     for (let at = 0; at < MESSAGES; at += BATCH_SIZE)
       await Promise.all(Array.from({ length: BATCH_SIZE }, (_, n) => send(at + n)));

@@ -28,8 +28,8 @@ const inFile = <Value>(work: (db: DatabaseSync) => Value): Value => {
   }
 };
 
-describe('tables of documents that were released', () => {
-  it('are read as the release before wrote them', async () => {
+describe('document tables of the previous release', () => {
+  it('are read as that release wrote them', async () => {
     await withStores(async () => undefined);
     inFile((db) => {
       for (const { table, row } of RELEASED) {
@@ -43,7 +43,7 @@ describe('tables of documents that were released', () => {
     });
   });
 
-  it('are written as the release before wrote them', async () => {
+  it('are written as that release wrote them', async () => {
     await withStores(async (stores) => {
       for (const { write } of RELEASED) await write(stores);
     });
@@ -53,7 +53,7 @@ describe('tables of documents that were released', () => {
     }
   });
 
-  it('get the column of a part that they lack, and keep their rows', async () => {
+  it('get the columns that they lack, and keep their rows', async () => {
     await withStores(async () => undefined);
     const ref = { kind: 'notification', workspace: 'shop', name: 'order-paid' };
     const change = { ref, based_on: 3, body: null, revision: 'rev_1' };
@@ -71,7 +71,7 @@ describe('tables of documents that were released', () => {
     });
   });
 
-  it('list people who said something first last, in one workspace and in all', async () => {
+  it('list people by their first statement, newest first, in one workspace and in all', async () => {
     await withStores(async ({ consents }) => {
       const document = { version: 1, words: [], unpublished: [], updatedAt: 1 } as const;
       for (const [workspace, person] of [

@@ -25,7 +25,7 @@ const job = (id: string): Job =>
     MORNING,
   );
 
-it('a restore ends the long actions that were under way, and leaves those that had ended', async () => {
+it('a restore ends the jobs that were running, and leaves the ended ones', async () => {
   const at = (name: string): string => join(folder.path, name);
   const data = await openEmbedded({ dataDir: at('data'), clock: wallClock });
   await data.configurationStore.identity({ logId: data.log.logId, keyFingerprint: 'finger' });

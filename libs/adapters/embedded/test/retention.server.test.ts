@@ -30,7 +30,7 @@ afterEach(async () => {
 const bounds = () => embedded.log.bounds('carillon.events', 0);
 
 describe('retention', () => {
-  it('moves the start of a partition and never gives an offset twice, even when it was emptied and opened again', async () => {
+  it('moves the start of a partition, and never reuses an offset, even after the partition was emptied and reopened', async () => {
     await embedded.log.append([logRecord('a'), logRecord('b')]);
     now += 1000;
     await embedded.log.append([logRecord('c')]);
@@ -45,7 +45,7 @@ describe('retention', () => {
     expect(await embedded.log.trim('carillon.events', 0)).toBe(0);
   });
 
-  it('removes in small writes what is more than one of them takes', async () => {
+  it('removes more than one write holds in several small writes', async () => {
     await embedded.log.append(Array.from({ length: 4500 }, () => logRecord('x')));
     expect(await embedded.log.trim('carillon.events', now + 1)).toBe(4500);
     expect(await bounds()).toEqual({ start: 4500, end: 4500 });
@@ -120,7 +120,7 @@ describe('retention', () => {
     expect((await bounds()).start).toBe(1);
   });
 
-  it('keeps a task that is done, and which answer counted, as long as the records that they speak of', async () => {
+  it('keeps a finished task, and the answer that was used, as long as their records', async () => {
     const queue = { job: 'ask', workspace: 'shop', name: 'crm' } as const;
     const task = { queue, deadline: null, version: 1, leaseUntil: null, data: '{}' };
     await embedded.tasks.insert([
@@ -136,7 +136,7 @@ describe('retention', () => {
     expect(await embedded.tasks.get('open')).not.toBeNull();
   });
 
-  it('keeps records that somebody has not read yet, however old they are', async () => {
+  it('keeps unread records, however old they are', async () => {
     await embedded.log.append([logRecord('read'), logRecord('unread'), logRecord('unread too')]);
     now += 400 * DAY;
     const unreadFrom = (topic: string): number => (topic === 'carillon.events' ? 1 : Number.POSITIVE_INFINITY);
@@ -176,7 +176,7 @@ describe('retention of dead letters', () => {
     now += 31 * DAY;
   });
 
-  it('leaves each open one until somebody redrives or dismisses it, and removes those around it', async () => {
+  it('keeps each open letter until it is redriven or dismissed, and removes those around it', async () => {
     await embedded.readModels.markRedriven('a', now, 'ada');
     await embedded.readModels.markDismissed('c', now, 'ada');
     await embedded.applyRetention(now);
@@ -190,7 +190,7 @@ describe('retention of dead letters', () => {
     expect(await embedded.log.bounds(LETTERS, 0)).toEqual({ start: 4, end: 4 });
   });
 
-  it('are read a page at a time, so that others have their turn', async () => {
+  it('reads them page by page, and yields in between', async () => {
     const letters = 2_000;
     const some = (from: number) =>
       Array.from({ length: 500 }, (_, at) => letterRow(`more-${from + at}`, 10 + from + at));
@@ -205,7 +205,7 @@ describe('retention of dead letters', () => {
     expect(turns).toBeGreaterThan(1);
   });
 
-  it('leaves an event that an open one points at, because it is too large to be held twice', async () => {
+  it('keeps an event that an open letter refers to because it is too large to be copied', async () => {
     const large = { ...logRecord('large'), value: new Uint8Array(MAX_DEAD_LETTER_BYTES) };
     now -= 31 * DAY;
     await embedded.log.append([logRecord('small'), large, logRecord('small')]);
@@ -220,11 +220,11 @@ describe('retention of dead letters', () => {
 });
 
 describe('the retention of topics that the configuration does not name', () => {
-  it('is what schemas/topics says, in a new folder', () => {
+  it('is that of schemas/topics in a new folder', () => {
     expect(embedded.defaultRetention).toEqual(DEFAULT_TOPIC_RETENTION);
   });
 
-  it('is forever for outcomes, receipts and dead letters in a folder of an earlier release, which loses none by the upgrade', async () => {
+  it('is forever for outcomes, receipts and dead letters in a folder of an earlier release, so that an upgrade loses none', async () => {
     const kept = ['carillon.outcomes', 'carillon.receipts', 'carillon.dead-letters'] as const;
     await embedded.log.append(TOPICS.map((topic) => logRecord('old', { topic, partition: 0 })));
     await embedded.close();

@@ -44,7 +44,7 @@ function addAsThen(db: DatabaseSync, delivery: Delivery): void {
 }
 
 describe('the data file', () => {
-  it('is brought forward from every older version, with what is in it', async () => {
+  it('is migrated from every older version with its contents', async () => {
     for (let version = 1; version < MIGRATIONS.length; version += 1) {
       folder.remove();
       mkdirSync(folder.path);
@@ -66,7 +66,7 @@ describe('the data file', () => {
     }
   });
 
-  it('says from which version it goes to which before it does, and nothing where it stays', async () => {
+  it('reports a migration with both versions before it starts, and nothing if none is needed', async () => {
     const told: (readonly number[])[] = [];
     const migrating = (from: number, to: number): void => void told.push([from, to]);
     const embedded = await open({ migrating });
@@ -83,7 +83,7 @@ describe('the data file', () => {
     expect(told).toEqual([[last - 2, last]]);
   });
 
-  it('goes on counting deliveries from where an older version left off', async () => {
+  it('continues the delivery counts of an older version', async () => {
     const first = deliveryOf({ intent: { variables: { total: 9_007_199_254_740_993n, name: 'Grüße "x" \\ \u0001' } } });
     const db = new DatabaseSync(file());
     migrate(db, MIGRATIONS.slice(0, MIGRATIONS.indexOf(DELIVERIES_COUNTED_BY_INSERT)));
@@ -105,7 +105,7 @@ describe('the data file', () => {
     await embedded.close();
   });
 
-  it('has what is new apart from what is held, so that a search for it passes over none of that', async () => {
+  it('indexes new deliveries apart from held ones, so that a search for new ones skips none', async () => {
     const held = { reason: 'quiet_hours' } as const;
     const embedded = await open();
     const [moved, ...others] = [deliveryOf(), deliveryOf(), deliveryOf(held), deliveryOf(held), deliveryOf(held)];
@@ -121,7 +121,7 @@ describe('the data file', () => {
     ]);
   });
 
-  it('has no index of lists that a move writes', () => {
+  it('has no index on lists that a state change writes', () => {
     const db = new DatabaseSync(file());
     migrate(db, MIGRATIONS);
     const indexes = db.prepare("SELECT name, rootpage FROM sqlite_schema WHERE type = 'index'").all();
@@ -145,7 +145,7 @@ describe('the data file', () => {
     ]);
   });
 
-  it('keeps the questions to partners that an older version left open', async () => {
+  it('keeps partner questions that an older version left open', async () => {
     const db = new DatabaseSync(file());
     migrate(db, MIGRATIONS.slice(0, MIGRATIONS.indexOf(TASKS_BY_QUEUE)));
     db.exec(`
@@ -161,7 +161,7 @@ describe('the data file', () => {
     await embedded.close();
   });
 
-  it('of a newer version is refused, untouched', async () => {
+  it('of a newer version is refused and left unchanged', async () => {
     await (await open()).close();
     change(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
     const { code, detail } = await refusal();
@@ -171,7 +171,7 @@ describe('the data file', () => {
     expect((await refusal()).code).toBe('opened');
   });
 
-  it('of another program is refused, and so is a file that is no database', async () => {
+  it('of another program is refused, and so is a file that is not a database', async () => {
     change('CREATE TABLE theirs (a)');
     expect((await refusal()).code).toBe('data_version');
     folder.remove();
@@ -191,7 +191,7 @@ describe('the data file', () => {
     expect((await refusal()).code).toBe('opened');
   });
 
-  it('keeps its log id and its number of partitions, and cannot be opened with another number', async () => {
+  it('keeps its log id and number of partitions, and cannot be opened with another number', async () => {
     const first = await open({ partitions: 3 });
     expect(first.log.partitions('carillon.events')).toBe(3);
     expect(first.log.partitions('carillon.config')).toBe(1);
@@ -203,7 +203,7 @@ describe('the data file', () => {
     expect((await refusal({ partitions: 8 })).code).toBe('invalid_configuration');
   });
 
-  it('is for its owner alone, and one file when it is closed', async () => {
+  it('is readable by its owner only, and a single file after it is closed', async () => {
     const dataDir = join(folder.path, 'made');
     const embedded = await openEmbedded({ dataDir, clock: wallClock });
     const modes = ['', 'carillon.db', 'carillon.db-wal', 'carillon.lock', 'carillon.lock.json'].map(

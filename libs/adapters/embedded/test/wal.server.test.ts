@@ -81,7 +81,7 @@ async function holdsAll({ log }: Embedded, lines: readonly string[]): Promise<nu
 }
 
 describe('the write-ahead log', () => {
-  it('is copied into the data file beside the writer, and begins anew: it never outgrows the length from which writes wait', async () => {
+  it('is copied into the data file in the background and then reused, so that it never exceeds its bound', async () => {
     // Making the tables is one write, of whatever length.
     await open();
     await close();
@@ -96,7 +96,7 @@ describe('the write-ahead log', () => {
     expect(stats().fileBytes).toBeGreaterThan(400 * 50_000 - SMALL.waitFrom);
   });
 
-  it('is held to its bound while another program reads an old state: writes are refused, and go on by themselves', async () => {
+  it('stays within its bound while another program reads an old state: writes are refused, and resume by themselves', async () => {
     const embedded = await open();
     const { log, stats } = embedded;
     await log.append([logRecord('first')]);
@@ -132,7 +132,7 @@ describe('the write-ahead log', () => {
     expect(sizeOfLog()).toBeLessThan(SMALL.most);
   });
 
-  it('is copied later where no thread could be started for it: that keeps no write waiting, and is said', async () => {
+  it('is copied later if no thread could be started, without delaying writes, and this is logged', async () => {
     let starts = 0;
     const copier = createWalCopier({
       bounds: SMALL,
@@ -153,7 +153,7 @@ describe('the write-ahead log', () => {
     await copier.close();
   });
 
-  it('is wholly in the data file after a clean stop, of which a start says nothing', async () => {
+  it('is completely in the data file after a clean stop, and the next start reports nothing', async () => {
     const { log } = await open({ walBounds: { ...SMALL, copyFrom: 64 * MIB } });
     for (let at = 0; at < 20; at += 1) await log.append([logRecord('x'.repeat(50_000))]);
     await close();
@@ -163,7 +163,7 @@ describe('the write-ahead log', () => {
 });
 
 describe('a process that is killed', () => {
-  it('with a log that has grown to its bound leaves all that it acknowledged; the next start says how long that took', async () => {
+  it('with a log at its bound keeps every acknowledged write; the next start reports how long the copy took', async () => {
     const most = 16 * MIB;
     const lines = fill({ ...SMALL, most }, 'held');
     await lines.until('it was refused', (seen) => seen.some((line) => line.startsWith('refused: ')));
@@ -182,7 +182,7 @@ describe('a process that is killed', () => {
     expect(sizeOfLog()).toBeLessThan(most);
   }, 300_000);
 
-  it('in the midst of a copying leaves all that it acknowledged, and a file that is whole', async () => {
+  it('during a copy keeps every acknowledged write, and the file is whole', async () => {
     const interrupted = (): boolean => {
       const file = openSync(inFolder('carillon.db-shm'), 'r');
       const bytes = new Uint8Array(INDEX_BYTES);

@@ -69,7 +69,7 @@ const codeOf = (error: unknown): string => (isCarillonError(error) ? error.code 
 const outcome = (write: Promise<unknown>): Promise<string> => write.then(() => 'done', codeOf);
 
 describe('group commit', () => {
-  it('shares one commit among those who come while another is under way', async () => {
+  it('shares one commit among requests that arrive during another commit', async () => {
     const { log, stats } = await open();
     const before = stats().commits;
     await Promise.all(Array.from({ length: 300 }, (_, at) => log.append([logRecord(String(at))])));
@@ -77,7 +77,7 @@ describe('group commit', () => {
     expect(stats()).toMatchObject({ waitingBytes: 0, waitingRequests: 0, failing: null });
   });
 
-  it('begins the next commit before it tells those of the last, where enough waits to fill one', async () => {
+  it('begins the next commit before it replies to the previous requests, if enough are queued', async () => {
     const { writer, threads } = await openWriter();
     const [thread] = threads;
     if (!thread) throw new Error('no thread was started');
@@ -92,7 +92,7 @@ describe('group commit', () => {
     await writer.close();
   });
 
-  it('takes back what one request did and keeps that of the others', () => {
+  it('rolls back one failed request and keeps the others', () => {
     const db = new DatabaseSync(':memory:');
     db.exec('CREATE TABLE t (a INTEGER PRIMARY KEY) STRICT');
     const insert = db.prepare('INSERT INTO t VALUES (?)');
@@ -119,7 +119,7 @@ describe('group commit', () => {
     ).toEqual([1, 2, 4, 5]);
   });
 
-  it('refuses what does not fit into the queue, and takes it again when there is room', async () => {
+  it('refuses requests that do not fit into the queue, and accepts them again when there is room', async () => {
     const { log } = await open({ maxQueueBytes: 100_000 });
     const tries = Array.from({ length: 50 }, () => outcome(log.append([logRecord('x'.repeat(10_000))])));
     const outcomes = await Promise.all(tries);
@@ -130,7 +130,7 @@ describe('group commit', () => {
     expect(await outcome(log.append([logRecord('x'.repeat(300_000))]))).toBe('done');
   });
 
-  it('finishes what is queued before it closes, and refuses what comes after', async () => {
+  it('finishes queued requests before it closes, and refuses later ones', async () => {
     const embedded = await open();
     const writes = Array.from({ length: 100 }, () => outcome(embedded.log.append([logRecord('queued')])));
     const closing = embedded.close();
@@ -143,7 +143,7 @@ describe('group commit', () => {
     expect((await again.log.bounds('carillon.events', 0)).end).toBe(100);
   });
 
-  it('keeps a process alive while it writes, and not longer', async () => {
+  it('keeps the process alive only while it writes', async () => {
     const source = new URL('../src/index.ts', import.meta.url).href;
     const program = `
       const { openEmbedded } = await import(${JSON.stringify(source)});
@@ -157,7 +157,7 @@ describe('group commit', () => {
 });
 
 describe('a consumer in the process that appends', () => {
-  it('is told of records when they are committed, not when it looks again', async () => {
+  it('is notified of records when they are committed, without waiting for its poll', async () => {
     const { log } = await open();
     // Looking again, which a timer does, is left out.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -185,7 +185,7 @@ describe('a consumer in the process that appends', () => {
 });
 
 describe('a writer that cannot write', () => {
-  it('refuses when the file is full, keeps what it acknowledged, and goes on when there is room', async () => {
+  it('refuses writes if the file is full, keeps acknowledged ones, and resumes when there is room', async () => {
     const { log, ledger, stats } = await open({ maxFileBytes: 2_000_000 });
     const record = logRecord('x'.repeat(50_000));
     let taken = 0;
@@ -207,7 +207,7 @@ describe('a writer that cannot write', () => {
     expect(await log.bounds('carillon.events', 0)).toEqual({ start: taken, end: taken + 1 });
   });
 
-  it('refuses every request of a batch while another program holds the file, and says so', async () => {
+  it('refuses every request of a batch while another program locks the file, and says so', async () => {
     const { log, stats } = await open();
     const other = holdFile(folder.path);
     await other.breakWrites();
@@ -218,7 +218,7 @@ describe('a writer that cannot write', () => {
     expect(await log.append([logRecord('taken')])).toEqual([0]);
   });
 
-  it('starts another thread when the one it had dies', async () => {
+  it('starts another thread if its thread dies', async () => {
     const { writer, threads } = await openWriter();
     const write = writer.writes<LeaseWrites>();
     const acquire = (holder: string) => write('leases.acquire', { bytes: 1 }, 'clock', holder, 0, 100);

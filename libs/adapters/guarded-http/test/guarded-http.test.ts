@@ -22,7 +22,7 @@ const reasonOf = async (more: Parameters<typeof requestTo>[1] = {}): Promise<str
 };
 
 describe('a request to a partner', () => {
-  it('carries method, path, headers and body, and brings back status, headers and bytes', async () => {
+  it('sends method, path, headers and body, and returns status, headers and bytes', async () => {
     let seen: unknown;
     answer = async (request, response) => {
       const pieces: Buffer[] = [];
@@ -39,13 +39,13 @@ describe('a request to a partner', () => {
     expect(answered.ok && new TextDecoder().decode(answered.value.body)).toBe('[1]');
   });
 
-  it('takes what a partner compresses', async () => {
+  it('decompresses the response', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('[2]'));
     const answered = await http.request(requestTo(url()));
     expect(answered.ok && new TextDecoder().decode(answered.value.body)).toBe('[2]');
   });
 
-  it('ends at the limit of bytes, announced, not announced, or hidden in a small archive', async () => {
+  it('stops at the byte limit, whether the length is announced, not announced, or hidden by compression', async () => {
     const MiB = 1024 * 1024;
     answer = (_request, response) =>
       response.writeHead(200, { 'content-length': String(100 * MiB) }).end(Buffer.alloc(MiB));
@@ -69,7 +69,7 @@ describe('a request to a partner', () => {
     expect(await reasonOf()).toBe('too_large');
   });
 
-  it('refuses encodings that nobody asked for, and archives that are none', async () => {
+  it('refuses encodings that it did not request, and invalid archives', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-encoding': 'br' }).end('abc');
     expect(await reasonOf()).toBe('broken');
     answer = (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end('abc');
@@ -78,7 +78,7 @@ describe('a request to a partner', () => {
     expect(await reasonOf()).toBe('broken');
   });
 
-  it('ends in time where a partner is silent, or drips one byte at a time for ever', async () => {
+  it('times out if the partner is silent, or sends one byte at a time forever', async () => {
     answer = () => undefined;
     expect(await reasonOf({ totalTimeout: 150 })).toBe('timeout');
     answer = (_request, response) => {
@@ -89,7 +89,7 @@ describe('a request to a partner', () => {
     expect(await reasonOf({ totalTimeout: 200 })).toBe('timeout');
   });
 
-  it('says broken where the connection is cut or something else than HTTP comes', async () => {
+  it('fails as broken if the connection is cut, or the response is not HTTP', async () => {
     answer = (request) => request.socket.destroy();
     expect(await reasonOf()).toBe('broken');
     answer = (request) => request.socket.end('SSH-2.0-OpenSSH_9.9\r\n');
@@ -101,7 +101,7 @@ describe('a request to a partner', () => {
     expect(await reasonOf()).toBe('broken');
   });
 
-  it('says unreachable where nobody listens, unresolved where there is no such name', async () => {
+  it('fails as unreachable if nothing listens, and as unresolved if the name does not exist', async () => {
     expect(await http.request(requestTo('http://127.0.0.1:9/'))).toMatchObject({
       ok: false,
       error: { reason: 'unreachable' },
@@ -116,7 +116,7 @@ describe('a request to a partner', () => {
     await nowhere.close();
   });
 
-  it('does not wait for a name longer than for a connection', async () => {
+  it('waits for name resolution no longer than for a connection', async () => {
     const slow = httpWith([], () => new Promise(() => undefined));
     const answered = await slow.request(
       requestTo('https://slow.example/', { connectTimeout: 100, totalTimeout: 5000 }),
@@ -125,12 +125,12 @@ describe('a request to a partner', () => {
     await slow.close();
   });
 
-  it('says tls where the other side does not speak it', async () => {
+  it('fails as tls if the partner does not speak TLS', async () => {
     const answered = await http.request(requestTo(url().replace('http:', 'https:')));
     expect(answered).toMatchObject({ ok: false, error: { reason: 'tls' } });
   });
 
-  it('stops when it is told to, and when there is no room for more', async () => {
+  it('stops when it is aborted, and when no memory is left for the response', async () => {
     answer = () => undefined;
     const stop = new AbortController();
     const waiting = http.request(requestTo(url(), { signal: stop.signal }));

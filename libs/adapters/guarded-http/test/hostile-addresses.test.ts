@@ -23,7 +23,7 @@ afterEach(() => canary.close());
 const at = (form: string): string => form.replaceAll('PORT', String(canary.port));
 
 describe('addresses that a tenant may not name', () => {
-  it('are more than sixty, and none of them reaches the canary', async () => {
+  it('have more than sixty spellings, and none of them reaches the canary server', async () => {
     const http = httpWith([], resolveName);
     const forms = [...LOOPBACK_FORMS, ...OTHER_FORMS];
     expect(forms.length).toBeGreaterThanOrEqual(60);
@@ -35,7 +35,7 @@ describe('addresses that a tenant may not name', () => {
     await http.close();
   });
 
-  it('would reach it if nobody looked: the canary sings', async () => {
+  it('reach the canary server if the guard is disabled', async () => {
     const http = httpWith(['0.0.0.0/0', '::/0'], async (host) => [...(await resolveName(host))].slice(0, 1));
     const silent = [];
     for (const form of LOOPBACK_FORMS) {
@@ -48,7 +48,7 @@ describe('addresses that a tenant may not name', () => {
     await http.close();
   });
 
-  it('are refused in the same words, whatever is behind them', async () => {
+  it('are refused with the same text, whatever listens there', async () => {
     const http = httpWith([], resolveName);
     const details = new Set<string>();
     for (const form of [
@@ -66,7 +66,7 @@ describe('addresses that a tenant may not name', () => {
 });
 
 describe('a name', () => {
-  it('that leads to a private address and one that is nobody’s are refused in the same way and words', async () => {
+  it('that resolves to a private address is refused like a name that does not exist', async () => {
     const http = httpWith(['192.168.1.7'], async (host) => {
       if (host === 'nobody.internal') throw new Error('ENOTFOUND');
       if (host === 'nothing.internal') return [];
@@ -86,8 +86,8 @@ describe('a name', () => {
   });
 });
 
-describe('a name that says something else a moment later', () => {
-  it('is resolved once for a connection, and the connection goes where the judged address is', async () => {
+describe('a host name whose address changes between lookups (DNS rebinding)', () => {
+  it('is resolved once per connection, which goes to the checked address', async () => {
     const partner = await listenOn('127.0.0.2');
     let asked = 0;
     const http = httpWith(['127.0.0.2/32'], async () => [{ address: asked++ === 0 ? '127.0.0.2' : '127.0.0.1' }]);
@@ -102,7 +102,7 @@ describe('a name that says something else a moment later', () => {
     await partner.close();
   });
 
-  it('is not followed where a partner redirects', async () => {
+  it('is not followed if a partner redirects to it', async () => {
     const partner = await listenOn('127.0.0.2', (_request, response) => {
       response.writeHead(307, { location: `http://127.0.0.1:${canary.port}/` }).end();
     });
@@ -116,14 +116,14 @@ describe('a name that says something else a moment later', () => {
 });
 
 describe('the addresses that a deployment lists', () => {
-  it('are reached in the clear and on any port, and nothing beside them is', async () => {
+  it('are reachable without TLS and on any port, and no other private address is', async () => {
     const http = httpWith(['127.0.0.0/8']);
     expect(await http.request(requestTo(at('http://127.0.0.1:PORT/')))).toMatchObject({ ok: true });
     expect(await http.request(requestTo(at('http://[::1]:PORT/')))).toMatchObject({ ok: false });
     await http.close();
   });
 
-  it('stand as ranges or single addresses; anything else is refused when it is read', async () => {
+  it('are ranges or single addresses; other text is refused when it is read', async () => {
     const guard = createAddressGuard({ allowed: ['10.0.0.0/8', 'fd00::/8', '192.168.1.7'] });
     for (const [host, ok] of [
       ['10.1.2.3', true],
@@ -144,7 +144,7 @@ describe('the addresses that a deployment lists', () => {
     }
   });
 
-  it('need not hold public addresses, which have to be reached by https on 443 or 8443', async () => {
+  it('need not include public addresses, which are reachable by https on ports 443 and 8443 only', async () => {
     const guard = createAddressGuard({ allowed: [] });
     expect(await guard.resolve('93.184.215.14')).toEqual({
       ok: true,
@@ -161,7 +161,7 @@ describe('the addresses that a deployment lists', () => {
   });
 });
 
-it("the address of a cloud's agent is public by its number, and refused all the same unless the operator lists it", async () => {
+it('the public address of a cloud’s agent is refused unless the operator lists it', async () => {
   const agent = '168.63.129.16';
   const guard = createAddressGuard({ allowed: [], resolveName: async () => [{ address: agent }] });
   for (const form of [agent, `::ffff:${agent}`, '[::ffff:a83f:8110]', 'agent.example']) {

@@ -18,7 +18,7 @@ describe('a link whose beginning is data', () => {
     ['<a href="{{#if a}}{{b}}{{else}}{{url c}}{{/if}}">', '1:19 the target of href comes from the event'],
     ['<a href="{{#if a}}{{url b}}{{else}}{{c}}{{/if}}">', '1:36 the target of href comes from the event'],
     ['{{#each items}}<a href="{{link}}">{{/each}}', '1:25 the target of href comes from the event'],
-  ])('is warned of: %s', (html, words) => {
+  ])('causes a warning: %s', (html, words) => {
     expect(warnings(html)).toEqual([expect.stringContaining(words)]);
   });
 
@@ -30,19 +30,19 @@ describe('a link whose beginning is data', () => {
     '<p>a < b href="{{x}}"</p>',
     '<p>href="{{x}}"</p>',
     '<br/>{{x}}',
-  ])('is not: %s', (html) => {
+  ])('causes no warning: %s', (html) => {
     expect(warnings(html)).toEqual([]);
   });
 });
 
-test('data in a value without quotes is warned of, also where something stands before it', () => {
+test('data in an attribute value without quotes causes a warning, also after other text', () => {
   expect(warnings('<a href=https://shop.example/{{id}} title=x>')).toEqual([
     '1:30 the value of href has no quotes, so a space in the data starts another attribute',
   ]);
   expect(warnings('<p class=a{{#if b}}{{c}}{{/if}}>')).toEqual([expect.stringContaining('the value of class')]);
 });
 
-test('a template with faults has no warnings, and a long one takes one pass', () => {
+test('a template with faults has no warnings, and a long one is read in one pass', () => {
   expect(warnings('<a href="{{link}}">{{{x}}}')).toEqual([]);
   expect(warnings('<a href="'.repeat(5000))).toEqual([]);
 });

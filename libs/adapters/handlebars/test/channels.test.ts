@@ -21,7 +21,7 @@ const render = (template: ChannelTemplate, context: JsonObject) => {
 const EVIL = `O'Neil & <b>\r\nBcc: x@evil.example\u0000\u001b[2J`;
 
 describe('an SMS', () => {
-  test('holds values as they are, on as many lines as they have, without control characters', async () => {
+  test('contains values unescaped, with their line breaks, without control characters', async () => {
     expect(await render(sms('Hi {{name}}!\nBye'), { name: EVIL })).toEqual({
       ok: true,
       parts: { text: "Hi O'Neil & <b>\nBcc: x@evil.example[2J!\nBye" },
@@ -29,7 +29,7 @@ describe('an SMS', () => {
     });
   });
 
-  test('of more than 1,600 characters is refused and never cut, and one of 1,600 is not', async () => {
+  test('of more than 1,600 characters is refused instead of cut, and one of 1,600 is accepted', async () => {
     expect(await render(sms('{{a}}'), { a: 'x'.repeat(1600) })).toMatchObject({ ok: true });
     const long = { ok: false, part: 'text', message: 'The result is longer than 1600 characters' };
     expect(await render(sms('{{a}}'), { a: 'x'.repeat(1601) })).toEqual(long);
@@ -41,13 +41,13 @@ describe('an SMS', () => {
     expect(await render(sms('{{a}}'), { a: 'x'.repeat(1_048_576) })).toMatchObject({ ok: false, part: 'text' });
   });
 
-  test('needs a text, and one that can be read', () => {
+  test('needs a text that can be parsed', () => {
     expect(renderer.check(sms('{{#if a}}'))).toMatchObject([{ part: 'text', line: 1 }]);
     expect(renderer.check({ channel: 'sms', parts: {}, settings: {}, strict: false, compiled: [] })).not.toEqual([]);
     expect(renderer.names(sms('{{a.b}} {{c}}')).names).toEqual(['a', 'c']);
   });
 
-  test('may hold output in three braces: nothing is escaped there anyway', async () => {
+  test('may use three braces, because nothing is escaped', async () => {
     expect(await render(sms('{{{a}}}'), { a: '<' })).toMatchObject({ parts: { text: '<' } });
   });
 });
@@ -62,7 +62,7 @@ describe('a push notification', () => {
     collapse: 'order-{{id}}',
   });
 
-  test('is rendered part by part: one line of a title, nothing escaped', async () => {
+  test('is rendered part by part, with a one-line title and without escaping', async () => {
     const rendered = await render(full, { name: EVIL, id: 7, image: 'https://img.example/a.png' });
     expect(rendered).toEqual({
       ok: true,
@@ -86,7 +86,7 @@ describe('a push notification', () => {
     'https://',
     'https://a b/',
     'data:x',
-  ])('is refused where its image is no https address: %s', async (image) => {
+  ])('is refused if its image is not an https address: %s', async (image) => {
     expect(await render(full, { name: 'Ada', id: 1, image })).toEqual({
       ok: false,
       part: 'image',
@@ -94,11 +94,11 @@ describe('a push notification', () => {
     });
   });
 
-  test('has no image where its variable is missing', async () => {
+  test('has no image if the variable of its image is missing', async () => {
     expect(await render(full, { name: 'Ada', id: 1 })).toMatchObject({ parts: { image: '' }, missing: ['image'] });
   });
 
-  test('is refused where its link or its collapse key is too long: cut off, each would be another one', async () => {
+  test('is refused if link or collapse key is too long, because a shortened one would differ in meaning', async () => {
     const link = 'The result is longer than 2000 characters';
     expect(await render(full, { name: 'A', id: 'x'.repeat(2000) })).toMatchObject({ part: 'link', message: link });
     const collapse = 'The result is longer than 64 bytes';
@@ -106,14 +106,14 @@ describe('a push notification', () => {
     expect(accented).toMatchObject({ ok: false, part: 'collapse', message: collapse });
   });
 
-  test('lists the names of all its parts, and a mistake in a field names it', () => {
+  test('lists the names of all its parts, and an error in a data field names the field', () => {
     expect(renderer.names(full).names).toEqual(['id', 'image', 'name']);
     expect(renderer.check(push({ title: 'a', data: { order: 'x\n{{#if}}' } }))).toMatchObject([
       { part: 'data.order', line: 2 },
     ]);
   });
 
-  test('with data alone is refused: nobody would see it', () => {
+  test('is refused with data alone, because nobody would see it', () => {
     expect(renderer.check(push({ data: { order: '1' } }))).toEqual([
       {
         part: 'title',
@@ -125,7 +125,7 @@ describe('a push notification', () => {
     ]);
   });
 
-  test('goes through a worker as it goes through the main thread', async () => {
+  test('renders in a worker as on the main thread', async () => {
     const context = { name: 'Ada', id: 1, image: 'https://img.example/a.png' };
     const first = await renderer.render('same-push', full, context, LOCALITY);
     expect(await renderer.render('same-push', full, context, LOCALITY)).toEqual(first);

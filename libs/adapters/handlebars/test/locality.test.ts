@@ -31,7 +31,7 @@ describe('one template', () => {
       expect(await shown(TOKYO)).toBe(FRENCH);
     }
   });
-  test('that says a zone or locale itself is asked first, and one that does not exist counts as not said', () => {
+  test('uses its own zone or locale first, and ignores one that does not exist', () => {
     expect(formatDate(AT, { style: 'short', time: 'short', zone: 'UTC', locale: 'en' }, BERLIN)).toBe(
       '7/1/26, 10:30 PM',
     );
@@ -48,7 +48,7 @@ describe('formatters', () => {
     for (let round = 0; round < 100; round += 1) for (const locality of [BERLIN, TOKYO]) formatDate(AT, {}, locality);
     expect(formattersMade()).toBe(before);
   });
-  test('of odd locales that data names take none away from those who read often', () => {
+  test('for odd locales in the data evict no frequently used ones', () => {
     formatDate(AT, {}, BERLIN);
     let again = 0;
     for (let n = 0; n < 2000; n += 1) {
@@ -59,7 +59,7 @@ describe('formatters', () => {
     }
     expect(again).toBe(0);
   });
-  test('are forgotten when there are too many: what was not asked for in a long time is made anew', () => {
+  test('are evicted beyond a maximum, least recently used first', () => {
     const odd: Locality = { locale: 'en-x-once', timeZone: 'UTC' };
     formatDate(AT, {}, odd);
     for (let n = 0; n < 300; n += 1) formatDate(AT, {}, { locale: `en-x-b${n}`, timeZone: 'UTC' });

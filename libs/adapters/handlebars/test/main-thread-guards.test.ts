@@ -31,8 +31,8 @@ function mainThread(before: () => void, ...keys: readonly string[]): MainThread 
   return thread;
 }
 
-describe('what keeps the event loop free', () => {
-  test('a template that was too much once goes to a worker a hundred times without being tried, and is tried again then', async () => {
+describe('the guard of the main thread', () => {
+  test('sends a template that once took too long to a worker for the next hundred renderings, and then tries it again', async () => {
     let tried = 0;
     const thread = mainThread(() => (tried += 1), 'k');
     expect(await thread.render('k', TEMPLATE, MUCH, DEFAULT_LOCALITY)).toBeUndefined();
@@ -46,13 +46,13 @@ describe('what keeps the event loop free', () => {
     expect(tried).toBe(2);
   });
 
-  test('one that was too much holds back no other', async () => {
+  test('does not affect other templates after one took too long', async () => {
     const thread = mainThread(() => undefined, 'k', 'other');
     await thread.render('k', TEMPLATE, MUCH, DEFAULT_LOCALITY);
     expect(await thread.render('other', TEMPLATE, SMALL, DEFAULT_LOCALITY)).toMatchObject({ ok: true });
   });
 
-  test('after some milliseconds of work the next render waits until everybody else had a turn', async () => {
+  test('makes the next rendering wait for other work after some milliseconds of rendering', async () => {
     const order: string[] = [];
     const thread = mainThread(
       () => {

@@ -62,7 +62,7 @@ describe('the main thread leaves to a worker', () => {
     expect(engine.renderSmall(template, { a: 1, b: 2 }, DEFAULT_LOCALITY)).toMatchObject({ ok: true });
   });
 
-  test('a subject, or a sender, that comes out long', () => {
+  test('a subject or sender that renders too long', () => {
     const subject = compiled({ subject: '{{#each a}} a  b\t{{/each}}', text: 't' });
     expect(engine.renderSmall(subject, { a: list(500) }, DEFAULT_LOCALITY)).toBeUndefined();
     const from = compiled({ subject: 's', from: '{{#each a}} a  b\t{{/each}} <a@example.com>', text: 't' });
@@ -70,7 +70,7 @@ describe('the main thread leaves to a worker', () => {
     expect(engine.renderSmall(from, { a: list(5) }, DEFAULT_LOCALITY)).toMatchObject({ ok: true });
   });
 
-  test('the text of much html', () => {
+  test('the text version of much html', () => {
     expect(
       engine.renderSmall(compiled({ subject: 's', html: '<'.repeat(30_000) }), {}, DEFAULT_LOCALITY),
     ).toBeUndefined();
@@ -108,7 +108,7 @@ const program = fc.letrec<{ body: string; statement: string }>((tie) => ({
   ),
 })).body;
 
-test('what has no helper of ours comes out as with Handlebars itself, in any thread', () => {
+test('a template without Carillon’s helpers renders as with Handlebars itself, in any thread', () => {
   fc.assert(
     fc.property(program, data, (html, context) => {
       const template = compiled({ subject: 's', html, text: 't' });
@@ -123,11 +123,11 @@ test('what has no helper of ours comes out as with Handlebars itself, in any thr
   );
 });
 
-describe('while much is rendered', () => {
+describe('many renderings in a row', () => {
   const renderer = createTemplateRenderer();
   afterAll(() => renderer.close());
 
-  test('the event loop turns, and nothing is lost', async () => {
+  test('yield to the event loop, and lose no result', async () => {
     const template = email({ subject: '{{i}}', text: `{{#each a}}{{this}}{{/each}}` });
     const context = { a: list(200) };
     await renderer.render('k', template, { ...context, i: 0 }, DEFAULT_LOCALITY);

@@ -40,7 +40,7 @@ describe('an e-mail', () => {
     });
   });
 
-  test('has a text made from its html where none is written', async () => {
+  test('has a text version made from its html if it has none', async () => {
     const rendered = await render(
       { subject: 's', html: '<h1>Hi</h1><p>A &amp; <a href="https://b.example/">b</a></p>' },
       {},
@@ -48,7 +48,7 @@ describe('an e-mail', () => {
     expect(rendered).toMatchObject({ parts: { text: 'Hi\n\nA & b (https://b.example/)' } });
   });
 
-  test('says which names were missing, and where in a list', async () => {
+  test('reports missing names, also within lists', async () => {
     const rendered = await render(
       { subject: '{{customer.name}}', text: '{{#each items as |item|}}{{item.price}}{{title}}{{/each}}{{total}}' },
       { items: [{ price: 1 }, { title: 'x' }], total: null },
@@ -62,18 +62,18 @@ describe('an e-mail', () => {
     );
   });
 
-  test('of a strict template may ask about a name that is missing', async () => {
+  test('of a strict template may test for a missing name', async () => {
     const asking = '{{#if a}}a{{else}}-{{/if}}{{default b "c"}}{{#each d}}{{else}}none{{/each}}{{eq e null}}';
     expect(await textOf(asking, {}, true)).toBe('-cnonetrue');
   });
 
-  test('follows the template that is given, even under a key that was used for another', async () => {
+  test('uses the given template, even under a key that another template had', async () => {
     const first = await renderer.render('same', email({ subject: 'one', text: '1' }), {}, DEFAULT_LOCALITY);
     const second = await renderer.render('same', email({ subject: 'two', text: '2' }), {}, DEFAULT_LOCALITY);
     expect([first, second]).toMatchObject([{ parts: { subject: 'one' } }, { parts: { subject: 'two' } }]);
   });
 
-  test('is one line in its headers, and bounded', async () => {
+  test('has one-line headers of bounded length', async () => {
     const rendered = await render(
       { subject: 'Hi {{name}}', from: '{{name}} <a@shop.example>', text: 't' },
       { name: `x\r\nBcc: "evil" <evil@x.example>, ${'y'.repeat(400)}` },
@@ -167,7 +167,7 @@ test('the page for users shows every helper and every limit', () => {
   }
 });
 
-test('work that is under way when the renderer closes is finished; later work is refused', async () => {
+test('a closing renderer finishes running work, and refuses later work', async () => {
   const short = createTemplateRenderer({ workers: 2 });
   const work = Array.from({ length: 50 }, (_, i) =>
     short.render('k', email({ subject: '{{i}}', text: 't' }), { i }, DEFAULT_LOCALITY),

@@ -13,8 +13,8 @@ afterEach(() => fixture.close());
 const verify = (workspace: string, token: string) =>
   fixture.verifier.verify({ ...fixture.provider({}, 1), workspace }, token);
 
-describe('what is held in memory and under way is bounded', () => {
-  test('fetches of all providers together: beyond that the answer is to come again, at once', async () => {
+describe('the JWT verifier bounds', () => {
+  test('concurrent fetches of all providers, and asks further callers to retry at once', async () => {
     const token = await signToken(fixture.key);
     fixture.server.behave('hang');
     const waiting = [verify('one', token), verify('two', token)];
@@ -25,7 +25,7 @@ describe('what is held in memory and under way is bounded', () => {
     for (const verdict of await Promise.all(waiting)) expect(verdict.kind).toBe('unavailable');
   });
 
-  test('providers whose keys are kept: the one used longest ago goes', async () => {
+  test('the number of providers with cached keys, and evicts the least recently used', async () => {
     const token = await signToken(fixture.key);
     for (const workspace of ['one', 'two', 'three', 'one', 'four']) await verify(workspace, token);
     expect(fixture.server.asked()).toBe(4);
@@ -35,7 +35,7 @@ describe('what is held in memory and under way is bounded', () => {
     expect(fixture.server.asked()).toBe(5);
   });
 
-  test('tokens that are remembered, by their length', () => {
+  test('cached tokens by their length', () => {
     const keys = readKeySet(new TextEncoder().encode('{"keys":[]}'));
     if (!keys.ok) throw new Error(keys.error);
     const tokens = createVerifiedTokens(10_000);

@@ -13,7 +13,7 @@ afterAll(() => fixture.close());
 const verdictOf = (token: string, body = {}) => fixture.verifier.verify(fixture.provider(body), token);
 
 describe('a token that its provider signed', () => {
-  test.each(JWT_ALGORITHMS)('with %s is valid where that is taken, and refused where it is not', async (alg) => {
+  test.each(JWT_ALGORITHMS)('with %s is valid if that algorithm is allowed, and refused if not', async (alg) => {
     const key = await makeSigningKey(`key-${alg}`, alg);
     fixture.server.publish(fixture.key, key);
     const token = await signToken(key, { claims: { sub: 'ada' } });
@@ -22,7 +22,7 @@ describe('a token that its provider signed', () => {
     expect(await verdictOf(token, { algorithms: others })).toMatchObject({ kind: 'refused', fault: 'algorithm' });
   });
 
-  test('is valid without a kid where one key alone fits it', async () => {
+  test('is valid without a kid if exactly one key fits', async () => {
     fixture.server.publish(fixture.key);
     const token = await signToken(fixture.key, { header: { kid: undefined } });
     expect((await verdictOf(token)).kind).toBe('valid');
@@ -68,13 +68,13 @@ describe('a token that its provider signed', () => {
     ['audience', { audience: 'shop' }, { aud: { shop: 'shop' } }],
     ['audience', { audience: 'shop' }, { aud: [['shop']] }],
     ['type', { token_type: 'at+jwt' }, {}],
-  ])('is refused as %s with %j and %j, and its holder may be told', async (fault, body, claims) => {
+  ])('is refused as %s with %j and %j, and its holder may see why', async (fault, body, claims) => {
     const verdict = await verdictOf(await signToken(fixture.key, { claims }), body);
     expect(verdict).toMatchObject({ kind: 'refused', fault, signed: true });
   });
 });
 
-describe('what a stranger can make', () => {
+describe('a token that anybody could forge', () => {
   const headed = (header: Readonly<Record<string, unknown>>) =>
     forgeToken({ kid: 'first', ...header }, { exp: 9_999_999_999 });
 
@@ -92,7 +92,7 @@ describe('what a stranger can make', () => {
     ['unknown_key', headed({ alg: 'RS256' })],
     ['signature', headed({ alg: 'ES256' })],
     ['signature', async () => signToken(await makeSigningKey('first'))],
-  ])('is refused as %s, and nobody is told more', async (fault, token) => {
+  ])('is refused as %s, without a reason for the caller', async (fault, token) => {
     fixture.server.publish(fixture.key);
     const text = typeof token === 'string' ? token : await token();
     expect(await verdictOf(text)).toMatchObject({ kind: 'refused', fault, signed: false });
@@ -128,7 +128,7 @@ describe('laws', () => {
     );
   });
 
-  test('any text gets a verdict, and what no key could make good makes nobody fetch', async () => {
+  test('any text gets a verdict, and causes no fetch if no key could make it valid', async () => {
     const fresh = await prepareFixture();
     const part = fc.oneof(
       fc.base64String().map((text) => text.replaceAll('=', '').replaceAll('+', '-').replaceAll('/', '_')),

@@ -23,7 +23,7 @@ const recordOf = (value: string, partition = 0): NewRecord => ({
   headers: {},
 });
 
-describeWith('kafka', 'the log on Kafka while answers break off', () => {
+describeWith('kafka', 'the log on Kafka while responses break off', () => {
   let kafka: KafkaService;
   let proxy: KafkaProxy;
   let connection: KafkaConnection;
@@ -65,7 +65,7 @@ describeWith('kafka', 'the log on Kafka while answers break off', () => {
     );
 
   test.each(['createTopics', 'describeConfigs', 'metadata'] as const)(
-    'topics are made and checked while answers to %s break off',
+    'creates and checks topics while responses to %s break off',
     async (kind) => {
       const cuts = breakOff(kind, 4);
       await prepare();
@@ -74,7 +74,7 @@ describeWith('kafka', 'the log on Kafka while answers break off', () => {
   );
 
   test.each(KINDS.filter((kind) => kind !== 'createTopics' && kind !== 'describeConfigs'))(
-    'appends, reads and consumes while answers to %s break off: what was acknowledged stands where it was said to',
+    'keeps every acknowledged record at its offset while responses to %s break off',
     async (kind) => {
       proxy.decide = () => 'pass';
       await prepare();
@@ -136,7 +136,7 @@ describeWith('kafka', 'the log on Kafka while answers break off', () => {
     },
   );
 
-  test('no kind of request is missing above', () => {
+  test('is tested above with every kind of request that it sends', () => {
     const known: readonly number[] = Object.values(KAFKA_API);
     expect([...seen].filter((kind) => !known.includes(kind))).toEqual([]);
     expect(known.filter((kind) => !seen.has(kind))).toEqual([]);

@@ -110,7 +110,7 @@ async function countMissing(
   return { missing, doubled: [...stored.values()].filter((count) => count > 1).length, rejected };
 }
 
-describeWith('kafka', 'answers to appends that get lost', () => {
+describeWith('kafka', 'the log on Kafka while responses to appends get lost', () => {
   describe.each(['4.3.1', '3.9.2'] as const)('on Kafka %s', (version) => {
     const running: () => RunningKafka = runningKafka({ version });
     afterEach(() => {
@@ -118,7 +118,7 @@ describeWith('kafka', 'answers to appends that get lost', () => {
     });
 
     test(
-      `nothing that was acknowledged is missing after ${FAULTS} faults, and each stands where it was said to`,
+      `keeps every acknowledged record at its offset after ${FAULTS} faults`,
       async () => {
         const { proxy } = running();
         const log = await running().open({ appendTimeout: 8000 });
@@ -170,7 +170,7 @@ describeWith('kafka', 'answers to appends that get lost', () => {
     );
 
     test(
-      'a producer that rejected is thrown away, and the test knows when it is not',
+      'discards a producer that rejected, and the test detects if it does not',
       async () => {
         const { connection } = running();
         const ours = await countMissing(running(), () => impatient(connection));
@@ -184,7 +184,7 @@ describeWith('kafka', 'answers to appends that get lost', () => {
     );
 
     test(
-      'kafkajs as it comes loses or doubles: three sends at once on one idempotent producer, one answer lost',
+      'unpatched kafkajs loses or duplicates records: three concurrent sends of an idempotent producer, one lost response',
       async () => {
         const { proxy } = running();
         const log = await running().open();

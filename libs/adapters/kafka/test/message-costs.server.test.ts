@@ -64,7 +64,7 @@ describeWith('kafka', 'a message on Kafka', () => {
   }
 
   it(
-    'takes less than two requests in a burst, and none only to show a lag',
+    'takes less than two requests per message in a burst, and none only to report a lag',
     async () => {
       const gateway = await open();
       await follow('carillon.events', 'carillon.triggers');

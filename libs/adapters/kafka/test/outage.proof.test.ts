@@ -53,7 +53,7 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
   };
 
   test(
-    'refuses within the deadline while the broker is dead for 10 s, and goes on without a restart',
+    'refuses appends within the deadline while the broker is down for 10 s, and resumes without a restart',
     async () => {
       const { kafka } = running();
       const log = await running().open({ appendTimeout: 5000, readTimeout: 5000, sessionTimeout: 6000 });
@@ -91,7 +91,7 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
   );
 
   test(
-    'holds what waits to its bound while nobody answers',
+    'limits queued bytes while no broker responds',
     async () => {
       const log = await running().open({ appendTimeout: 1500, maxQueuedBytes: 200_000 });
       running().proxy.decide = ({ apiKey }) => (apiKey === KAFKA_API.produce ? 'silence' : 'pass');
@@ -110,7 +110,7 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
     TIMEOUT,
   );
 
-  test('refuses a record that no topic takes, and appends nothing of its batch', async () => {
+  test('refuses a batch with a record that is too large for its topic, and appends nothing of it', async () => {
     const log = await running().open();
     const { end } = await log.bounds('carillon.events', 0);
     const batch = [recordOf('small'), recordOf(new Uint8Array(4 * 1024 * 1024))];
@@ -122,7 +122,7 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
   });
 
   test(
-    'two members share and hand over while records come: each record is handled, in order within its partition',
+    'hands partitions over between two members: each record is handled, in order within its partition',
     async () => {
       const [one, two] = [await running().open(), await running().open()];
       const group = freshName('rebalance');
@@ -168,7 +168,7 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
   );
 
   test(
-    'a member that the group gave up is told so, and comes back',
+    'reports to a member that the group dropped it, and the member rejoins',
     async () => {
       const log = await running().open({ sessionTimeout: 2000, heartbeatInterval: 300 });
       const witness = createWitness<Told>();
@@ -185,7 +185,7 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
     TIMEOUT,
   );
 
-  test('copies its positions to Kafka for tools that show lag, and never reads them', async () => {
+  test('copies consumer positions to Kafka for tools that show lag, and never reads them', async () => {
     const log = await running().open({ copyInterval: 200 });
     const witness = createWitness<Told>();
     const group = freshName('lag');
@@ -202,7 +202,7 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
     await log.close();
   });
 
-  test('an idle log wakes the process rarely', async () => {
+  test('wakes the process rarely while the log is idle', async () => {
     const log = await running().open();
     const consumption = await follow(log, freshName('idle'), 'a', () => undefined);
     await log.append([recordOf('warm')]);

@@ -127,7 +127,7 @@ describeWith('kafka', 'topics of a cluster with SASL, TLS and permissions', () =
     await reader.close();
   });
 
-  it('are refused with another password, another authority, and without TLS, and no secret is told', async () => {
+  it('are refused with a wrong password, a wrong authority, and without TLS, and no secret is shown', async () => {
     const reasonOf = async (of: TopicTarget, guard = LOOPBACK): Promise<string | undefined> => {
       const checked = await createTopicSources({ guard, timing: { answerMs: 5_000 } }).check(of, ['orders']);
       expect(JSON.stringify(checked)).not.toContain('canary');
@@ -142,7 +142,7 @@ describeWith('kafka', 'topics of a cluster with SASL, TLS and permissions', () =
     expect(await reasonOf(target({ tls: null }), PUBLIC)).toBe('refused_certificate');
   });
 
-  it('are read beside a topic without permission, and that one once it is given', async () => {
+  it('are read beside a topic without permission, which is read once permission is granted', async () => {
     const { reader, reports, values } = read(['hidden', 'orders'], await oldest(['orders']));
     const problems = () => reports.at(-1)?.tables.map(({ table, problem }) => [table, problem?.reason ?? null]);
     await untilFound('the refusal', () => (problems()?.[0]?.[1] === 'may_not_read' ? true : undefined));
@@ -159,7 +159,7 @@ describeWith('kafka', 'topics of a cluster with SASL, TLS and permissions', () =
     await reader.close();
   });
 
-  it('may be compacted: the position passes over removed records', async () => {
+  it('may be compacted: the position skips removed records', async () => {
     const from = await oldest(['states']);
     const count = 6;
     await send('states', ...Array.from({ length: count }, (_, n) => `v${n}`));

@@ -45,7 +45,7 @@ describe('A reader of foreign topics', () => {
       { first: offset },
     );
 
-  it('fetches nothing while a batch is not taken, and hands over at most 500 records or a little more than 1 MiB', async () => {
+  it('fetches nothing while a batch is being stored, and passes on at most 500 records or about 1 MiB', async () => {
     broker.script = { fetch: endless(1_200, 3_000) };
     const taken = Promise.withResolvers<void>();
     const reader = open(() => taken.promise);
@@ -67,7 +67,7 @@ describe('A reader of foreign topics', () => {
     for (const { records, position } of full) expect(nextOf(position)).toBe((records.at(-1)?.offset ?? 0) + 1);
   });
 
-  it('fetches again what is above 16 MiB once it is unpacked', async () => {
+  it('fetches again the records beyond 16 MiB of unpacked data', async () => {
     const batch = (first: number): Buffer => batchOf([{ value: 'x'.repeat(9 * MIB) }], { first });
     broker.script = { fetch: (offset) => (offset < 3 ? Buffer.concat([0, 1, 2].slice(offset).map(batch)) : null) };
     const reader = open();
@@ -77,7 +77,7 @@ describe('A reader of foreign topics', () => {
     expect(batches.flatMap(({ records }) => records.map(({ offset }) => offset))).toEqual([0, 1, 2]);
   });
 
-  it('ends with the error of a batch that was not taken', async () => {
+  it('ends with the error of a batch that could not be stored', async () => {
     broker.script = { fetch: endless(1, 1) };
     const error = new Error('the disk is full');
     const reader = open(() => Promise.reject(error));
@@ -87,7 +87,7 @@ describe('A reader of foreign topics', () => {
   it.each<[string, ScriptedBroker['script']]>([
     ['metadata', { metadataError: NOT_AUTHORIZED }],
     ['a fetch', { fetchError: NOT_AUTHORIZED }],
-  ])('says that it may not read a topic if %s is refused, and reads it once it may', async (_, script) => {
+  ])('reports that it may not read a topic if %s is refused, and reads it once it may', async (_, script) => {
     broker.script = script;
     const reader = open();
     const problem = await untilFound('the problem', () => reports.at(-1)?.tables[0]?.problem ?? undefined);
@@ -109,7 +109,7 @@ describe('A reader of foreign topics', () => {
   };
   const recordAt0 = (offset: number): Buffer | null => (offset === 0 ? batchOf([{ value: 'a' }], { first: 0 }) : null);
 
-  it('reads the other partitions of a leader while one fails, and then waits with its name and code', async () => {
+  it('reads the other partitions of a leader while one fails, and then waits with topic and error code', async () => {
     const patient = createTopicSources({ guard: LOOPBACK, timing: { refreshMs: 600_000, stalePauseMs: 1 } });
     broker.script = { partitions: [{ fetchError: 2 }, {}], fetch: recordAt0, end: 1 };
     const handlers = { take: async (batch: TopicBatch) => void batches.push(batch), report: () => undefined };
@@ -137,7 +137,7 @@ describe('A reader of foreign topics', () => {
     expect(Object.values(position)).toEqual(numbers.map(() => 1));
   });
 
-  it('reads on while another partition has no leader', async () => {
+  it('continues while another partition has no leader', async () => {
     broker.script = { partitions: [{}, { leader: -1 }], fetch: recordAt0 };
     const reader = open(undefined, FROM);
     await untilFound('later reports', () => (reports.length > 5 ? true : undefined));
@@ -160,14 +160,11 @@ describe('A reader of foreign topics', () => {
     expect(reset.ok && reset.value.topics).toEqual(topics);
   });
 
-  it.each([{ metadataError: 5 }, { partitions: [{}, { leader: -1 }] }])(
-    'waits with a reset while %j',
-    async (script) => {
-      broker.script = script;
-      const reset = await sources.reset(target, [TOPIC], 'end');
-      expect(reset).toMatchObject({ ok: false, error: { reason: 'unreachable' } });
-    },
-  );
+  it.each([{ metadataError: 5 }, { partitions: [{}, { leader: -1 }] }])('cannot reset while %j', async (script) => {
+    broker.script = script;
+    const reset = await sources.reset(target, [TOPIC], 'end');
+    expect(reset).toMatchObject({ ok: false, error: { reason: 'unreachable' } });
+  });
 
   it.each([
     ['check', (signal: AbortSignal) => sources.check(target, [TOPIC], signal)],
@@ -201,7 +198,7 @@ describe('A reader of foreign topics', () => {
     expect(broker.fetched).toEqual([]);
   });
 
-  it('waits before it fetches bytes again that led no further', async () => {
+  it('waits before it fetches bytes again that gave no new offset', async () => {
     // Behind the offset that was asked for, as no broker sends it.
     broker.script = { end: 9, fetch: () => batchOf([{ value: 'a' }], { first: 3 }) };
     const reader = open(undefined, { ...FROM, topics: { [TOPIC]: { id: TOPIC_ID, partitions: { 0: 7 } } } });
@@ -222,7 +219,7 @@ describe('A reader of foreign topics', () => {
     expect(await open().ended).toMatchObject({ kind: 'waiting', reason: 'unreachable' });
   });
 
-  it('refuses a login with more iterations than 100,000, before it computes any', async () => {
+  it('refuses a login with more than 100,000 iterations before it computes any', async () => {
     target = { ...target, sasl: { mechanism: 'scram-sha-256', username: 'carillon', password: 'secret' } };
     broker.script = { iterations: 100_001 };
     expect(await open().ended).toEqual({
@@ -248,7 +245,7 @@ describe('A reader of foreign topics', () => {
     await untilFound('its end', () => (broker.connections === 0 ? true : undefined));
   });
 
-  it('waits if a connection is not set up within the time for an answer', async () => {
+  it('waits if a connection is not established within the response time', async () => {
     broker.silent = true;
     const impatient = createTopicSources({ guard: LOOPBACK, timing: { answerMs: 100 } });
     const { problems } = await impatient.check(target, []);

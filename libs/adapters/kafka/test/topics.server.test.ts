@@ -241,7 +241,7 @@ describeWith('kafka', 'topics on Kafka', () => {
   });
 
   test(
-    'made anew under a running process end it: nothing goes on as if positions meant the same',
+    'recreated under a running process end the process, so that no position is used for other records',
     async () => {
       let fatal: CarillonError | undefined;
       const log = await openKafkaLog({ connection, identityInterval: 300, fatal: (error) => (fatal = error) });
@@ -263,7 +263,7 @@ describeWith('kafka', 'topics on Kafka', () => {
   );
 
   test(
-    'one topic made anew is known by its positions',
+    'of which one is recreated end the process, because its positions do not match',
     async () => {
       spoilsTopics();
       let fatal: CarillonError | undefined;
@@ -335,7 +335,7 @@ describeWith('kafka', 'Kafka with TLS and a password', () => {
     );
 
     test(
-      'a certificate that nobody vouched for',
+      'a certificate of an unknown authority',
       async () => {
         const error = await caught(open({ tls: true, sasl }));
         expect(error.message).toMatch(/certificate/);

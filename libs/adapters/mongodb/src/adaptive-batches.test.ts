@@ -79,7 +79,7 @@ const writers: Record<string, () => Promise<unknown>> = {
 
 const GROWING = ['deliveries', 'tasks', 'claims', 'states'];
 
-it.each(Object.keys(writers))('many %s are written in runs that a slow database can take', async (kind) => {
+it.each(Object.keys(writers))('many %s are written in batches that a slow database can handle', async (kind) => {
   await writers[kind]?.();
   expect(bulks.reduce((sum, size) => sum + size, 0)).toBe(MANY);
   expect(bulks[0]).toBe(100);
@@ -88,7 +88,7 @@ it.each(Object.keys(writers))('many %s are written in runs that a slow database 
   else expect(Math.max(...bulks)).toBe(100);
 });
 
-describe('runs of one store', () => {
+describe('batches of one store', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance'] });
   });
@@ -104,7 +104,7 @@ describe('runs of one store', () => {
   };
   const items = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
-  it('hold what the database does in a second, at least a hundred and at most five hundred documents', async () => {
+  it('hold what the database writes in a second, from one hundred to five hundred documents', async () => {
     let rate = 10_000;
     const adapting = createAdaptiveBatches();
     const insert = databaseOf(() => rate);
@@ -121,7 +121,7 @@ describe('runs of one store', () => {
     expect(bulks.splice(0)).toEqual([100, 300, 100]);
   });
 
-  it('are judged by a few documents only where even these took long', async () => {
+  it('shrink after a few documents only if even these took long', async () => {
     const adapting = createAdaptiveBatches();
     const quick = databaseOf(() => 10_000);
     await adapting(items(3), quick);
@@ -139,7 +139,7 @@ describe('runs of one store', () => {
     expect(bulks).toEqual([3, 100, 50, 1, 500, 10, 100, 50]);
   });
 
-  it('are small again after a failure, so that what was too much goes through when its caller comes again', async () => {
+  it('are small again after a failure, so that a retry of too large a write succeeds', async () => {
     const adapting = createAdaptiveBatches();
     await adapting(
       items(600),
@@ -158,7 +158,7 @@ describe('runs of one store', () => {
   });
 });
 
-it('runs are written in order, one after another, and answered in order', async () => {
+it('batches are written one after another in order, and their results are in order', async () => {
   const items = many((at) => at);
   let open = 0;
   const answers = await inRuns(items, async (run) => {
@@ -171,7 +171,7 @@ it('runs are written in order, one after another, and answered in order', async 
   expect(answers).toEqual(items.map((item) => -item));
 });
 
-it('what an earlier run has taken stays taken when a later one fails', async () => {
+it('earlier batches stay written if a later batch fails', async () => {
   const taken: number[] = [];
   const failing = inRuns(
     many((at) => at),

@@ -24,8 +24,8 @@ const ask = coalesceRequests<Item, number>(
 const askFor = (keys: readonly string[]): Promise<readonly number[]> =>
   Promise.all(keys.map((key, n) => ask({ key, n })));
 
-describe('what is asked for while a request is under way', () => {
-  it('goes together once that one is answered, however it ended, and no later question has its answer', async () => {
+describe('calls made while a request is running', () => {
+  it('share the next request once that one ends in any way, and no later call gets its response', async () => {
     const answers: PromiseWithResolvers<number>[] = [];
     const requests: (readonly number[])[] = [];
     const request = async (items: readonly Item[]): Promise<readonly number[]> => {
@@ -58,30 +58,30 @@ describe('what is asked for while a request is under way', () => {
   });
 });
 
-describe('what is asked for in one turn', () => {
-  it('is one request, and each gets its own answer', async () => {
+describe('calls made in one tick', () => {
+  it('share one request, and each gets its own response', async () => {
     expect(await askFor(['a', 'b', 'c'])).toEqual([0, 1, 2]);
     expect(asked).toEqual([[0, 1, 2]]);
   });
 
-  it('is asked by itself where it is alone', async () => {
+  it('are sent individually if there is only one', async () => {
     expect(await ask({ key: 'a', n: 7 })).toBe(7);
     expect(await ask({ key: 'a', n: 8 })).toBe(8);
     expect(asked).toEqual([7, 8]);
   });
 
-  it('never has one key twice in a request', async () => {
+  it('never put one key twice into a request', async () => {
     expect(await askFor(['a', 'b', 'a', 'a', 'c', 'b'])).toEqual([0, 1, 2, 3, 4, 5]);
     expect(new Set(asked)).toEqual(new Set([[0, 1, 4], [2, 5], 3]));
   });
 
-  it('is several requests of at most 64 where it is more', async () => {
+  it('are split into requests of at most 64', async () => {
     const keys = Array.from({ length: 150 }, (_, n) => String(n));
     expect(await askFor(keys)).toEqual(keys.map(Number));
     expect(asked.map((one) => (Array.isArray(one) ? one.length : 1))).toEqual([64, 64, 22]);
   });
 
-  it('fails together, and what is asked for later is asked again', async () => {
+  it('fail together, and later calls are sent again', async () => {
     broken = true;
     const all = await Promise.allSettled([ask({ key: 'a', n: 1 }), ask({ key: 'b', n: 2 })]);
     expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

@@ -11,7 +11,7 @@ import { usePlayground, wallClock } from './open-mongo.ts';
 const certificate = selfSigned('localhost');
 const stranger = selfSigned('localhost');
 
-describeWith('mongodb', 'the way to the database', () => {
+describeWith('mongodb', 'a TLS connection to MongoDB', () => {
   const playground = usePlayground();
   let front: Server;
   let url: string;
@@ -33,12 +33,12 @@ describeWith('mongodb', 'the way to the database', () => {
   });
   afterAll(() => front.close());
 
-  it('is encrypted, and both sides show who they are', async () => {
+  it('is encrypted, with certificates of both sides', async () => {
     const stores = await playground.open({ url, tls: { ca: certificate.cert, ...certificate } });
     expect(await stores.leases.acquire('x', 'me', 0, 1)).toBe(true);
   });
 
-  it('is refused where the server is not the one that was signed', async () => {
+  it('is refused if the server’s certificate is not signed by the authority', async () => {
     const tls = { ca: stranger.cert, ...certificate };
     await expect(playground.open({ url, tls, patience: 3000 })).rejects.toMatchObject({
       code: 'store_unavailable',
@@ -46,13 +46,13 @@ describeWith('mongodb', 'the way to the database', () => {
     });
   });
 
-  it('is refused where the client has nothing to show', async () => {
+  it('is refused if the client has no certificate', async () => {
     const tls = { ca: certificate.cert };
     await expect(playground.open({ url, tls, patience: 300 })).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 });
 
-describeWith('mongodb', 'a database that asks who comes', () => {
+describeWith('mongodb', 'a MongoDB with authentication', () => {
   const credentials = { username: 'carillon', password: "it's a secret" };
   let service: FerretDbService;
   beforeAll(async () => {
@@ -69,13 +69,13 @@ describeWith('mongodb', 'a database that asks who comes', () => {
       ...(password !== null && { credentials: { ...credentials, password } }),
     });
 
-  it('lets in who knows the password', async () => {
+  it('accepts the right password', async () => {
     const stores = await opening(credentials.password);
     expect((await stores.verify()).every(({ ok }) => ok)).toBe(true);
     await stores.close();
   });
 
-  it('refuses others at once, in words that do not repeat the password', async () => {
+  it('refuses a wrong or missing password at once, with an error that does not repeat it', async () => {
     const begun = performance.now();
     for (const wrong of ['a guess', null]) {
       const refused = opening(wrong);

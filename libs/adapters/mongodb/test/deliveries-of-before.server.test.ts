@@ -13,7 +13,7 @@ describeWith('mongodb', 'a delivery that an early version wrote into MongoDB', (
     ['within', (whole: Delivery) => ({ $set: { body: stringifyJson(whole) }, $unset: { intent: '' } })],
     ['beside', ({ intent, ...rest }: Delivery) => ({ $set: { body: stringifyJson({ ...rest, intent: intent.id }) } })],
   ])(
-    'with its intent %s its body is found as every other, and has no body from its next move on',
+    'with its intent %s is read like any other, and has no body from its next state change on',
     async (_where, asThen) => {
       const database = playground.database();
       const { ledger } = await playground.open({ database });
@@ -45,7 +45,7 @@ describeWith('mongodb', 'a delivery that an early version wrote into MongoDB', (
     },
   );
 
-  it('is not moved by whoever takes another intent for the one that stands there', async () => {
+  it('is not changed by a writer that read another intent', async () => {
     const database = playground.database();
     const { ledger } = await playground.open({ database });
     const first = deliveryOf();

@@ -45,32 +45,32 @@ async function writeAfterEnd(): Promise<unknown> {
   return said[0];
 }
 
-describe('a duplicate', () => {
-  it('is known by its code and by nothing that is said beside it', () => {
+describe('a duplicate key error', () => {
+  it('is recognized by its code, never by its text', () => {
     expect(isDuplicate(server(11_000, 'whatever'))).toBe(true);
     expect(isDuplicate(server(1, 'E11000 duplicate key error collection'))).toBe(false);
     expect(isDuplicate(new Error('E11000 duplicate key error'))).toBe(false);
   });
 
-  it('is named by its place in a bulk', () => {
+  it('is reported by its index within a bulk', () => {
     expect([...duplicatesIn(bulk([11_000, 11_000]))]).toEqual([0, 2]);
   });
 
-  it('is never read out of a bulk in which anything else went wrong', () => {
+  it('is not reported for a bulk in which anything else failed', () => {
     const lists = [bulk([11_000, DEADLOCK]), bulk([DEADLOCK]), bulk([11_000], true), brokenBulk(), server(11_000)];
     for (const error of lists) expect(() => duplicatesIn(error)).toThrow(error);
   });
 });
 
 describe('a connection that breaks under a write', () => {
-  it('leaves this adapter as store_unavailable, like every other', () => {
+  it('leaves this adapter as store_unavailable, like any other failure', () => {
     const failure = failureOf(brokenWrite());
     expect(failure).toBeInstanceOf(CarillonError);
     expect(failure).toMatchObject({ code: 'store_unavailable' });
     expect(String(failure)).toContain('ECONNRESET');
   });
 
-  it('is the same where the server had ended it before, which Node says without a call of the system', async () => {
+  it('is handled the same if the server had closed it before, which Node reports without a syscall', async () => {
     const error = await writeAfterEnd();
     expect(error).not.toHaveProperty('syscall');
     expect(isTransient(error)).toBe(true);
@@ -78,8 +78,8 @@ describe('a connection that breaks under a write', () => {
   });
 });
 
-describe('what may pass', () => {
-  it('is tried again: deadlocks, elections, lost connections, majorities that took too long', () => {
+describe('a transient failure', () => {
+  it('includes deadlocks, elections, lost connections and slow majorities', () => {
     const passing = [
       server(DEADLOCK),
       server(1),
@@ -96,7 +96,7 @@ describe('what may pass', () => {
     for (const error of passing) expect(isTransient(error), String(error)).toBe(true);
   });
 
-  it('does not include what is wrong however often it is tried', () => {
+  it('does not include failures that a retry cannot fix', () => {
     const lasting = [
       server(13),
       server(18),
@@ -108,7 +108,7 @@ describe('what may pass', () => {
     for (const error of lasting) expect(isTransient(error), String(error)).toBe(false);
   });
 
-  it('is tried until it passes', async () => {
+  it('is retried until it succeeds', async () => {
     const { attempt } = createAttempts(5000);
     const seen: boolean[] = [];
     const answer = await attempt(async (again) => {
@@ -120,7 +120,7 @@ describe('what may pass', () => {
     expect(seen).toEqual([false, true, true, true]);
   });
 
-  it('is given up when patience ends', async () => {
+  it('is given up after the timeout', async () => {
     const { attempt } = createAttempts(50);
     let tries = 0;
     const failing = attempt(async () => {
@@ -132,8 +132,8 @@ describe('what may pass', () => {
   });
 });
 
-describe('what leaves the adapter', () => {
-  it('says the code and never the words of the server, which repeat values', () => {
+describe('an error that leaves the adapter', () => {
+  it('contains the code but never the text of the server, which repeats values', () => {
     const failure = failureOf(server(1, 'dup key: { recipient: "ada@example.com" }'));
     expect(failure).toBeInstanceOf(CarillonError);
     expect(String(failure)).toContain('(1)');
@@ -143,7 +143,7 @@ describe('what leaves the adapter', () => {
     expect(inspect(failureOf(documents), { depth: 9, showHidden: true })).not.toContain('ada@');
   });
 
-  it('says nothing of a bulk whose connection broke, which carries documents', () => {
+  it('contains nothing of a bulk whose connection broke, because it holds documents', () => {
     const broken = Object.assign(brokenBulk(brokenWrite()), {
       writeErrors: [{ op: { recipient: 'ada@example.com' } }],
     });
@@ -153,11 +153,11 @@ describe('what leaves the adapter', () => {
     expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain('ada@');
   });
 
-  it('says that credentials are refused', () => {
+  it('says that the credentials were refused', () => {
     expect(String(failureOf(server(18)))).toContain('credentials');
   });
 
-  it('lets mistakes of our own through as they are', () => {
+  it('passes programming errors through unchanged', () => {
     const mistake = new RangeError('x');
     expect(failureOf(mistake)).toBe(mistake);
   });

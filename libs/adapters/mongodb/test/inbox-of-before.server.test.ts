@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { usePlayground } from './open-mongo.ts';
 
-describeWith('mongodb', 'messages that an earlier version kept', () => {
+describeWith('mongodb', 'inbox messages that an earlier version stored', () => {
   const playground = usePlayground();
 
   it('are found by workspace, channel and recipient after the start, however many', async () => {

@@ -33,7 +33,7 @@ describeWith('mongodb', 'a message in MongoDB', () => {
   });
   afterAll(() => client.close());
 
-  it('takes less than two commands and 7 KB in them where ten are sent at a time, its questions included', async () => {
+  it('takes less than two commands and 7 KB per message with ten at a time, queries included', async () => {
     const name = playground.database();
     await playground.open({ database: name, collections: COLLECTIONS });
     const db = durableDatabase(client, name);

@@ -13,7 +13,7 @@ import { taskOf } from './task-of.ts';
 /** More than the 101 that MongoDB gives in its first answer unless it is asked for more. */
 const MANY = 250;
 
-describeWith('mongodb', 'what is due in MongoDB', () => {
+describeWith('mongodb', 'a query for due work in MongoDB', () => {
   const playground = usePlayground();
   const { attempt } = createAttempts(20_000);
   let client: MongoClient;
@@ -31,7 +31,7 @@ describeWith('mongodb', 'what is due in MongoDB', () => {
     return collectionsOf(durableDatabase(client, name));
   }
 
-  it('comes in one answer, however many deliveries it is', async () => {
+  it('returns due deliveries in one response, however many they are', async () => {
     const ledger = createDeliveryLedger(await collections(), attempt);
     const workspace = freshName('due');
     await ledger.insert(Array.from({ length: MANY }, () => deliveryOf({ slot: { workspace } })));
@@ -40,7 +40,7 @@ describeWith('mongodb', 'what is due in MongoDB', () => {
     expect(asked).toEqual(['find']);
   });
 
-  it('comes in one answer, however many tasks it is', async () => {
+  it('returns due tasks in one response, however many they are', async () => {
     const tasks = createDueTasks(await collections(), attempt);
     await tasks.insert(Array.from({ length: MANY }, taskOf));
     const { queue, nextAt } = taskOf();

@@ -5,13 +5,13 @@ import { expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { usePlayground } from './open-mongo.ts';
 
-describeWith('mongodb', 'collections of documents that were released', () => {
+describeWith('mongodb', 'document collections of the previous release', () => {
   const playground = usePlayground();
 
   const rawIn = (database: string, name: string) =>
     playground.client().db(database).collection<{ _id: string } & Document>(name);
 
-  it('are read as the release before wrote them', async () => {
+  it('are read as that release wrote them', async () => {
     const database = playground.database();
     for (const { collection, document } of RELEASED) {
       await rawIn(database, collection).insertOne({ ...document, _id: String(document['_id']) });
@@ -20,7 +20,7 @@ describeWith('mongodb', 'collections of documents that were released', () => {
     for (const { read, item } of RELEASED) expect(await read(stores)).toEqual(item);
   });
 
-  it('are written as the release before wrote them', async () => {
+  it('are written as that release wrote them', async () => {
     const database = playground.database();
     const stores = createStores((await playground.open({ database, collections: COLLECTIONS })).documents);
     for (const { write, collection, document } of RELEASED) {

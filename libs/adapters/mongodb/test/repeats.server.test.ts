@@ -9,7 +9,7 @@ import { durableDatabase } from '../src/connection.ts';
 import { createDeliveryLedger } from '../src/stores/delivery-ledger.ts';
 import { usePlayground } from './open-mongo.ts';
 
-describeWith('mongodb', 'deliveries that come again to the ledger in MongoDB', () => {
+describeWith('mongodb', 'repeated inserts into the ledger in MongoDB', () => {
   const playground = usePlayground();
   let client: MongoClient;
   /** What the driver sent: the documents of each insert, and `ask` for each question. */
@@ -39,7 +39,7 @@ describeWith('mongodb', 'deliveries that come again to the ledger in MongoDB', (
   }
   const many = (count: number): Delivery[] => Array.from({ length: count }, () => deliveryOf());
 
-  it('are offered again, and read first the next time', async () => {
+  it('are written without a read the first time, and read before a write the next time', async () => {
     const held = many(5);
     const ledger = await ledgerWith(held);
     expect(await ledger.insert(held)).toEqual(held.map(() => false));
@@ -50,7 +50,7 @@ describeWith('mongodb', 'deliveries that come again to the ledger in MongoDB', (
     expect(sent).toEqual(['ask']);
   });
 
-  it('are not read if the last ones were all new', async () => {
+  it('are written without a read if the previous insert held only new deliveries', async () => {
     const ledger = await ledgerWith(many(3));
     const [twice, ...others] = many(4);
     // The holder of a duplicate within one call is known without a query.

@@ -6,7 +6,7 @@ import { usePlayground } from './open-mongo.ts';
 describeWith('mongodb', 'rows in MongoDB', () => {
   const playground = usePlayground();
 
-  it('go when their time is over, in more than one step, and nothing else goes', async () => {
+  it('are removed when their retention ends, in more than one step, and no others are', async () => {
     const stores = await playground.open({ clock: { now: () => 50 } });
     const event = (offset: number, at: number) => ({
       id: `evt-${offset}`,
@@ -48,7 +48,7 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     expect(await stores.applyRetention(200, policy)).toBe(0);
   });
 
-  it('of asking partners go with the records that they speak of: what is done, and which answer counted', async () => {
+  it('of partner questions are removed with their records: finished tasks, and used answers', async () => {
     const stores = await playground.open();
     const queue = { job: 'ask', workspace: 'shop', name: 'crm' } as const;
     const task = { queue, deadline: null, version: 1, leaseUntil: null, data: '{}' };
@@ -77,7 +77,7 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     expect(await stores.claims.get('new')).not.toBeNull();
   });
 
-  it('are not listed from a cursor that no list gave out', async () => {
+  it('are not listed from a cursor that no list returned', async () => {
     const { documents, ledger } = await playground.open({ collections: COLLECTIONS });
     const { inbox } = createStores(documents);
     for (const cursor of [
@@ -91,7 +91,7 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     }
   });
 
-  it('are found by values, never by what a value might say to the database', async () => {
+  it('are found by values, never by database operators inside a value', async () => {
     const { ledger, readModels } = await playground.open();
     const operator = { $ne: null } as unknown as string;
     expect((await ledger.list({ uniqueId: operator }, 1)).items).toEqual([]);

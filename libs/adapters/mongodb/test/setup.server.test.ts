@@ -11,8 +11,8 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
   const db = (name: string) => playground.client().db(name);
   const opening = (name: string): Promise<unknown> => open({ database: name });
 
-  describe('what openMongo finds', () => {
-    it('is made once, however many processes start at the same time', async () => {
+  describe('the database that openMongo finds', () => {
+    it('is set up once, however many processes start at the same time', async () => {
       const name = database();
       const all = await Promise.all(Array.from({ length: 5 }, () => open({ database: name })));
       for (const stores of all) expect((await stores.verify()).every(({ ok }) => ok)).toBe(true);
@@ -24,7 +24,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       });
     });
 
-    it('is verified, and completed where an index is missing', async () => {
+    it('is verified, and gets a missing index', async () => {
       const name = database();
       const stores = await open({ database: name });
       await db(name).collection('deliveries').dropIndex('slot');
@@ -36,7 +36,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       expect((await stores.verify()).every(({ ok }) => ok)).toBe(true);
     });
 
-    it('may do the same under another name, and may hold indexes that only help reading', async () => {
+    it('may have an equal index of another name, and extra indexes that only help reading', async () => {
       const name = database();
       await opening(name);
       const deliveries = db(name).collection('deliveries');
@@ -52,7 +52,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       expect(await stores.ledger.countByState()).toEqual({});
     });
 
-    it('is refused where an index differs, with collection, index, found and wanted, and stays as it is', async () => {
+    it('is refused if an index differs, with collection, index, found and required value, and is not changed', async () => {
       const name = database();
       await opening(name);
       const deliveries = db(name).collection('deliveries');
@@ -66,7 +66,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       expect(await deliveries.listIndexes().toArray()).toEqual(before);
     });
 
-    it('is refused where the unique index covers other documents than it should', async () => {
+    it('is refused if the unique index covers other documents than required', async () => {
       const name = database();
       await opening(name);
       const deliveries = db(name).collection('deliveries');
@@ -78,7 +78,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       await expect(opening(name)).rejects.toThrow(/deliveries, index slot: found .*SENT.*wanted .*\$exists/);
     });
 
-    it('is refused where something would remove or refuse documents by itself', async () => {
+    it('is refused if an index would remove or refuse documents', async () => {
       const name = database();
       await opening(name);
       await db(name).collection('deliveries').createIndex({ at: 1 }, { name: 'tidy', expireAfterSeconds: 60 });
@@ -88,7 +88,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       );
     });
 
-    it('is refused where documents already break the unique index', async () => {
+    it('is refused if documents already violate the unique index', async () => {
       const name = database();
       const slot = { workspace: 'shop', notificationId: 'ntf', channel: 'email', uniqueId: 'order-1' };
       await db(name)
@@ -103,8 +103,8 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
     });
   });
 
-  describe('whom openMongo talks to', () => {
-    it('answers the identity that was stored first, whatever key comes later', async () => {
+  describe('the server that openMongo uses', () => {
+    it('returns the identity that was stored first, whatever key comes later', async () => {
       const name = database();
       const [first, second] = [await open({ database: name }), await open({ database: name })];
       const stored = { logId: 'log_1' as LogId, keyFingerprint: 'first' };
@@ -113,7 +113,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       expect(await second.configurationStore.identity(other)).toEqual(stored);
     });
 
-    it('says in bounded time that nobody answers', async () => {
+    it('is reported as unreachable within the timeout', async () => {
       const begun = performance.now();
       const away = openMongo({ url: 'mongodb://127.0.0.1:9/', database: 'x', clock: wallClock, patience: 500 });
       await expect(away).rejects.toMatchObject({
@@ -123,7 +123,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       expect(performance.now() - begun).toBeLessThan(60_000);
     });
 
-    it('says so too where patience lasts for several tries, and starts when the server comes within it', async () => {
+    it('is retried within the timeout, and used as soon as it comes up', async () => {
       const away = openMongo({ url: 'mongodb://127.0.0.1:9/', database: 'x', clock: wallClock });
       await expect(away).rejects.toMatchObject({ detail: expect.stringContaining('ECONNREFUSED') as string });
       const proxy = await playground.proxy();
@@ -134,13 +134,13 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       await expect(late).resolves.toBeDefined();
     });
 
-    it('never repeats a URL that cannot be used: it may hold a password', async () => {
+    it('is never shown by an unusable URL, which may contain a password', async () => {
       const bad = openMongo({ url: 'mongodb://me:secret-word@', database: 'x', clock: wallClock });
       await expect(bad).rejects.toMatchObject({ code: 'invalid_configuration' });
       await expect(bad).rejects.not.toThrow(/secret-word/);
     });
 
-    it('waits for a majority that has it in its journal, and reads what a majority holds', () => {
+    it('waits for a journaled majority when writing, and reads from a majority', () => {
       const client = createClient({
         url: 'mongodb://127.0.0.1/?w=1&journal=false&readPreference=secondary',
         serverSelection: 1,
@@ -154,7 +154,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       }
     });
 
-    it('rejects after it was closed instead of connecting again', async () => {
+    it('is not contacted again after close', async () => {
       const stores = await open();
       await stores.close();
       await stores.close();
@@ -162,7 +162,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       expect((await stores.verify()).some(({ ok }) => !ok)).toBe(true);
     });
 
-    it('finds back by itself after the server was away', async () => {
+    it('is used again after an outage without a restart', async () => {
       const proxy = await playground.proxy();
       const stores = await open({ url: proxyUrl(proxy), patience: 3000 });
       await proxy.goAway();

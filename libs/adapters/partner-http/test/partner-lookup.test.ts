@@ -42,12 +42,12 @@ describe('a call to a partner', () => {
     ['Bearer', { scheme: 'Bearer', key: { secret: 'K' } }, 'Bearer a:b'],
     ['Basic, word for word', { scheme: 'Basic', key: { secret: 'K' } }, 'Basic a:b'],
     ['Basic, in base64', { scheme: 'Basic', base64: true, key: { secret: 'K' } }, 'Basic YTpi'],
-  ])('proves itself by %s', async (_what, authorization, header) => {
+  ])('authenticates by %s', async (_what, authorization, header) => {
     await ask({ authorization });
     expect(partner.calls[0]?.headers['authorization']).toBe(header);
   });
 
-  it('posts the ids as JSON, with the request id and the headers that the integration names', async () => {
+  it('posts the ids as JSON, with the request id and the configured headers', async () => {
     const headers = { 'X-Tenant': 'shop', 'X-Token': { secret: 'TOKEN' } };
     const answer = await ask({ headers }, { secrets: { TOKEN: 't-1' } });
     expect(partner.calls[0]).toMatchObject({
@@ -65,8 +65,8 @@ describe('a call to a partner', () => {
   });
 });
 
-describe('a call whose process stood still before it', () => {
-  it('is not made once another worker may have asked', async () => {
+describe('a call whose process was stalled', () => {
+  it('is not made after another worker may have made it', async () => {
     expect(await ask({}, { beginUntil: NOW - 1 })).toMatchObject({ kind: 'not_made' });
     expect(partner.calls).toEqual([]);
     expect(await ask({}, { beginUntil: NOW })).toMatchObject({ kind: 'answered' });
@@ -112,7 +112,7 @@ describe('an answer', () => {
     expect('detail' in answer ? answer.detail : '').toMatch(detail);
   });
 
-  it('in Latin-1 is told so, with what its content type says', async () => {
+  it('in Latin-1 is reported as such, with its content type', async () => {
     const latin = Buffer.from('[{"to":{"email":"a@example.com"},"variables":{"name":"Müller"}}]', 'latin1');
     const send = (headers: Record<string, string>): PartnerScript => {
       return (_request, response) => void response.writeHead(200, headers).end(latin);
@@ -129,7 +129,7 @@ describe('an answer', () => {
     ['__proto__', '{"to":{},"__proto__":{}}', 'it has a field named __proto__ or constructor'],
     ['a field twice, behind brackets in texts', '{"a":"]},{[\\\"","to":{},"to":{}}', 'it names a field twice'],
     ['a number beyond 64 bits', '{"to":{},"n":[1,[9223372036854775808]]}', 'it holds a number beyond 64 bits'],
-  ])('one item with %s falls out, and the others count', async (_, item, detail) => {
+  ])('drops one item with %s, and keeps the others', async (_, item, detail) => {
     const fine = '{"to":{"email":"a@example.com"},"variables":{"n":9007199254740993}}';
     partner.follow(answering(` [ ${fine} , ${item} ,${fine}]`));
     const read = { to: { email: 'a@example.com' }, variables: { n: 9007199254740993n } };
@@ -141,7 +141,7 @@ describe('an answer', () => {
     });
   });
 
-  it('counts for what it takes in memory, not for its bytes alone; where there is no room nothing was asked', async () => {
+  it('is charged by its size in memory, not by its bytes alone, and counts as not asked if memory is short', async () => {
     partner.follow(answering(`[[]${',[]'.repeat(10_000)}]`));
     let taken = 0;
     const take = (most: number) => (bytes: number) => (taken += bytes) <= most;
@@ -152,7 +152,7 @@ describe('an answer', () => {
   });
 
   it.each(Object.entries(hostileJson(MEGABYTE, MAX_ANSWER_VALUES)))(
-    'of a megabyte of %s holds up nobody',
+    'of a megabyte of %s does not block the event loop',
     (_, text) => {
       const answer = { status: 200, headers: {}, body: new TextEncoder().encode(text) };
       expect(answer.body.length).toBeLessThanOrEqual(MEGABYTE);
@@ -160,7 +160,7 @@ describe('an answer', () => {
     },
   );
 
-  it('says after how long to come again: seconds or a date, never less than nothing', () => {
+  it('has a retry time in seconds or as a date, never negative', () => {
     expect(readRetryAfter(undefined, NOW)).toBeNull();
     expect(readRetryAfter('120', NOW)).toBe(120_000);
     expect(readRetryAfter('Sat, 31 Jan 2026 08:05:00 GMT', NOW)).toBe(300_000);

@@ -109,7 +109,7 @@ describeWith('postgres', 'two transactions whose commits are adjacent in the WAL
     expect(next?.begin).toBe(secondBegin);
   });
 
-  it('lose the second if one byte more is acknowledged, as the service of the library does', async () => {
+  it('lose the second if one byte more is acknowledged, as the replication service of the library does', async () => {
     const { firstEnd } = await makeAdjacentCommits();
     const cut = await stream(0n);
     cut.acknowledge(firstEnd + 1n);

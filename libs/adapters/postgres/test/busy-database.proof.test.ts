@@ -13,7 +13,7 @@ const OTHER_MIB = Number(process.env['CARILLON_OTHER_MIB'] ?? 300);
 const OTHER_MINUTES = Number(process.env['CARILLON_OTHER_MINUTES'] ?? 3);
 const MAX_HELD_MIB = 64;
 
-describeWith('postgres', 'a database that goes on', () => {
+describeWith('postgres', 'a PostgreSQL that is written to while it is read', () => {
   let server: PostgresService;
   let database: ReadingDatabase;
   beforeAll(async () => {

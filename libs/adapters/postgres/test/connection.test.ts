@@ -116,7 +116,7 @@ describe('an address that the guard refuses', () => {
     ]);
   });
 
-  it('is judged once, and the connection goes to what was judged', async () => {
+  it('is checked once, and the connection goes to the checked address', async () => {
     const asked: string[] = [];
     const guard: AddressGuard = {
       resolve(host) {
@@ -183,7 +183,7 @@ describe('a server that falls silent', () => {
     await connection.end();
   });
 
-  it('is reached again by a second connection beside the first, wherever the name leads then', async () => {
+  it('is reached by a second connection beside the first, whatever address its name has then', async () => {
     const first = await connect({ guard, timing }, target(), 'sql');
     const elsewhere: AddressGuard = { resolve: () => Promise.reject(new Error('the name was resolved again')) };
     const second = await connect({ guard: elsewhere, timing }, target(), 'replication', first);

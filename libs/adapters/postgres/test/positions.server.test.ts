@@ -81,7 +81,7 @@ describeWith('postgres', 'the position of a reader', () => {
     await expect.poll(() => database.log.position?.partial).toBeNull();
   });
 
-  it('moves on with traffic on tables that are not read, so that no WAL is held', async () => {
+  it('advances with traffic on tables that are not read, so that no WAL is retained', async () => {
     await database.run('CREATE TABLE other (id serial PRIMARY KEY, note text)');
     await database.open(['public.kept']);
     await database.run("INSERT INTO other (note) SELECT repeat('x', 500) FROM generate_series(1, 2000)");
@@ -110,7 +110,7 @@ describeWith('postgres', 'the position of a reader', () => {
     expect(ids()).toEqual(Array.from({ length: 20_000 }, (_, index) => index + 1));
   });
 
-  it('is lost to nobody when the server says nothing: the reader ends and is opened again', async () => {
+  it('is kept if the server falls silent: the reader ends and is opened again', async () => {
     const reader = await database.open(['public.kept'], sourcesFor({ silenceMs: 300, statusMs: 100 }));
     const { pid } = await slot();
     await database.run("INSERT INTO kept VALUES (1, 'a')");
@@ -131,7 +131,7 @@ describeWith('postgres', 'the position of a reader', () => {
     expect(ids()).toEqual([1, 2]);
   });
 
-  it('is not beyond what was taken when the reader is closed', async () => {
+  it('is not beyond the last stored change when the reader is closed', async () => {
     const reader = await database.open(['public.kept']);
     database.log.block();
     await database.run("INSERT INTO kept VALUES (1, 'a')");

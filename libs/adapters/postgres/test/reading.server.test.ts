@@ -33,7 +33,7 @@ describeWith('postgres', 'reading PostgreSQL', () => {
     expect(first?.change.source.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
 
-  it('hands over no more changes at once than it may', async () => {
+  it('passes on no more changes at once than its limit', async () => {
     await database.run('CREATE TABLE orders (id int PRIMARY KEY)');
     await database.run('ALTER TABLE orders REPLICA IDENTITY FULL');
     await database.open(['public.orders']);

@@ -142,7 +142,7 @@ describeWith('postgres', 'a server of few slots and little WAL', () => {
   });
 });
 
-describeWith('postgres', 'what is no server that replicates', () => {
+describeWith('postgres', 'a server that cannot replicate', () => {
   const servers: Server[] = [];
   afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
@@ -178,7 +178,7 @@ describeWith('postgres', 'what is no server that replicates', () => {
     expect(JSON.stringify(problems)).not.toContain('canary');
   });
 
-  it('is unreachable where nobody listens, and where a server of another kind does', async () => {
+  it('is unreachable if nothing listens, or if a server of another kind does', async () => {
     const other = createServer((socket) => socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request'));
     servers.push(other);
     await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));

@@ -10,16 +10,16 @@ import { createSchemaRegistry, type KafkaSchemaRegistry } from '../src/index.ts'
 
 const START_TIMEOUT = 300_000;
 
-test('refuses an address that is none', () => {
+test('the registry client refuses an invalid address', () => {
   expect(() => createSchemaRegistry({ url: 'registry:8081' })).toThrow('needs an http or https address');
 });
 
-test('says within its time that nobody answers', async () => {
+test('the registry client rejects within its timeout if nothing responds', async () => {
   const registry = createSchemaRegistry({ url: 'http://127.0.0.1:9', timeout: 300 });
   await expect(registry.schema(1)).rejects.toMatchObject({ code: 'log_unavailable' });
 });
 
-test('takes a refused connection for an absence, which passes, and not for a mistake of the configuration', async () => {
+test('the registry client treats a refused connection as a transient outage, not as invalid configuration', async () => {
   const registry = createSchemaRegistry({ url: 'http://127.0.0.1:9', timeout: 20_000 });
   const asked = registry.schema(1);
   await expect(asked).rejects.toMatchObject({
@@ -42,7 +42,7 @@ describeWith('registry', 'schemas in Apicurio', () => {
 
   const sample = (...fields: readonly object[]): string => JSON.stringify({ type: 'record', name: 'Sample', fields });
 
-  test('takes a schema that reads what the last one wrote, and stops at one that cannot', async () => {
+  test('registers a schema that can read the previous one’s data, and refuses one that cannot', async () => {
     const registry = open();
     const first = await registry.register('evolving', sample({ name: 'a', type: 'string' }));
     const grown = sample({ name: 'a', type: 'string' }, { name: 'b', type: 'string', default: '' });
@@ -53,7 +53,7 @@ describeWith('registry', 'schemas in Apicurio', () => {
     registry.close();
   });
 
-  test('holds a subject to compatibility that a registration cut short left without', async () => {
+  test('sets the compatibility of a subject that an interrupted registration left without one', async () => {
     const body = JSON.stringify({ schema: sample({ name: 'a', type: 'string' }) });
     const headers = { 'content-type': 'application/vnd.schemaregistry.v1+json' };
     await fetch(`${service.url}/subjects/cut-short/versions`, { method: 'POST', headers, body });
@@ -63,7 +63,7 @@ describeWith('registry', 'schemas in Apicurio', () => {
     registry.close();
   });
 
-  test('finds a subject that another program brings at the same moment', async () => {
+  test('accepts a subject that another program registers at the same moment', async () => {
     const schema = sample({ name: 'a', type: 'string' });
     const headers = { 'content-type': 'application/vnd.schemaregistry.v1+json' };
     const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
@@ -89,7 +89,7 @@ describeWith('registry', 'schemas in Apicurio', () => {
     between.close();
   });
 
-  test('finds what is registered, and registers nothing by looking', async () => {
+  test('finds registered schemas, and registers nothing by searching', async () => {
     const registry = open();
     const schema = sample({ name: 'looked_for', type: 'string' });
     expect(await registry.find('looked-for', schema)).toBeNull();
@@ -104,7 +104,7 @@ describeWith('registry', 'schemas in Apicurio', () => {
     registry.close();
   });
 
-  test('two programs that start at once get the same ids', async () => {
+  test('gives two programs that start at once the same ids', async () => {
     const [one, two] = [open(), open()];
     const [first, second] = await Promise.all([createRecordCodecs(one, Date.now), createRecordCodecs(two, Date.now)]);
     expect(Object.keys(first)).toEqual(Object.keys(RECORD_SCHEMAS));

@@ -27,7 +27,7 @@ describe('API keys', () => {
     expect(createApiKeys(new Uint8Array(32).fill(4)).verify(mine.key, mine.digest)).toBe(false);
   });
 
-  it('are right as often as they come, and only under their own digest', () => {
+  it('verify any number of times, and only under their own digest', () => {
     const [mine, other] = [keys.make(), keys.make()];
     for (let times = 0; times < 3; times += 1) {
       expect(keys.verify(mine.key, mine.digest)).toBe(true);
@@ -37,7 +37,7 @@ describe('API keys', () => {
     }
   });
 
-  it('are right however many others came between', () => {
+  it('verify after any number of other keys', () => {
     const mine = keys.make();
     for (let others = 0; others < 1500; others += 1) {
       const one = keys.make();
@@ -46,7 +46,7 @@ describe('API keys', () => {
     expect(keys.verify(mine.key, mine.digest)).toBe(true);
   });
 
-  it('are refused without a look into any store when one character is wrong', () => {
+  it('are refused without a store lookup if one character is wrong', () => {
     const { key, digest } = keys.make();
     const place = fc.integer({ min: 0, max: key.length - 1 });
     fc.assert(
@@ -59,7 +59,7 @@ describe('API keys', () => {
     );
   });
 
-  it('are refused when two neighbours are swapped', () => {
+  it('are refused if two neighbouring characters are swapped', () => {
     const { key } = keys.make();
     for (let at = 4; at < key.length - 1; at += 1) {
       if (key[at] === key[at + 1]) continue;
@@ -73,7 +73,7 @@ describe('API keys', () => {
     expect(keys.parse(`${keys.make().key}\n`)).toBeNull();
   });
 
-  it('use every character about as often as any other', () => {
+  it('use all characters about equally often', () => {
     const counts = new Map<string, number>();
     const secrets = Array.from({ length: 2000 }, () => keys.make().key.slice(13, 45)).join('');
     for (const character of secrets) counts.set(character, (counts.get(character) ?? 0) + 1);

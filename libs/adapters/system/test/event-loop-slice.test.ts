@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createEventLoopSlice } from '../src/index.ts';
 
-describe('turns of the event loop', () => {
-  it('let one waiter go on in each, in their order, so that many who wait are as fair as one', async () => {
+describe('slices of the event loop', () => {
+  it('let one waiter continue per tick, in order, so that many waiters are as fair as one', async () => {
     const slice = createEventLoopSlice(0);
     const order: string[] = [];
     const first = slice.yield().then(() => order.push('first'));
@@ -13,7 +13,7 @@ describe('turns of the event loop', () => {
     expect(order).toEqual(['first', 'somebody else', 'second']);
   });
 
-  it('are over once they have lasted as long as they may, and begin anew', async () => {
+  it('expire after their maximum duration, and then start anew', async () => {
     const slice = createEventLoopSlice(1_000_000);
     expect(slice.isExpired()).toBe(false);
     expect(createEventLoopSlice(0).isExpired()).toBe(true);

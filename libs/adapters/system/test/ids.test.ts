@@ -8,7 +8,7 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const anySixteen = fc.uint8Array({ minLength: 16, maxLength: 16 });
 
 describe('base32', () => {
-  it('is the number that the bytes are, in 26 digits', () => {
+  it('encodes the bytes as one number in 26 digits', () => {
     fc.assert(
       fc.property(anySixteen, (bytes) => {
         const number = [...base32(bytes)].reduce((sum, digit) => sum * 32n + BigInt(ALPHABET.indexOf(digit)), 0n);
@@ -20,19 +20,19 @@ describe('base32', () => {
 });
 
 describe('derived ids', () => {
-  it('never change: what was sent under one is known by it for ever', () => {
+  it('never change between releases, because stored data refers to them', () => {
     const ids = createIds(new Uint8Array(32).fill(1));
     expect(ids.derive('event', 'shop/orders', 'client', 'A-1001')).toBe('evt_7W0580RP8VK98G8RGXF60FTG2Q');
     expect(ids.keyed('shop', 'ntf_1', 'email', 'ada@example.com')).toBe('0AMD1HSDGZ4JCCM29N2B0DP786');
   });
 
-  it('depend on the key only where they are keyed', () => {
+  it('depend on the key only if they are keyed', () => {
     const [one, two] = [createIds(new Uint8Array(32).fill(1)), createIds(new Uint8Array(32).fill(2))];
     expect(one.derive('event', 'a')).toBe(two.derive('event', 'a'));
     expect(one.keyed('a')).not.toBe(two.keyed('a'));
   });
 
-  it('are hashes of their parts, each with its length before it, however long', () => {
+  it('are hashes of their length-prefixed parts, of any length', () => {
     const wellFormed = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.nat(6000).map((length) => 'ü'.repeat(length)),
@@ -53,14 +53,14 @@ describe('derived ids', () => {
     );
   });
 
-  it('tell apart texts that UTF-8 cannot, such as lone surrogates', () => {
+  it('differ for texts that are equal in UTF-8, such as lone surrogates', () => {
     const ids = createIds(new Uint8Array(32));
     const texts = ['a\ud800', 'a\ud801', 'a\ufffd', 'a'];
     expect(new Set(texts.map((text) => ids.derive('event', text))).size).toBe(texts.length);
   });
 });
 
-test('random ids are never the same twice', () => {
+test('random ids are never repeated', () => {
   const ids = createIds(new Uint8Array(32));
   const made = Array.from({ length: 2000 }, () => ids.random('event'));
   expect(new Set(made).size).toBe(made.length);

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the keys of a deployment', () => {
-  it('are made at the first start, for their owner alone, and are the same ever after', () => {
+  it('are created at the first start, readable by their owner only, and then stay the same', () => {
     const first = loadKeys(folder);
     expect(loadKeys(folder)).toMatchObject({ ledgerKey: first.ledgerKey, pepper: first.pepper });
     expect(loadKeys(folder).fingerprints()).toEqual(first.fingerprints());
@@ -29,7 +29,7 @@ describe('the keys of a deployment', () => {
     expect(new Set(texts.map(String)).size).toBe(3);
   });
 
-  it('are one set for all who start at once', async () => {
+  it('are one set for processes that start at once', async () => {
     const program = join(import.meta.dirname, 'make-keys.ts');
     const started = Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, [program, folder]));
     const printed = await Promise.all(started);
@@ -37,7 +37,7 @@ describe('the keys of a deployment', () => {
     expect(readdirSync(join(folder, 'keys'))).toHaveLength(3);
   });
 
-  it('take the master key from the environment, as hex or base64, and then keep none in a file', () => {
+  it('include a master key from the environment, as hex or base64, which is then not stored in a file', () => {
     const key = new Uint8Array(32).fill(9);
     for (const encoding of ['hex', 'base64'] as const) {
       const given = loadKeys(folder, { CARILLON_MASTER_KEY: Buffer.from(key).toString(encoding) });
@@ -48,7 +48,7 @@ describe('the keys of a deployment', () => {
     expect(() => loadKeys(folder, { CARILLON_MASTER_KEY: 'too short' })).toThrow('openssl rand -hex 32');
   });
 
-  it('are refused when a file is damaged or open to everybody, and never made anew over it', () => {
+  it('are refused, and not replaced, if a file is damaged or readable by others', () => {
     loadKeys(folder);
     const file = join(folder, 'keys', 'ledger.key');
     chmodSync(file, 0o644);

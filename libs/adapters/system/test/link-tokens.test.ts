@@ -7,7 +7,7 @@ const links = createLinkTokens(new Uint8Array(32).fill(1));
 const others = createLinkTokens(new Uint8Array(32).fill(2));
 
 describe('the token of a link', () => {
-  it('opens to what was sealed, is the same for the same text, and opens nowhere else', () => {
+  it('opens to its text, is the same for the same text, and opens with no other key or purpose', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 300, unit: 'grapheme' }), (text) => {
         fc.pre(text.isWellFormed());
@@ -21,7 +21,7 @@ describe('the token of a link', () => {
     );
   });
 
-  it('that was cut off, grown or altered anywhere does not open', () => {
+  it('does not open if it is cut, extended or altered anywhere', () => {
     const token = links.seal('["shop","ada@example.com"]');
     for (let at = 0; at < token.length; at += 1) {
       expect(links.open(token.slice(0, at))).toBeNull();
@@ -33,7 +33,7 @@ describe('the token of a link', () => {
     }
   });
 
-  it('has at most 600 characters for the longest names, and none of them in clear', () => {
+  it('has at most 600 characters for the longest names, and shows none of them', () => {
     const link: ConsentLink = {
       workspace: 'w'.repeat(63),
       person: 'p'.repeat(200),

@@ -58,7 +58,7 @@ async function expectAll({ secrets }: Pick<Started, 'secrets'>): Promise<void> {
 }
 
 describe('Stored secrets', () => {
-  it('open after a restart, in whichever process holds the master key, under a data key for each workspace', async () => {
+  it('can be read after a restart by every process with the master key, under one data key per workspace', async () => {
     const first = await start(OLD);
     await fill(first);
     await expectAll(first);
@@ -68,7 +68,7 @@ describe('Stored secrets', () => {
     expect(JSON.stringify([keys, await store().secrets()])).not.toMatch(/of the/);
   });
 
-  it('of a workspace are never those of another one or of the deployment', async () => {
+  it('of a workspace are never read for another workspace or the deployment', async () => {
     const { vault, secrets } = await start(OLD);
     await vault.set('', 'OWN', 'the deployment’s', BY);
     await vault.set('shop', 'OWN', 'of the shop', BY);
@@ -85,7 +85,7 @@ describe('Stored secrets', () => {
     expect(await codeOf(secrets.resolve('', 'OWN'))).toBe('wrong_key');
   });
 
-  it('count up with each value, and name who set them', async () => {
+  it('increment their version with each value, and name the author', async () => {
     const { vault } = await start(OLD);
     await vault.set('shop', 'A', 'one', BY);
     const second = await vault.set('shop', 'A', 'two', { kind: 'person', id: 'per_1' });
@@ -96,7 +96,7 @@ describe('Stored secrets', () => {
     expect(new Set(many.map(({ version }) => version)).size).toBe(8);
   });
 
-  it('have one data key where many set the first secret at once', async () => {
+  it('share one data key if many processes set the first secret at once', async () => {
     const started = await Promise.all(Array.from({ length: 6 }, () => start(OLD)));
     await Promise.all(started.map(({ vault }, at) => vault.set('shop', `KEY_${at}`, `value ${at}`, BY)));
     expect((await store().dataKeys()).map(({ workspace }) => workspace)).toEqual(['', 'shop']);
@@ -104,7 +104,7 @@ describe('Stored secrets', () => {
     for (const at of started.keys()) expect(await secrets.resolve('shop', `KEY_${at}`)).toBe(`value ${at}`);
   });
 
-  it('that an early version sealed are named, and say what to do', async () => {
+  it('of an early version are listed as unreadable, with the instruction to set them again', async () => {
     const started = await start(OLD);
     const rest = { version: 1, dataKey: '', sealed: 'v1.a.b.c', fingerprint: 'ABCD', updatedAt: 1, updatedBy: BY };
     await store().putSecret({ workspace: 'shop', name: 'EARLY', ...rest }, null);
@@ -115,7 +115,7 @@ describe('Stored secrets', () => {
     expect(await started.secrets.resolve('shop', 'EARLY')).toBe('again');
   });
 
-  it('stay shut to a process with another master key: it does not start', async () => {
+  it('cannot be read by a process with another master key, which does not start', async () => {
     await fill(await start(OLD));
     expect(await codeOf(start(NEW))).toBe('wrong_key');
     await expectAll(await start(OLD));
@@ -123,7 +123,7 @@ describe('Stored secrets', () => {
 });
 
 describe('The master key', () => {
-  it('is exchanged while a process runs: both count, then the new one alone', async () => {
+  it('is rotated while a process runs: both keys are accepted, then only the new one', async () => {
     const running = await start(OLD);
     await fill(running);
     const both = await running.rotation.begin(bytes(NEW));
@@ -148,7 +148,7 @@ describe('The master key', () => {
     expect(await codeOf(role.vault.set('newer', 'A', 'x', BY))).toBe('wrong_key');
   });
 
-  it('of a file is made, waits beside the old one with mode 600, and takes its place at the end', async () => {
+  it('in a file is created, stays beside the old one with mode 600, and replaces it at the end', async () => {
     const running = await start();
     await fill(running);
     const file = (name: string): string => join(folder, 'keys', name);
@@ -166,7 +166,7 @@ describe('The master key', () => {
     expect(await codeOf(start(old.trim()))).toBe('wrong_key');
   });
 
-  it('that was begun with can be taken back', async () => {
+  it('that a rotation began with can be cancelled', async () => {
     const running = await start();
     await fill(running);
     await running.rotation.begin(bytes(NEW));
@@ -178,7 +178,7 @@ describe('The master key', () => {
     await expectAll(await start(THIRD));
   });
 
-  it('is refused where it is no other, or where another one was begun with', async () => {
+  it('is refused if it is the current key, or if a rotation to another key has begun', async () => {
     const running = await start(OLD);
     await fill(running);
     expect(await codeOf(running.rotation.begin(null))).toBe('invalid_request');
@@ -191,7 +191,7 @@ describe('The master key', () => {
     await expectAll(await start(NEW));
   });
 
-  it('that counts alone for some data keys is not dropped, whoever made them', async () => {
+  it('that alone wraps some data keys is not removed, whichever process made them', async () => {
     const old = await start(OLD);
     await fill(old);
     await old.rotation.begin(bytes(NEW));
@@ -207,8 +207,8 @@ describe('The master key', () => {
   });
 });
 
-describe('Values', () => {
-  it('are encrypted anew under new data keys; the old ones are gone once nobody can be about to use them', async () => {
+describe('Encryption of values under new data keys', () => {
+  it('is complete for all values; old data keys are removed once no process can use them', async () => {
     const running = await start(OLD);
     await fill(running);
     const before = await store().secrets();
@@ -226,7 +226,7 @@ describe('Values', () => {
     await expectAll(await start(OLD));
   });
 
-  it('that do not open are named, and keep none behind them from being encrypted anew', async () => {
+  it('lists values that cannot be read, and continues with the others', async () => {
     const running = await start(OLD);
     await fill(running);
     const [first, ...rest] = await store().secrets();
@@ -241,7 +241,7 @@ describe('Values', () => {
     expect(await running.rotation.renewValues()).toMatchObject({ renewed: 4, state: { unreadable: [] } });
   });
 
-  it('that are set while all are encrypted anew are under the new data key', async () => {
+  it('includes values that are set meanwhile', async () => {
     const running = await start(OLD);
     await fill(running);
     await Promise.all([
@@ -283,7 +283,7 @@ function killedAt(
   return { store: mortal, isDead: () => dead };
 }
 
-describe.each(['before', 'after'] as const)('A process that is killed %s a write', (when) => {
+describe.each(['before', 'after'] as const)('A rotation whose process is killed %s a write', (when) => {
   /** Asks a step of a process that dies in it, at each of its writes, and answers how many there were. */
   async function eachWrite(
     prepare: () => Promise<void>,
@@ -304,7 +304,7 @@ describe.each(['before', 'after'] as const)('A process that is killed %s a write
   }
   const filled = async (): Promise<void> => fill(await start());
 
-  it('of beginning leaves values that open, and goes on when it is asked again', async () => {
+  it('at its beginning keeps all values readable, and continues when it is repeated', async () => {
     const writes = await eachWrite(
       filled,
       (rotation) => rotation.begin(null),
@@ -320,7 +320,7 @@ describe.each(['before', 'after'] as const)('A process that is killed %s a write
     expect(writes).toBe(3);
   });
 
-  it('of finishing leaves values that open with the new key, and goes on when it is asked again', async () => {
+  it('at its end keeps values readable with the new key, and continues when it is repeated', async () => {
     const writes = await eachWrite(
       async () => {
         await filled();
@@ -338,7 +338,7 @@ describe.each(['before', 'after'] as const)('A process that is killed %s a write
     expect(writes).toBe(3);
   });
 
-  it('of taking it back leaves values that open with the old key, and goes on when it is asked again', async () => {
+  it('during a cancel keeps values readable with the old key, and continues when it is repeated', async () => {
     const writes = await eachWrite(
       async () => {
         await filled();
@@ -356,7 +356,7 @@ describe.each(['before', 'after'] as const)('A process that is killed %s a write
     expect(writes).toBe(3);
   });
 
-  it('of encrypting anew leaves values that open, and goes on when it is asked again', async () => {
+  it('during re-encryption keeps values readable, and continues when it is repeated', async () => {
     const writes = await eachWrite(
       filled,
       (rotation) => rotation.renewValues(),

@@ -17,7 +17,7 @@ const other = createSecretKey(new Uint8Array(32));
 const SMTP = { workspace: 'shop', name: 'SMTP', version: 3 };
 
 describe('A sealed value', () => {
-  it('opens as it went in, and is never sealed the same way twice', () => {
+  it('opens to the original, and is different each time it is sealed', () => {
     const named = fc.record({ workspace: fc.string(), name: fc.string(), version: fc.nat() });
     fc.assert(
       fc.property(named, fc.string({ unit: 'grapheme' }), (which, value) => {
@@ -39,7 +39,7 @@ describe('A sealed value', () => {
     expect(openValue(key, { workspace: 'a', name: 'b","c', version: 1 }, ambiguous)).toBeNull();
   });
 
-  it('is refused once it was changed, and says nothing of what is in it', () => {
+  it('is refused after any change, and reveals nothing of its content', () => {
     const sealed = sealValue(key, SMTP, 'hunter2 and more');
     expect(sealed).not.toContain('hunter2');
     const parts = sealed.split('.');
@@ -56,7 +56,7 @@ describe('A sealed value', () => {
 
 describe('A data key', () => {
   const [one, two] = [masterKeyOf(new Uint8Array(32).fill(1)), masterKeyOf(new Uint8Array(32).fill(2))];
-  it('opens under the master key that wrapped it, for its workspace and id', () => {
+  it('opens only under the master key that wrapped it, for its workspace and id', () => {
     const fresh = freshDataKey();
     const name = { id: 'dk_1', workspace: 'shop' };
     const wrapped = wrapKey(one, name, fresh);
@@ -69,14 +69,14 @@ describe('A data key', () => {
     expect(openValue(one.key, { workspace: 'shop', name: 'dk_1', version: 1 }, wrapped)).toBeNull();
   });
 
-  it('names its master key without telling it', () => {
+  it('names its master key without revealing it', () => {
     expect(one.id).not.toBe(two.id);
     expect(one.id).toMatch(/^[0-9A-Z]{26}$/);
     expect(JSON.stringify(one)).not.toContain('0101');
   });
 });
 
-it('Fingerprints tell values apart, and are the same for the same value of the same secret', () => {
+it('Fingerprints differ for different values, and are equal for the same value of the same secret', () => {
   const of = createFingerprints(new Uint8Array(32).fill(7));
   expect(of('shop', 'SMTP', 'a')).toMatch(/^[0-9A-Z]{4}$/);
   expect(of('shop', 'SMTP', 'a')).toBe(of('shop', 'SMTP', 'a'));
@@ -84,7 +84,7 @@ it('Fingerprints tell values apart, and are the same for the same value of the s
   expect(of('club', 'SMTP', 'a')).not.toBe(of('shop', 'SMTP', 'a'));
 });
 
-it('A text of one purpose opens for that purpose and binding alone', () => {
+it('A text sealed for one purpose opens only for that purpose and binding', () => {
   const root = new Uint8Array(32).fill(9);
   const codes = createTextSealer(root, 'codes');
   const sealed = codes.seal(['per_1'], 'JBSWY3DP');

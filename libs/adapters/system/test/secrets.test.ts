@@ -17,7 +17,7 @@ describe('secrets', () => {
   const resolve = (env: Record<string, string | undefined>, name: string, workspace = 'shop') =>
     secrets(env).resolve(workspace, name);
 
-  it('come from the variable of the workspace first, then from the store, else they are not there', async () => {
+  it('come from the variable of the workspace, else from the store, else they are missing', async () => {
     expect(await resolve({ CARILLON_SECRET_SHOP__SMTP: 'given' }, 'SMTP')).toBe('given');
     expect(await resolve({}, 'SMTP')).toBe('stored');
     expect(await resolve({ CARILLON_SECRET_SHOP__SMTP: '' }, 'SMTP')).toBe('stored');
@@ -26,7 +26,7 @@ describe('secrets', () => {
     expect(await resolve({}, 'UNKNOWN')).toBeNull();
   });
 
-  it("of a workspace are never another variable of the operator's, unless it is listed for the workspace", async () => {
+  it('of a workspace never come from other variables of the operator, unless these are listed for the workspace', async () => {
     const env = { MONGO_WORD: 'm', AWS_SECRET_ACCESS_KEY: 'a', SMTP: 'given', CRM_KEY: 'c' };
     for (const name of ['MONGO_WORD', 'AWS_SECRET_ACCESS_KEY', 'CRM_KEY']) expect(await resolve(env, name)).toBeNull();
     expect(await resolve(env, 'SMTP')).toBe('stored');
@@ -37,7 +37,7 @@ describe('secrets', () => {
     expect(await some.resolve('other', 'CRM_KEY')).toBeNull();
   });
 
-  it("of a workspace are never what the deployment's own file names, listed or not", async () => {
+  it('of a workspace never come from a variable that the deployment’s own file names, listed or not', async () => {
     const env = { MONGO_WORD: 'm', CARILLON_SECRET_SHOP__MONGO_WORD: 'of the shop' };
     const all = secrets(env, ['MONGO_WORD', 'other/MONGO_WORD'], ['MONGO_WORD']);
     expect(await all.resolve('other', 'MONGO_WORD')).toBeNull();
@@ -45,12 +45,12 @@ describe('secrets', () => {
     expect(await all.resolve('', 'MONGO_WORD')).toBe('m');
   });
 
-  it('of two workspaces are two, however their names and those of the secrets are made', async () => {
+  it('of two workspaces never share a variable, whatever the names of workspaces and secrets', async () => {
     expect(await resolve({ CARILLON_SECRET_A__B__KEY: 'x' }, 'B__KEY', 'a')).toBe('x');
     expect(await resolve({ CARILLON_SECRET_A__B__KEY: 'x' }, 'KEY', 'a--b')).toBeNull();
   });
 
-  it('say where they are, so that whoever relied on any variable is told', async () => {
+  it('report their source, and hidden if a variable exists that is not used any more', async () => {
     const some = secrets({ OLD: 'x', CARILLON_SECRET_SHOP__NEW: 'y', LISTED: 'z', SMTP: 's' }, ['LISTED']);
     const places = ['OLD', 'NEW', 'LISTED', 'SMTP', 'UNKNOWN', 'CARILLON_MASTER_KEY'].map((name) =>
       some.locate('shop', name),
@@ -59,7 +59,7 @@ describe('secrets', () => {
     expect(await some.locate('', 'OLD')).toBe('environment');
   });
 
-  it("never give out the deployment's own variables, nor what every object has", async () => {
+  it('never include the deployment’s own variables, nor members of Object.prototype', async () => {
     expect(await resolve({ CARILLON_MASTER_KEY: 'the key' }, 'CARILLON_MASTER_KEY')).toBe('stored');
     expect(await resolve({ CARILLON_TOKEN: 'token' }, 'CARILLON_TOKEN')).toBeNull();
     expect(await resolve({}, 'constructor')).toBeNull();

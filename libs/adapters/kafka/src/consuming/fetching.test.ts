@@ -112,7 +112,7 @@ function brokersThatWait(): { readonly brokers: Brokers; readonly asked: number[
 // At one of these delays a partition once was never fetched: the new partition found a running loop that had just
 // decided to end.
 it.each(Array.from({ length: 20 }, (_, turns) => turns))(
-  'a partition that comes %i turns of the queue after an answer is asked for too',
+  'a partition added %i microtasks after a response is fetched too',
   async (turns) => {
     const { brokers, asked, answer } = brokersThatWait();
     const fetching = createFetching(

@@ -64,13 +64,13 @@ function readerOver(...answers: readonly Answer[]) {
   return { offsets, asked, held, fetchRange, raw: () => reader.raw('carillon.config', 0, 0), left };
 }
 
-it('an answer without the partition, as a client over its quota gets it, is not taken for the end', async () => {
+it('a response without the partition, as under a quota, does not count as the end', async () => {
   const { offsets, left } = readerOver([], page(2, fetchedMessage(0), fetchedMessage(1)), [], page(2));
   expect(await offsets()).toEqual([0, 1]);
   expect(left).toEqual([]);
 });
 
-it('an empty page is the end only where the broker says that the partition ends there', async () => {
+it('an empty page is the end only if the broker reports that end of the partition', async () => {
   const { offsets, left } = readerOver(
     page(2),
     page(2, fetchedMessage(0)),
@@ -82,13 +82,13 @@ it('an empty page is the end only where the broker says that the partition ends 
   expect(left).toEqual([]);
 });
 
-it('nothing but such answers is a failure, also for who looks for the name of the log', async () => {
+it('a read fails if all responses lack the partition, also a read of the log id', async () => {
   await expect(readerOver([], []).offsets()).rejects.toThrow('left out carillon.config/0');
   await expect(readerOver([], page(1)).raw()).rejects.toThrow('ends at 1');
   expect(await readerOver(page(0)).raw()).toEqual([]);
 });
 
-it('who wants one record asks for little, and who wants many for as much as a fetch may bring', async () => {
+it('a read requests few bytes for one record, and the maximum of a fetch for many', async () => {
   const one = readerOver(page(9, fetchedMessage(3), fetchedMessage(4)));
   expect(await one.offsets(3, 1)).toEqual([3]);
   const many = readerOver(page(9, fetchedMessage(3)), page(4));
@@ -98,7 +98,7 @@ it('who wants one record asks for little, and who wants many for as much as a fe
   expect([one.asked[0], many.asked[0], bounded.asked[0]]).toEqual([65_536, 4_194_304, 100_000]);
 });
 
-it('a read asks for more with each fetch until it has what it wants', async () => {
+it('a read requests more bytes with each fetch until it has enough records', async () => {
   const { offsets, asked } = readerOver(
     page(4, fetchedMessage(0)),
     page(4, fetchedMessage(1)),
@@ -108,7 +108,7 @@ it('a read asks for more with each fetch until it has what it wants', async () =
   expect(asked).toEqual([65_536, 262_144, 1_048_576]);
 });
 
-it('a small answer with nothing but what lies before is not taken for the end', async () => {
+it('a small response with only earlier records does not count as the end', async () => {
   const { offsets, asked } = readerOver(
     page(9, fetchedMessage(3), fetchedMessage(4)),
     page(9, fetchedMessage(3), fetchedMessage(4), fetchedMessage(7)),
@@ -123,7 +123,7 @@ describe('A fetch of a range', () => {
   const offsetsOf = ({ records }: { readonly records: readonly { readonly offset: number }[] }) =>
     records.map(({ offset }) => offset);
 
-  it('brings the records of the range and says where to go on', async () => {
+  it('returns the records of the range and the next offset', async () => {
     const { fetchRange } = readerOver(page(9, fetchedMessage(3), fetchedMessage(4), fetchedMessage(5)));
     const fetched = await fetchRange(4, 5);
     expect([offsetsOf(fetched), fetched.next, fetched.removed]).toEqual([[4], 5, 0]);
@@ -136,13 +136,13 @@ describe('A fetch of a range', () => {
     expect(await fetchRange(4, 5)).toEqual({ records: [], next: 5, removed: 1 });
   });
 
-  it('waits for a new leader that does not know yet which records are confirmed', async () => {
+  it('waits for a new leader that does not know yet which records are committed', async () => {
     const { fetchRange, held } = readerOver(page(3), page(9, fetchedMessage(4)));
     held.end = 9;
     expect(offsetsOf(await fetchRange(4, 9))).toEqual([4]);
   });
 
-  it('refuses a partition that ends within the range, because it was made again', async () => {
+  it('refuses a partition that ends within the range, because the topic was recreated', async () => {
     const ended = readerOver(outOfRange());
     ended.held.end = 2;
     await expect(ended.fetchRange(4, 9)).rejects.toMatchObject({ code: 'wrong_log' });
@@ -151,7 +151,7 @@ describe('A fetch of a range', () => {
     await expect(shorter.fetchRange(4, 9)).rejects.toMatchObject({ code: 'wrong_log' });
   });
 
-  it('goes on when a client over its quota is sent nothing', async () => {
+  it('continues after an empty response under a quota', async () => {
     const { fetchRange, left } = readerOver([], page(9), page(9, fetchedMessage(4)));
     expect(offsetsOf(await fetchRange(4, 9))).toEqual([4]);
     expect(left).toEqual([]);

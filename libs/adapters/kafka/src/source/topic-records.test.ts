@@ -27,7 +27,7 @@ describe('readTopicRecords', () => {
     ]);
   });
 
-  it('begins in the midst of a batch, and leaves a truncated one to the next fetch', () => {
+  it('starts in the middle of a batch, and leaves a truncated batch to the next fetch', () => {
     const whole = batchOf([{ value: 'a' }, { value: 'b' }, { value: 'c' }], { first: 0 });
     const cut = batchOf([{ value: 'd' }], { first: 3 });
     for (let length = 0; length < cut.length; length += 1) {
@@ -40,7 +40,7 @@ describe('readTopicRecords', () => {
     }
   });
 
-  it('passes over the holes that compaction leaves, also at the end of a batch', () => {
+  it('skips gaps left by compaction, also at the end of a batch', () => {
     const holes = batchOf(
       [
         { delta: 1, value: 'a' },
@@ -77,7 +77,7 @@ describe('readTopicRecords', () => {
     expect(found.next).toBe(7);
   });
 
-  it('stops behind the batch that uses up the budget', () => {
+  it('stops after the batch that uses up the budget', () => {
     const batches = [0, 1, 2].map((first) => batchOf([{ value: 'x'.repeat(1_000) }], { first }));
     expect(read(Buffer.concat(batches), 0, [], 1_500)).toMatchObject({ next: 2 });
   });
@@ -105,7 +105,7 @@ describe('readTopicRecords', () => {
     ['a last offset before its first', batchOf([{ value: 'a' }], { first: 0, lastDelta: -5 })],
     ['a negative number of records', batchOf([{ value: 'a' }], { first: 0, count: -1 })],
     ['two thousand million records', batchOf([{ value: 'a' }], { first: 0, count: 2 ** 31 - 1 })],
-  ])('makes one unreadable record of a batch with %s, and reads on behind it', (_, bad) => {
+  ])('makes one record unreadable of a batch with %s, and continues after it', (_, bad) => {
     const bytes = Buffer.concat([bad, batchOf([{ value: 'behind' }], { first: 9 })]);
     const found = read(bytes, 0, [], 64 * 1024 * 1024);
     expect(found.all).toMatchObject([
@@ -115,7 +115,7 @@ describe('readTopicRecords', () => {
     expect(found.next).toBe(10);
   });
 
-  it('takes a batch that is too large for its codec from the budget too', () => {
+  it('deducts from the budget also a batch that is too large for its codec', () => {
     const bomb = gzipSync(Buffer.alloc(17 * 1024 * 1024));
     const bombs = [0, 1, 2].map((first) =>
       batchOf([], { first, lastDelta: 0, attributes: GZIP, count: 1, pack: () => bomb }),
@@ -123,13 +123,13 @@ describe('readTopicRecords', () => {
     expect(read(Buffer.concat(bombs))).toMatchObject({ next: 1, records: [[0, null]] });
   });
 
-  it('never adds to the budget for a batch that says its number of records is negative', () => {
+  it('never increases the budget for a batch with a negative number of records', () => {
     const budget = { left: 1_000 };
     runToCompletion(readTopicRecords(batchOf([{ value: 'a' }], { first: 0, count: -2_000_000_000 }), 0, [], budget));
     expect(budget.left).toBeLessThanOrEqual(1_000);
   });
 
-  it('names all offsets of an unreadable batch, also if reading begins in its midst', () => {
+  it('lists all offsets of an unreadable batch, also if reading starts in its middle', () => {
     const bad = batchOf([], { first: 5, lastDelta: 4, count: 1, pack: () => varint(-5) });
     expect(read(bad, 5).all).toMatchObject([
       { offset: 5, lastOffset: 9, unreadable: expect.stringContaining('the offsets 5 to 9') as string },
@@ -140,7 +140,7 @@ describe('readTopicRecords', () => {
     expect(read(bad, 10).all).toEqual([]);
   });
 
-  it('never throws and never goes back, whatever bytes are damaged', () => {
+  it('never throws and never moves backwards, whatever bytes are damaged', () => {
     const good = Buffer.concat([
       batchOf([{ value: 'a', headers: { h: '1' } }, { value: 'b' }], { first: 4 }),
       batchOf([{ value: 'c' }], { first: 6, attributes: GZIP, pack: (bytes) => gzipSync(bytes) }),

@@ -72,7 +72,7 @@ describe('the body of a push notification', () => {
     });
   });
 
-  it('has a topic of its own for browsers for each collapse key, and the key itself where that is one', () => {
+  it('has a browser topic per collapse key, which is the key itself if it is a valid topic', () => {
     const topicOf = (collapse: string): string =>
       (bodyOf({ collapse }) as { message: { webpush: { headers: { Topic: string } } } }).message.webpush.headers.Topic;
     const long = 'order-'.repeat(8);
@@ -89,7 +89,7 @@ describe('the body of a push notification', () => {
     expect(bodyOf({}, 1_000, `${fid}z`)).toMatchObject({ message: { token: `${fid}z` } });
   });
 
-  it('lives no longer than 4 weeks, and with no time left is for now or never', () => {
+  it('has a time to live of at most 4 weeks, or 0 if no time is left', () => {
     expect(bodyOf({}, 90 * 86_400_000)).toMatchObject({ message: { android: { ttl: '2419200s' } } });
     expect(bodyOf({}, -5)).toMatchObject({
       message: {
@@ -100,7 +100,7 @@ describe('the body of a push notification', () => {
     });
   });
 
-  it('has nothing that FCM’s own description does not know, whatever the template leaves out', () => {
+  it('has only fields of FCM’s own description, whatever the template leaves out', () => {
     const text = fc.option(fc.string({ minLength: 1 }), { nil: null });
     const contents = fc.record({
       title: text,
@@ -125,7 +125,7 @@ describe('the body of a push notification', () => {
     ).toHaveLength(2);
   });
 
-  it('is measured in bytes, its data included', () => {
+  it('is measured in bytes including its data', () => {
     expect(payloadBytes({ ...content, title: '€', body: null, image: null, link: null, data: { ab: 'c' } })).toBe(6);
   });
 });

@@ -23,7 +23,7 @@ describe('an answer of FCM', () => {
     ['Invalid registration token', 'refused_recipient', 'dead_token'],
     ['Invalid value at message.data: "not a valid FCM registration token"', 'refused_content', null],
     ['Request contains an invalid argument.', 'refused_content', null],
-  ])('with no more than the words %j is %s, suppressed: %s', (message, verdict, suppress) => {
+  ])('with only the message %j is %s, suppressed: %s', (message, verdict, suppress) => {
     const errorCode = 'INVALID_ARGUMENT';
     const details = [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode }];
     const body = { error: { code: 400, message, status: errorCode, details } };
@@ -35,7 +35,7 @@ describe('an answer of FCM', () => {
   });
 
   it.each(['', 'null', '[]', '{"error":1}', '{"error":{"details":[null,1,{"@type":1}]}}', '{"error":{"details":{}}}'])(
-    'with the body %j throws nothing',
+    'with the body %j does not throw',
     (body) => {
       expect(readProblem(body).errorCode).toBeNull();
     },
@@ -43,12 +43,12 @@ describe('an answer of FCM', () => {
 });
 
 describe('a key file', () => {
-  it('gives four fields and nothing else', () => {
+  it('gives exactly four fields', () => {
     const hostile = JSON.stringify({ ...JSON.parse(KEY_FILE), universe_domain: 'evil.example', auth_uri: 'x' });
     expect(readServiceAccount(hostile)).toEqual({ ok: true, value: ACCOUNT });
   });
 
-  it('that does not say where tokens are asked for means Google', () => {
+  it('without a token address uses Google’s', () => {
     const { token_uri: _, ...rest } = JSON.parse(KEY_FILE) as typeof ACCOUNT;
     expect(readServiceAccount(JSON.stringify(rest))).toEqual({ ok: true, value: ACCOUNT });
   });
@@ -62,7 +62,7 @@ describe('a key file', () => {
     ['a file to ask for tokens', JSON.stringify({ ...JSON.parse(KEY_FILE), token_uri: 'file:///etc/passwd' })],
     ['no address to ask for tokens', JSON.stringify({ ...JSON.parse(KEY_FILE), token_uri: 'oauth2' })],
     ['no mail', JSON.stringify({ ...JSON.parse(KEY_FILE), client_email: 7 })],
-  ])('that is %s is refused in words without its content', (_, text) => {
+  ])('that is %s is refused without showing its content', (_, text) => {
     const read = readServiceAccount(text);
     expect(read.ok).toBe(false);
     expect(JSON.stringify(read)).not.toContain('PRIVATE');

@@ -55,14 +55,14 @@ describe('a push notification', () => {
     expect(JSON.parse(fcm.received[0]?.body ?? '')).toMatchObject({ message: { token: 'abc:def' } });
   });
 
-  it('shares connection and token with others', async () => {
+  it('shares connection and token with other messages', async () => {
     const api = open();
     const results = await Promise.all(Array.from({ length: 20 }, () => send(api)));
     expect(results.every(({ verdict }) => verdict === 'accepted')).toBe(true);
     expect([fcm.sessions(), fcm.tokens.asked()]).toEqual([1, 1]);
   });
 
-  it('to a dead token suppresses it', async () => {
+  it('to a dead token suppresses the token', async () => {
     fcm.answers(error(404, 'UNREGISTERED'));
     expect(await send()).toMatchObject({
       verdict: 'refused_recipient',
@@ -73,7 +73,7 @@ describe('a push notification', () => {
   });
 
   it.each(['stopped', 'X'.repeat(65), 'line\nbreak', ''])(
-    'that meets the code %j, which is none of FCM’s, keeps the status in its place',
+    'that gets the unknown code %j keeps the HTTP status as its code',
     async (code) => {
       fcm.answers(answer(429, { error: { status: code, message: 'said somebody' } }));
       expect(await send()).toMatchObject({ verdict: 'throttled', code: '429' });
@@ -82,25 +82,25 @@ describe('a push notification', () => {
     },
   );
 
-  it.each(ANSWERS)('that is answered %s %s %j is %s over HTTP/2, suppressed: %s, and is sent once', async (...row) => {
+  it.each(ANSWERS)('that gets %s %s %j is %s over HTTP/2, suppressed: %s, and is sent once', async (...row) => {
     const [status, word, details, verdict, suppress] = row;
     fcm.answers(answer(status, bodyOf(status, word, details)));
     expect(await send()).toMatchObject({ verdict, suppress });
     expect(fcm.received).toHaveLength(1);
   });
 
-  it.each([502, 504])('that meets HTML with %s is in doubt, and is sent once', async (status) => {
+  it.each([502, 504])('that gets HTML with %s is in doubt, and is sent once', async (status) => {
     fcm.answers(answer(status, '<html>Bad gateway</html>'));
     expect(await send()).toMatchObject({ verdict: 'ambiguous', code: String(status) });
     expect(fcm.received).toHaveLength(1);
   });
 
-  it('over the wrong project suppresses nobody', async () => {
+  it('with the wrong project suppresses no address', async () => {
     fcm.answers(answer(404, { error: { code: 404, status: 'NOT_FOUND', message: 'Requested entity was not found.' } }));
     expect(await send()).toMatchObject({ verdict: 'refused_account', suppress: null, alert: true });
   });
 
-  it('of another sender is one device’s affair, until most are', async () => {
+  it('with the code SENDER_ID_MISMATCH counts against its device, until most messages get it', async () => {
     const api = open();
     fcm.answers(error(403, 'SENDER_ID_MISMATCH'));
     const verdicts: string[] = [];
@@ -109,20 +109,20 @@ describe('a push notification', () => {
     expect(verdicts.at(-1)).toBe('refused_account');
   });
 
-  it('that is throttled waits as FCM says, else a minute', async () => {
+  it('that is throttled waits as long as FCM says, or a minute', async () => {
     fcm.answers(error(429, 'QUOTA_EXCEEDED', { 'retry-after': '7' }));
     expect(await send()).toMatchObject({ verdict: 'throttled', retryAt: NOW + 7_000 });
     fcm.answers(error(429, 'QUOTA_EXCEEDED'));
     expect(await send()).toMatchObject({ verdict: 'throttled', retryAt: NOW + 60_000 });
   });
 
-  it.each(['UNAVAILABLE', 'INTERNAL'])('that meets %s is in doubt, and is not sent again', async (code) => {
+  it.each(['UNAVAILABLE', 'INTERNAL'])('that gets %s is in doubt, and is not sent again', async (code) => {
     fcm.answers(error(code === 'INTERNAL' ? 500 : 503, code));
     expect(await send()).toMatchObject({ verdict: 'ambiguous' });
     expect(fcm.received).toHaveLength(1);
   });
 
-  it('whose token FCM no longer takes is refused, and the next asks for another', async () => {
+  it('whose token FCM rejects is refused, and the next message requests another token', async () => {
     const api = open();
     fcm.answers(answer(401, { error: { status: 'UNAUTHENTICATED' } }));
     expect(await send(api)).toMatchObject({ verdict: 'refused_account' });
@@ -131,7 +131,7 @@ describe('a push notification', () => {
     expect(fcm.received.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
   });
 
-  it('that is larger than FCM takes is not sent', async () => {
+  it('that is larger than the FCM limit is not sent', async () => {
     expect(await send(open(), { body: 'ü'.repeat(2_048) })).toMatchObject({ verdict: 'refused_content' });
     expect(fcm.received).toHaveLength(0);
   });
@@ -139,7 +139,7 @@ describe('a push notification', () => {
   it.each([
     ['refuses the account', 400, 'refused_account'],
     ['has trouble of its own', 400 + 100, 'transient'],
-  ])('where Google %s was definitely not sent', async (_, status, verdict) => {
+  ])('is definitely not sent if Google %s', async (_, status, verdict) => {
     fcm.tokens.answers(status);
     expect(await send()).toMatchObject({ verdict });
     expect(fcm.received).toHaveLength(0);
@@ -149,26 +149,26 @@ describe('a push notification', () => {
     ['nowhere', { resolve: async () => err({ reason: 'refused_address', detail: 'not there' }) }],
     ['the clear', { resolve: async () => ok([{ address: '127.0.0.1', family: 4, listed: false, isPublic: true }]) }],
   ])(
-    'whose key file leads for tokens to %s, as the guard sees it, asks nobody, whoever owns the account',
+    'sends no token request if the guard sees its key file lead to %s, whoever owns the account',
     async (_, tokenGuard) => {
       expect(await send(open({ tokenGuard }))).toMatchObject({ verdict: 'transient' });
       expect([fcm.received.length, fcm.tokens.asked()]).toEqual([0, 0]);
     },
   );
 
-  it('where Google cannot be reached was definitely not sent', async () => {
+  it('is definitely not sent if Google is unreachable', async () => {
     await fcm.tokens.stop();
     expect(await send()).toMatchObject({ verdict: 'transient' });
   });
 
-  it('with a key that cannot be read parks the account', async () => {
+  it('with an unreadable key parks the account', async () => {
     const broken = { ...fcm.account, private_key: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n' };
     const api = createFcmApi(broken, optionsOf());
     apis.push(api);
     expect(await send(api)).toMatchObject({ verdict: 'refused_account', alert: true });
   });
 
-  it('that was stopped before it was begun was not sent', async () => {
+  it('that was stopped before it began is not sent', async () => {
     expect(await send(open(), {}, AbortSignal.abort())).toMatchObject({ verdict: 'transient', code: 'stopped' });
     expect(fcm.received).toHaveLength(0);
   });
@@ -179,7 +179,7 @@ describe('a connection to FCM', () => {
   const REFUSED_STREAM = 7;
   const INTERNAL_ERROR = 2;
 
-  it('that nobody listens at, or that is no HTTP/2, was no attempt', async () => {
+  it('that nothing listens to, or that is not HTTP/2, makes no attempt', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port } = closed.address() as AddressInfo;
@@ -188,7 +188,7 @@ describe('a connection to FCM', () => {
     expect(await send(open({ trusted: [] }))).toMatchObject({ verdict: 'transient', alert: true });
   });
 
-  it('that refuses the stream was no attempt', async () => {
+  it('that refuses the stream makes no attempt', async () => {
     fcm.answers(resetWith(REFUSED_STREAM));
     expect(await send()).toMatchObject({ verdict: 'transient' });
   });
@@ -198,12 +198,12 @@ describe('a connection to FCM', () => {
     expect(await send()).toMatchObject({ verdict: 'ambiguous' });
   });
 
-  it('whose socket is destroyed leaves a doubt, though no error says so', async () => {
+  it('whose socket is destroyed leaves a doubt, even without an error', async () => {
     fcm.answers((stream) => stream.session?.socket.destroy());
     expect(await send()).toMatchObject({ verdict: 'ambiguous' });
   });
 
-  it('that ends in the midst of an answer leaves a doubt', async () => {
+  it('that ends in the middle of a response leaves a doubt', async () => {
     fcm.answers((stream) => {
       stream.respond({ ':status': 200 });
       stream.write('{"name":', () => stream.session?.socket.destroy());
@@ -211,7 +211,7 @@ describe('a connection to FCM', () => {
     expect(await send()).toMatchObject({ verdict: 'ambiguous' });
   });
 
-  it('that goes away below our stream was no attempt; above it, a doubt', async () => {
+  it('that sends GOAWAY makes no attempt if our stream is above its last stream, and else leaves a doubt', async () => {
     const api = open();
     // Node's server has no way to name stream 0, so the stream below ours is one that was answered.
     expect(await send(api)).toMatchObject({ verdict: 'accepted' });
@@ -227,12 +227,12 @@ describe('a connection to FCM', () => {
     expect(await send()).toMatchObject({ verdict: 'ambiguous' });
   });
 
-  it('that answers with 200 and no name of a message leaves a doubt', async () => {
+  it('that returns 200 without a message name leaves a doubt', async () => {
     fcm.answers(answer(200, '<html>Welcome to the network</html>'));
     expect(await send()).toMatchObject({ verdict: 'ambiguous' });
   });
 
-  it('that answers too late or too much leaves a doubt', async () => {
+  it('that responds too late or with too much leaves a doubt', async () => {
     fcm.answers(() => undefined);
     expect(await send(open({ timeouts: { answer: 50 } as never }))).toMatchObject({ verdict: 'ambiguous' });
     fcm.answers(answer(200, 'x'.repeat(300_000)));
@@ -249,7 +249,7 @@ describe('a connection to FCM', () => {
     expect(fcm.sessions()).toBe(2);
   });
 
-  it('of a workspace’s own account is asked of the guard', async () => {
+  it('for an account of a workspace is checked by the guard', async () => {
     const refused = { reason: 'refused_address' as const, detail: '' };
     const guard = { resolve: () => Promise.resolve({ ok: false as const, error: refused }) };
     expect(await send(open({ guard }))).toMatchObject({ verdict: 'transient', alert: true });

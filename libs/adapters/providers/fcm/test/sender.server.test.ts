@@ -56,7 +56,7 @@ function senderOf(
 }
 
 describe('an account of Firebase', () => {
-  it('sends one POST with what is left of the message’s time', async () => {
+  it('sends one POST with the remaining time of the message', async () => {
     expect(await senderOf().send(push, context())).toMatchObject({ verdict: 'accepted' });
     expect(fcm.received).toHaveLength(1);
     expect(JSON.parse(fcm.received[0]?.body ?? '')).toMatchObject({
@@ -68,17 +68,20 @@ describe('an account of Firebase', () => {
     ['no value', {}, 'The secret FCM has no value.'],
     ['text that is no JSON', { FCM: 'AAAA:legacy-server-key' }, /^The secret holds no JSON/],
     ['a key file of another type', { FCM: '{"type":"external_account"}' }, /no key file of a service account/],
-  ])('with %s behind its secret refuses, shows nothing of it, and sends nothing', async (_what, secrets, detail) => {
-    const sender = senderOf(secrets);
-    const refusal = await sender.send(push, context());
-    expect(refusal).toMatchObject({ verdict: 'refused_account', alert: true });
-    expect(refusal.detail).toMatch(detail);
-    expect(refusal.detail).not.toContain('legacy-server-key');
-    expect(await sender.check()).toEqual([{ step: 'credentials', ok: false, detail: refusal.detail }]);
-    expect(fcm.received).toHaveLength(0);
-  });
+  ])(
+    'with %s as its secret refuses the message, shows nothing of the secret, and sends nothing',
+    async (_what, secrets, detail) => {
+      const sender = senderOf(secrets);
+      const refusal = await sender.send(push, context());
+      expect(refusal).toMatchObject({ verdict: 'refused_account', alert: true });
+      expect(refusal.detail).toMatch(detail);
+      expect(refusal.detail).not.toContain('legacy-server-key');
+      expect(await sender.check()).toEqual([{ step: 'credentials', ok: false, detail: refusal.detail }]);
+      expect(fcm.received).toHaveLength(0);
+    },
+  );
 
-  it('carries no other channel', async () => {
+  it('refuses messages of other channels', async () => {
     const sms = { channel: 'sms', to: '+4915112345678', text: 'Hi' } as const;
     expect(await senderOf().send(sms, context())).toMatchObject({ verdict: 'refused_account', alert: true });
     expect(fcm.received).toHaveLength(0);
@@ -95,7 +98,7 @@ describe('an account of Firebase', () => {
     expect(JSON.parse(fcm.received[0]?.body ?? '')).toMatchObject({ validateOnly: true });
   });
 
-  it('closes once its calls have ended, and takes nothing more', async () => {
+  it('closes after its calls have ended, and accepts no more', async () => {
     const sender = senderOf();
     const call = sender.send(push, context());
     await Promise.all([sender.close(), sender.close()]);

@@ -47,14 +47,14 @@ const closed = (server: ScriptedSmtp): Promise<true> =>
   untilFound('no connection is open', () => (server.open() === 0 ? true : undefined));
 
 describe('Connections', () => {
-  it('are kept between messages', async () => {
+  it('are reused for later messages', async () => {
     const { server, sender } = await pair();
     for (let count = 0; count < 4; count += 1) expect(await send(sender)).toMatchObject({ verdict: 'accepted' });
     expect(server.connections()).toBe(1);
     expect(server.accepted).toHaveLength(4);
   });
 
-  it('are never more than the account allows, and all messages get through', async () => {
+  it('never exceed the limit of the account, and all messages are sent', async () => {
     const { server, sender } = await pair({}, { connections: 3 });
     const results = await Promise.all(Array.from({ length: 30 }, () => send(sender)));
     expect(new Set(results.map((each) => each.verdict))).toEqual(new Set(['accepted']));
@@ -62,13 +62,13 @@ describe('Connections', () => {
     expect(server.accepted).toHaveLength(30);
   });
 
-  it('are replaced after so many messages', async () => {
+  it('are replaced after a maximum number of messages', async () => {
     const { server, sender } = await pair({}, { connections: 1 }, { messages: 2 });
     for (let count = 0; count < 5; count += 1) expect(await send(sender)).toMatchObject({ verdict: 'accepted' });
     expect(server.connections()).toBe(3);
   });
 
-  it('are closed when they had no work for a while', async () => {
+  it('are closed after an idle time', async () => {
     const { server, sender } = await pair({}, {}, { idle: 50 });
     await send(sender);
     await closed(server);
@@ -76,7 +76,7 @@ describe('Connections', () => {
     expect(server.connections()).toBe(2);
   });
 
-  it('that were refused anything are not used again', async () => {
+  it('are not reused after a refusal', async () => {
     const { server, sender } = await pair({
       script: ({ stage, message: nth }) => (stage === 'rcpt' && nth === 1 ? '550 5.1.1 unknown' : undefined),
     });
@@ -86,7 +86,7 @@ describe('Connections', () => {
   });
 
   for (const at of ['mail', 'rcpt', 'data'] as const) {
-    it(`that died of age, noticed at ${at}, are replaced unseen: nothing of the message had left`, async () => {
+    it(`that the server closed by age, noticed at ${at}, are replaced, because nothing of the message was sent`, async () => {
       const { server, sender } = await pair({
         script: ({ stage, message: nth }) => (stage === at && nth === 2 ? { ending: 'drop' } : undefined),
       });
@@ -97,7 +97,7 @@ describe('Connections', () => {
     });
   }
 
-  it('whose end with 421 crosses the next message are replaced unseen', async () => {
+  it('are replaced if their end with 421 crosses the next message', async () => {
     const { server, sender } = await pair({
       script: ({ stage, connection, message: nth }) =>
         stage === 'mail' && connection === 1 && nth === 2 ? { say: '421 4.4.2 idle', ending: 'drop' } : undefined,
@@ -108,7 +108,7 @@ describe('Connections', () => {
     expect(server.accepted).toHaveLength(2);
   });
 
-  it('are replaced once where the server says 421 to the new one as well', async () => {
+  it('are replaced once if the server says 421 to the new one as well', async () => {
     const { server, sender } = await pair({
       script: ({ stage, message: nth }) =>
         stage === 'mail' && nth > 1 ? { say: '421 4.3.2 going down', ending: 'drop' } : undefined,
@@ -118,7 +118,7 @@ describe('Connections', () => {
     expect(server.connections()).toBe(2);
   });
 
-  it('that are new and break are not tried again', async () => {
+  it('that are new and break are not retried', async () => {
     const { server, sender } = await pair({
       script: ({ stage }) => (stage === 'mail' ? { ending: 'drop' } : undefined),
     });
@@ -126,7 +126,7 @@ describe('Connections', () => {
     expect(server.connections()).toBe(1);
   });
 
-  it('that were kept and break after the final dot leave doubt, and the message is not sent again', async () => {
+  it('that are reused and break after the final dot leave a doubt, and the message is not sent again', async () => {
     const { server, sender } = await pair({
       script: ({ stage, message: nth }) => (stage === 'dot' && nth === 2 ? { ending: 'drop' } : undefined),
     });
@@ -136,7 +136,7 @@ describe('Connections', () => {
     expect(server.accepted).toHaveLength(2);
   });
 
-  it('that the server ends with 421 while nobody uses them are forgotten', async () => {
+  it('that the server ends with 421 while idle are dropped', async () => {
     const { server, sender } = await pair({
       script: ({ stage, connection }) =>
         stage === 'dot' && connection === 1 ? { say: '250 2.0.0 ok\n421 4.4.2 idle', ending: 'drop' } : undefined,
@@ -147,7 +147,7 @@ describe('Connections', () => {
     expect(server.connections()).toBe(2);
   });
 
-  it('on which the server says more than it was asked never pass an old answer for a new one', async () => {
+  it('with surplus replies of the server never take an old reply for a new one', async () => {
     for (const extra of ['\n250 more', '\n250 more\n250 and more', '\n250 more\n250 and more\n250 still']) {
       const { server, sender } = await pair(
         {
@@ -164,7 +164,7 @@ describe('Connections', () => {
     }
   });
 
-  it('are ended with goodbye when the sender is closed', async () => {
+  it('are ended with QUIT when the sender is closed', async () => {
     const { server, sender } = await pair();
     await send(sender);
     await sender.close();
@@ -187,7 +187,7 @@ describe('Stopping', () => {
     });
   }
 
-  it('after the body was asked for comes too late: the attempt goes on to its end', async () => {
+  it('after the body was requested is too late: the attempt continues to its end', async () => {
     const stop = new AbortController();
     const { server, sender } = await pair({
       script: ({ stage }) => {
@@ -199,7 +199,7 @@ describe('Stopping', () => {
     expect(server.accepted).toHaveLength(1);
   });
 
-  it('while waiting for a free connection leaves the line', async () => {
+  it('while waiting for a free connection leaves the queue', async () => {
     const { script, heard } = hearing('dot');
     const { sender } = await pair({ script }, { connections: 1 }, { timeouts: { socket: BEFORE_THE_DOT } });
     const first = send(sender);
@@ -213,7 +213,7 @@ describe('Stopping', () => {
 });
 
 describe('An attempt', () => {
-  it('ends within its limit, also where the server keeps talking', async () => {
+  it('ends within its timeout, even if the server keeps sending', async () => {
     const { sender } = await pair(
       { script: ({ stage }) => (stage === 'mail' ? { say: '250-still\n250-thinking', ending: 'hang' } : undefined) },
       {},
@@ -225,7 +225,7 @@ describe('An attempt', () => {
     });
   });
 
-  it('that finds no free connection within its limit was definitely not made', async () => {
+  it('that finds no free connection within its timeout was definitely not made', async () => {
     const { script, heard } = hearing('dot');
     const { sender } = await pair({ script }, { connections: 1 }, { timeouts: { attempt: BEFORE_THE_DOT } });
     const first = send(sender);
@@ -235,7 +235,7 @@ describe('An attempt', () => {
     expect(await first).toMatchObject({ verdict: 'ambiguous' });
   });
 
-  it('to a server that is not there is definite, and says so in words', async () => {
+  it('to an unreachable server was definitely not made, and says so', async () => {
     const { server, sender } = await pair();
     await server.stop();
     expect(await send(sender)).toMatchObject({
@@ -245,13 +245,13 @@ describe('An attempt', () => {
     });
   });
 
-  it('to a name that does not exist is definite, and tells the operator', async () => {
+  it('to a host name that does not exist was definitely not made, and alerts the operator', async () => {
     const sender = senderFor({ host: 'mail.invalid', port: 25 });
     expect(await send(sender)).toMatchObject({ verdict: 'transient', code: '' });
     await sender.close();
   });
 
-  it('with a message larger than the server announced is refused before it is sent', async () => {
+  it('with a message larger than the server’s SIZE is refused before it is sent', async () => {
     const { server, sender } = await pair({ extensions: ['SIZE 2000'] });
     const result = await sender.send(message({ text: 'x '.repeat(2000) }), context());
     expect(result).toMatchObject({ verdict: 'refused_content', suppress: null });

@@ -54,7 +54,7 @@ const senderWith = (secrets: Readonly<Record<string, string>>) =>
   );
 
 describe('a signed message', () => {
-  it('is found whole and signed by its domain, also with other letters, dots and long lines', async () => {
+  it('verifies for its domain, also with non-ASCII letters, leading dots and long lines', async () => {
     const sender = senderWith({ DKIM_KEY: pem });
     const texts = ['Hello', '.\r\n..\r\n.leading', 'Größe — ✓ 東京', `${'x'.repeat(2000)}\n\n\n`];
     for (const text of texts) {
@@ -112,18 +112,21 @@ describe('an account that signs', () => {
     ['text that is no key', () => ({ [bad]: 'hunter2' }), /holds no private key/],
     ['a key of another kind', () => ({ [bad]: other }), /none of RSA/],
     ['a key that is too short', () => ({ [bad]: weak }), /has 512 bits/],
-  ])('with %s sends nothing unsigned, and says why without showing it', async (_what, secrets, words) => {
-    const sender = senderWith(secrets());
-    const refusal = await sender.send(message(), context());
-    expect(refusal).toMatchObject({ verdict: 'refused_account', alert: true });
-    expect(refusal.detail).toMatch(words);
-    expect(refusal.detail).not.toContain('hunter2');
-    expect(await sender.check()).toMatchObject([{ ok: false }]);
-    expect(server.accepted).toEqual([]);
-    await sender.close();
-  });
+  ])(
+    'with %s sends nothing unsigned, and gives the reason without showing the secret',
+    async (_what, secrets, words) => {
+      const sender = senderWith(secrets());
+      const refusal = await sender.send(message(), context());
+      expect(refusal).toMatchObject({ verdict: 'refused_account', alert: true });
+      expect(refusal.detail).toMatch(words);
+      expect(refusal.detail).not.toContain('hunter2');
+      expect(await sender.check()).toMatchObject([{ ok: false }]);
+      expect(server.accepted).toEqual([]);
+      await sender.close();
+    },
+  );
 
-  it('shows the record that DNS has to have when it is checked', async () => {
+  it('shows the required DNS record when it is checked', async () => {
     const sender = senderWith({ DKIM_KEY: pem });
     const [step] = await sender.check();
     expect(step).toMatchObject({ step: 'DKIM', ok: true });

@@ -22,14 +22,14 @@ async function use(host: string, guard: AddressGuard, workspace = 'shop') {
 }
 
 describe('The mail server of a workspace', () => {
-  it('is not connected to where the guard refuses its address, and the account is refused', async () => {
+  it('gets no connection if the guard refuses its address, and the account is refused', async () => {
     const { result, steps } = await use('127.0.0.1', guardOf());
     expect(result).toMatchObject({ verdict: 'refused_account', code: 'refused_address', detail: words, alert: true });
     expect(steps).toEqual([{ step: 'resolve', ok: false, detail: words }]);
     expect(server.connections()).toBe(0);
   });
 
-  it('is not connected to where its name leads nowhere we may go: that may pass', async () => {
+  it('gets no connection if its name has no allowed address, which counts as transient', async () => {
     const nowhere: AddressGuard = { resolve: async () => err({ reason: 'unresolved', detail: '' }) };
     const { result, steps } = await use('localhost', nowhere);
     expect(result).toMatchObject({ verdict: 'transient', code: 'unresolved', alert: true });
@@ -43,7 +43,7 @@ describe('The mail server of a workspace', () => {
   });
 
   it.each(['127.0.0.9', 'localhost', 'mail.example.com'])(
-    'is connected to at the address that was judged, whatever its name says by then: %s',
+    'is connected at the address that the guard checked, whatever its name resolves to later: %s',
     async (host) => {
       const asked: string[] = [];
       const elsewhere: AddressGuard = {
@@ -61,6 +61,6 @@ describe('The mail server of a workspace', () => {
   );
 });
 
-it('The mail server of the deployment may be anywhere: the operator chose it', async () => {
+it('The mail server of the deployment may have any address, because the operator chose it', async () => {
   expect((await use('127.0.0.1', guardOf(), '')).result.verdict).toBe('accepted');
 });

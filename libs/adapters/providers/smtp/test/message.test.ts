@@ -24,7 +24,7 @@ async function received(): Promise<ParsedMail> {
 }
 
 describe('The message', () => {
-  it('carries the given Message-ID and the time of the clock, and no header that nobody asked for', async () => {
+  it('has the given Message-ID, the current time, and only the expected headers', async () => {
     await sender.send(message(), context());
     const { headers, messageId } = await received();
     expect(messageId).toBe('<one@example.com>');
@@ -32,7 +32,7 @@ describe('The message', () => {
     expect(headers.map((each) => each.key).toSorted()).toEqual(HEADERS);
   });
 
-  it('says on one line each where one POST stops such messages, and nothing where nobody can stop them', async () => {
+  it('has one-line one-click unsubscribe headers if it has an unsubscribe link, and else none', async () => {
     const unsubscribe = `https://notify.example.com/unsubscribe/${'x'.repeat(600)}`;
     await sender.send(message({ unsubscribe }), context());
     const raw = server.accepted.at(-1)?.raw ?? '';
@@ -56,7 +56,7 @@ describe('The message', () => {
   });
 
   it.each(['abc.@docomo.example', '.abc@docomo.example', 'a..b@mail.example'])(
-    'quotes the local part of %s, and sends it',
+    'is sent to %s with a quoted local part',
     async (to) => {
       expect(await sender.send(message({ to }), context())).toMatchObject({ verdict: 'accepted' });
       const [local, domain] = to.split('@');
@@ -65,7 +65,7 @@ describe('The message', () => {
     },
   );
 
-  it('sends an address of other letters with SMTPUTF8, and refuses it before MAIL where the server does not offer that', async () => {
+  it('is sent to a non-ASCII local part with SMTPUTF8, and refused before MAIL if the server lacks it', async () => {
     const to = '用户@例え.example';
     expect(await sender.send(message({ to }), context())).toMatchObject({
       verdict: 'refused_recipient',
@@ -89,7 +89,7 @@ describe('The message', () => {
     expect(decoded(able.accepted[0]?.raw)).toContain('To: 用户@例え.example');
   });
 
-  it('writes domains with other letters as the wire wants them', async () => {
+  it('has non-ASCII domains in punycode', async () => {
     await sender.send(message({ to: 'ann@bücher.example' }), context());
     expect(server.accepted[0]?.to).toEqual(['ann@xn--bcher-kva.example']);
   });
@@ -103,7 +103,7 @@ describe('The message', () => {
     });
   }
 
-  it('never becomes two because of what names and subjects hold', async () => {
+  it('is always one message, whatever names and subjects contain', async () => {
     const nasty = fc.string({
       unit: fc.constantFrom('\r', '\n', ',', '<', '>', '"', '@', ';', ':', ' ', 'a', 'B', 'é', '\\'),
     });
@@ -132,7 +132,7 @@ describe('A text that looks like an encoded word', () => {
     '=?utf-8?B?8J+YgA==?= =?utf-8?B?8J+YgA==?=',
     'half =? of one',
     `=?utf-8?Q?${'long'.repeat(40)}?=`,
-  ])('is shown as the text that it is, as subject and as name: %s', async (text) => {
+  ])('is shown unchanged as subject and name: %s', async (text) => {
     await sender.send(message({ from: { name: text, address: 'shop@example.com' }, subject: text }), context());
     const mail = await received();
     expect(mail.subject).toBe(text);
@@ -143,7 +143,7 @@ describe('A text that looks like an encoded word', () => {
   });
 });
 
-describe('What a server says is shown', () => {
+describe('A server’s reply is shown', () => {
   const hidden = {
     address: 'ann.reader@example.org',
     credentials: ['correct horse'],
@@ -164,13 +164,13 @@ describe('What a server says is shown', () => {
     }
   });
 
-  it('with every word that is no address, though it may be the local part of one', () => {
+  it('with other words kept, even if one equals the local part of the address', () => {
     const spam = { ...hidden, address: 'spam@example.org' };
     expect(redact('554 5.7.1 looks like spam', spam)).toBe('554 5.7.1 looks like spam');
     expect(redact('spam@example.org: this looks like spam', spam)).toBe('<address>: this looks like spam');
   });
 
-  it('without credentials and without what the message says', () => {
+  it('without credentials and message content', () => {
     const coded = Buffer.from('correct horse').toString('base64');
     expect(redact(`no: correct horse / ${coded}`, hidden)).toBe('no: <credential> / <credential>');
     expect(redact('blocked because of https://shop.example/o/1 in "Your order"', hidden)).toBe(
@@ -178,7 +178,7 @@ describe('What a server says is shown', () => {
     );
   });
 
-  it('in one short line without control characters, whatever it was', () => {
+  it('in one short line without control characters, whatever the reply', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 4000 }), (text) => {
         const shown = redact(text, hidden);
@@ -196,7 +196,7 @@ describe('What a server says is shown', () => {
     expect(detail).toBe('The server refused the recipient: <address>: no mailbox ann.reader here');
   });
 
-  it('of a message that it took, with its own name for it', async () => {
+  it('for an accepted message, with the server’s id of it', async () => {
     server.follow(({ stage }) =>
       stage === 'dot' ? '250 2.0.0 queued as 1795 for <ann.reader@example.org>' : undefined,
     );
@@ -209,7 +209,7 @@ describe('What a server says is shown', () => {
   });
 });
 
-describe('What a report needs to find its attempt again', () => {
+describe('The token by which a report finds its attempt', () => {
   const TOKEN = '0123456789abcdefghjkmnpqrs-1-0123456789';
   const topic = 'arn:aws:sns:eu-central-1:123456789012:carillon';
 
@@ -227,7 +227,7 @@ describe('What a report needs to find its attempt again', () => {
       { 'x-mailgun-variables': JSON.stringify({ carillon: TOKEN }) },
     ],
     [{ kind: 'postmark', credentials: { secret: 'KEY' } }, { 'x-pm-metadata-carillon': TOKEN }],
-  ] as const)('goes out in a header for %j, on one line', async (receipts, expected) => {
+  ] as const)('is in a header for %j, on one line', async (receipts, expected) => {
     const own = senderFor(server, { receipts });
     await own.send(message(), context());
     await own.close();
@@ -240,7 +240,7 @@ describe('What a report needs to find its attempt again', () => {
 });
 
 describe('With a return path', () => {
-  it('the envelope names the attempt, and the reader sees the same sender as ever', async () => {
+  it('has the attempt in the envelope, and the usual sender in the header', async () => {
     const returning = senderFor(server, { return_path: 'bounces.shop.example.com' });
     const result = await returning.send(message(), context());
     await returning.close();

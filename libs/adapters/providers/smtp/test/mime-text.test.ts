@@ -44,7 +44,7 @@ const longestLine = (mail: Buffer): number =>
     .reduce((longest, { length }) => Math.max(longest, length), 0);
 
 describe('The MIME text of a mail', () => {
-  it('is what the library streams, byte for byte but for where encoded lines are broken', async () => {
+  it('equals the library’s stream byte for byte, except for line breaks of encoded lines', async () => {
     await fc.assert(
       fc.asyncProperty(words, fc.option(words), words, async (text, html, subject) => {
         const root = composed(text, html, subject);
@@ -57,7 +57,7 @@ describe('The MIME text of a mail', () => {
     );
   });
 
-  it('is refused for a part that is not text, which the library would read from somewhere', () => {
+  it('rejects a part that is not text, which the library would read from a file', () => {
     const root = new MailComposer({ text: { path: '/etc/hostname' } }).compile();
     expect(() => mimeText(root)).toThrow('a part is not text');
   });

@@ -14,7 +14,7 @@ const anyReply = (min: number, max: number): fc.Arbitrary<SmtpReply> =>
   fc.record({ code: fc.integer({ min, max }), enhanced, text: fc.constantFrom(...TEXTS) });
 
 describe('The outcome of a reply', () => {
-  it('exists for every code, enhanced code and stage', () => {
+  it('is defined for every code, enhanced code and stage', () => {
     fc.assert(
       fc.property(fc.option(anyReply(0, 999)), stage, (reply, at) => {
         expect(classify(reply, at).verdict).toMatch(/^(accepted|refused_|throttled|transient|ambiguous)/);
@@ -31,7 +31,7 @@ describe('The outcome of a reply', () => {
     );
   });
 
-  it('may come right for every 4yz without anybody changing the message', () => {
+  it('is retryable for every 4yz', () => {
     fc.assert(
       fc.property(anyReply(400, 499), stage, (reply, at) => {
         expect(['throttled', 'transient']).toContain(classify(reply, at).verdict);
@@ -39,7 +39,7 @@ describe('The outcome of a reply', () => {
     );
   });
 
-  it('is acceptance only for a 2yz that answers the final dot', () => {
+  it('is acceptance only for 2yz after the final dot', () => {
     fc.assert(
       fc.property(fc.option(anyReply(0, 999)), stage, (reply, at) => {
         const wanted = at === 'dot' && reply !== null && reply.code >= 200 && reply.code <= 299;
@@ -48,7 +48,7 @@ describe('The outcome of a reply', () => {
     );
   });
 
-  it('suppresses an address only after a recipient was named, and only if a code or the words say so', () => {
+  it('suppresses an address only after RCPT, and only if a code or text says so', () => {
     fc.assert(
       fc.property(fc.option(anyReply(0, 999)), stage, (reply, at) => {
         const { suppress, verdict } = classify(reply, at);
@@ -61,11 +61,11 @@ describe('The outcome of a reply', () => {
     );
   });
 
-  it('without any reply is definite until the final dot, and doubt after it', () => {
+  it('is definite without a reply before the final dot, and in doubt after it', () => {
     for (const at of STAGES) expect(classify(null, at).verdict).toBe(at === 'dot' ? 'ambiguous' : 'transient');
   });
 
-  it('is never decided by a row that another hides', () => {
+  it('comes from a table in which no row hides another', () => {
     const reached = new Set<number>();
     for (let code = 400; code <= 599; code += 1) {
       for (const extra of [null, ...OUTCOME_TABLE.flatMap((row) => row.enhanced ?? [])]) {
@@ -108,11 +108,11 @@ describe('A reply', () => {
     expect(parseReply('250')).toEqual({ code: 250, enhanced: null, text: '' });
   });
 
-  it('loses an enhanced code of another class than its own', () => {
+  it('drops an enhanced code that contradicts its own class', () => {
     expect(parseReply('451 5.1.1 contradicts itself')).toMatchObject({ code: 451, enhanced: null });
   });
 
-  it('is none where it does not begin with a reply code', () => {
+  it('is not recognized without a leading reply code', () => {
     for (const garbage of ['', 'hello', '55', '5501', '999 what', '2', '25x ok', '\0\0', 'HTTP/1.1 400 Bad Request']) {
       expect(parseReply(garbage)).toBeNull();
     }

@@ -77,7 +77,7 @@ const mailOf = ({ name, address, to, subject, text, unsubscribe, id }: Facts): R
   });
 
 describe('A plain mail', () => {
-  it('has the very bytes and envelope that the library makes of it', () => {
+  it('has the same bytes and envelope as the library gives', () => {
     let plain = 0;
     fc.assert(
       fc.property(mails, (facts) => {
@@ -98,7 +98,7 @@ describe('A plain mail', () => {
     expect(plain).toBeGreaterThan(200);
   });
 
-  it('is one that needs no encoding; every other is left to the library', () => {
+  it('is a mail that needs no encoding; others are left to the library', () => {
     const plain = (more: Partial<RenderedEmail>): boolean =>
       plainMail(message({ html: null, ...more }), 'ann@example.org', AT, []) !== null;
     expect(plain({})).toBe(true);

@@ -65,8 +65,8 @@ async function use(
   return { result, steps };
 }
 
-describe('Encryption', () => {
-  it('from the first byte, with a certificate that is trusted', async () => {
+describe('TLS', () => {
+  it('from the first byte works with a trusted certificate', async () => {
     const server = await start({ secure: true });
     const { result, steps } = await use(server, { tls: 'implicit' });
     expect(result.verdict).toBe('accepted');
@@ -81,7 +81,7 @@ describe('Encryption', () => {
     expect(steps.find((each) => each.step === 'TLS')?.detail).toMatch(/^TLSv1\.[23], certificate of localhost until /);
   });
 
-  it('after STARTTLS, with a certificate that is trusted', async () => {
+  it('after STARTTLS works with a trusted certificate', async () => {
     const server = await start();
     const { result, steps } = await use(server, { tls: 'starttls' });
     expect(result.verdict).toBe('accepted');
@@ -90,7 +90,7 @@ describe('Encryption', () => {
   });
 
   for (const tls of ['implicit', 'starttls'] as const) {
-    it(`${tls} refuses a certificate that nobody vouches for, and sends nothing`, async () => {
+    it(`${tls} refuses an untrusted certificate, and sends nothing`, async () => {
       const server = await start({ secure: tls === 'implicit' });
       const { result, steps } = await use(server, { tls }, []);
       expect(result).toMatchObject({ verdict: 'transient', alert: true });
@@ -99,7 +99,7 @@ describe('Encryption', () => {
       expect(server.arrivals).toEqual([]);
     });
 
-    it(`${tls} refuses a certificate of another name`, async () => {
+    it(`${tls} refuses a certificate for another name`, async () => {
       const server = await start({ secure: tls === 'implicit' });
       const { result } = await use({ host: '127.0.0.1', port: server.port }, { tls });
       expect(result).toMatchObject({
@@ -110,14 +110,14 @@ describe('Encryption', () => {
     });
   }
 
-  it('from the first byte, where the server speaks plainly, says what to try', async () => {
+  it('from the first byte to a server that expects plain text suggests starttls', async () => {
     const { result, steps } = await use(await scripted(), { tls: 'implicit' });
     expect(result).toMatchObject({ verdict: 'transient', alert: true });
     expect(result.detail).toContain('try starttls');
     expect(steps.at(-1)).toMatchObject({ step: 'TLS', ok: false });
   });
 
-  it('that is required and not to be had parks the account and sends nothing in the clear', async () => {
+  it('that is required but not offered parks the account, and sends nothing in the clear', async () => {
     const server = await scripted();
     const { result, steps } = await use(server, { tls: 'starttls' });
     expect(result).toMatchObject({ verdict: 'refused_account', alert: true });
@@ -125,7 +125,7 @@ describe('Encryption', () => {
     expect(server.accepted).toEqual([]);
   });
 
-  it('that is taken where offered takes any certificate, and does without where there is none', async () => {
+  it('that is opportunistic accepts any certificate, and sends without TLS if the server offers none', async () => {
     const server = await start();
     expect((await use(server, { tls: 'opportunistic' }, [])).result.verdict).toBe('accepted');
     expect(server.arrivals).toEqual([{ secure: true, user: undefined }]);
@@ -134,13 +134,13 @@ describe('Encryption', () => {
     expect(plain.steps.find((each) => each.step === 'TLS')).toMatchObject({ ok: true, detail: 'not encrypted' });
   });
 
-  it('that is not wanted is not used', async () => {
+  it('that is disabled is not used', async () => {
     const server = await start();
     expect((await use(server, { tls: 'none' })).result.verdict).toBe('accepted');
     expect(server.arrivals).toEqual([{ secure: false, user: undefined }]);
   });
 
-  it('that is not configured follows the port and never sends a password in the clear', () => {
+  it('that is not configured depends on the port, and never sends a password in the clear', () => {
     const base: AccountOf<'smtp'> = { kind: 'smtp', host: 'mx', port: 587, from: 'a@b.example' };
     expect(tlsMode({ ...base, port: 465 })).toBe('implicit');
     expect(tlsMode({ ...base, user: 'shop' })).toBe('starttls');
@@ -151,7 +151,7 @@ describe('Encryption', () => {
 });
 
 describe('Login', () => {
-  it('with the right password is made before the message', async () => {
+  it('with the right password happens before the message', async () => {
     const server = await start();
     const { result, steps } = await use(server, { tls: 'starttls', ...LOGIN });
     expect(result.verdict).toBe('accepted');
@@ -159,7 +159,7 @@ describe('Login', () => {
     expect(steps.at(-1)).toEqual({ step: 'login', ok: true, detail: 'the server accepted user and password' });
   });
 
-  it('with a wrong one parks the account, and shows neither user nor password though the server does', async () => {
+  it('with a wrong password parks the account, and shows neither user nor password even if the server does', async () => {
     const server = await start();
     const factory = createSmtpSenderFactory({
       clock: { now: () => 0 },

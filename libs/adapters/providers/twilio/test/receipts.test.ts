@@ -29,11 +29,11 @@ describe('Twilio’s signature', () => {
   const token = '12345';
   const signature = 'GvWf1cFY/Q7PnoempGyD5oXAezc=';
 
-  it('of Twilio’s own example is right', () => {
+  it('of Twilio’s own example is valid', () => {
     expect(isFromTwilio(callback(form, { 'x-twilio-signature': signature }, url), token)).toBe(true);
   });
 
-  it('is worth nothing where nobody says what our address is, or where the auth token is empty', () => {
+  it('is invalid if our address is unknown, or the auth token is empty', () => {
     const shown = { ...callback(form, { 'x-twilio-signature': signature }, url), url: null };
     expect(isFromTwilio(shown, token)).toBe(false);
     const empty = createHmac('sha1', '').update(url, 'utf8').digest('base64');
@@ -52,7 +52,7 @@ describe('Twilio’s signature', () => {
     ['another address', form, signature, url.replace('https', 'http'), token],
     ['no signature', form, undefined, url, token],
     ['an empty one', form, '', url, token],
-  ])('is wrong with %s', (_, body, shown, address, key) => {
+  ])('is invalid with %s', (_, body, shown, address, key) => {
     expect(isFromTwilio(callback(body, { 'x-twilio-signature': shown }, address), key)).toBe(false);
   });
 });
@@ -88,11 +88,11 @@ describe('a status of Twilio', () => {
     expect(status('undelivered', code).code).toBe(code);
   });
 
-  it('that says nothing bad condemns nobody, whatever code stands beside it', () => {
+  it('without a failure suppresses no address, whatever error code it has', () => {
     for (const code of TWILIO_CALLBACK_CODES.keys()) expect(status('sent', code).suppress).toBeNull();
   });
 
-  it('comes again under the same id, and another status under another', () => {
+  it('has the same id if it is repeated, and another id for another status', () => {
     expect(status('sent').eventId).toBe(status('sent').eventId);
     expect(status('sent').eventId).not.toBe(status('delivered').eventId);
   });
@@ -112,12 +112,12 @@ describe('a status of Twilio', () => {
     ['please stop it', null],
     ['HELP', null],
     ['', null],
-  ])('the words %j of a person are the wish %j', (Body, wish) => {
+  ])('the text %j of a person means %j', (Body, wish) => {
     const inbound = valueOf(readTwilioInbound(form({ MessageSid: 'SM2', From: '+4915', To: '+4930', Body })));
     expect(inbound.wish).toBe(wish);
   });
 
-  it('Twilio’s own judgement of a person’s words counts before ours', () => {
+  it('Twilio’s own classification of a reply takes precedence over ours', () => {
     const read = (OptOutType: string, Body: string) =>
       valueOf(readTwilioInbound(form({ MessageSid: 'SM2', From: '+4915', To: '+4930', Body, OptOutType }))).wish;
     expect(read('STOP', 'arrêt')).toBe('stop');

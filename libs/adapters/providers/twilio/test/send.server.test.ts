@@ -45,7 +45,7 @@ const send = (sms: Partial<SmsRequest> = {}, options: Partial<TwilioApiOptions> 
   open(options).send({ ...SMS, ...sms }, never());
 
 describe('an SMS', () => {
-  it('is one request, with the message as it is', async () => {
+  it('is one request with the unchanged message', async () => {
     const result = await send({
       statusCallback: 'https://n.example.com/receipts/twilio/shop/main/tok',
       validity: 90_500,
@@ -64,7 +64,7 @@ describe('an SMS', () => {
     });
   });
 
-  it('goes over a Messaging Service in place of a number', async () => {
+  it('is sent by a Messaging Service instead of a number if one is configured', async () => {
     await send({ sender: { messagingService: 'MG1' } });
     expect(Object.fromEntries(twilio.received[0]?.form ?? [])).toMatchObject({ MessagingServiceSid: 'MG1' });
   });
@@ -100,7 +100,7 @@ describe('an SMS', () => {
   });
 
   it.each(ANSWERS)(
-    'that is answered %s with code %s is %s over HTTP, suppressed: %s, and is sent once',
+    'with the response %s and code %s is %s over HTTP, suppressed: %s, and is sent once',
     async (...row) => {
       const [status, code, verdict, suppress] = row;
       twilio.answers(answer(status, { ...(code !== null && { code }), message: 'said Twilio', status }));
@@ -114,13 +114,13 @@ describe('an SMS', () => {
     ['Sun, 22 Nov 2026 12:01:00 GMT', NOW + 60_000],
     ['99999999', null],
     ['soon', null],
-  ])('that is throttled waits as long as Retry-After %s says', async (after, retryAt) => {
+  ])('that is throttled waits as long as Retry-After says: %s', async (after, retryAt) => {
     twilio.answers(answer(429, { code: 20429, message: 'Too many' }, { 'retry-after': after }));
     expect(await send()).toMatchObject({ verdict: 'throttled', retryAt });
     expect(twilio.received).toHaveLength(1);
   });
 
-  it('of which no byte went out was definitely not accepted', async () => {
+  it('of which no byte was sent was definitely not accepted', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port } = closed.address() as AddressInfo;
@@ -128,7 +128,7 @@ describe('an SMS', () => {
     expect(await send({}, { url: `http://127.0.0.1:${port}` })).toMatchObject({ verdict: 'transient' });
   });
 
-  it('that meets no TLS was definitely not accepted, and somebody has to look', async () => {
+  it('to a server without TLS was definitely not accepted, and raises an alert', async () => {
     const result = await send({}, { url: twilio.url.replace('http', 'https') });
     expect(result).toMatchObject({ verdict: 'transient', alert: true });
     expect(twilio.received).toHaveLength(0);
@@ -146,18 +146,18 @@ describe('an SMS', () => {
     expect(twilio.received).toHaveLength(1);
   });
 
-  it('that is answered too late is in doubt', async () => {
+  it('whose response is late is in doubt', async () => {
     twilio.answers(() => undefined);
     const result = await send({}, { limits: { answer: 50 } });
     expect(result).toMatchObject({ verdict: 'ambiguous', detail: 'The server did not answer in time.' });
   });
 
-  it('whose answer does not end is in doubt', async () => {
+  it('whose response does not end is in doubt', async () => {
     twilio.answers((response) => void response.writeHead(201).write('x'.repeat(10_000)));
     expect(await send({}, { limits: { bytes: 1_000 } })).toMatchObject({ verdict: 'ambiguous' });
   });
 
-  it('that was stopped before it was begun was not sent; one that was begun is waited for', async () => {
+  it('that was stopped before it began is not sent; a running one is awaited', async () => {
     expect(await open().send(SMS, AbortSignal.abort())).toMatchObject({ verdict: 'transient', code: 'stopped' });
     expect(twilio.received).toHaveLength(0);
     const stop = new AbortController();
@@ -168,7 +168,7 @@ describe('an SMS', () => {
     expect(await open().send(SMS, stop.signal)).toMatchObject({ verdict: 'accepted' });
   });
 
-  it('was definitely not sent where the library cannot be loaded, and the next call loads it anew', async () => {
+  it('is definitely not sent if the library cannot be loaded, and the next call loads it again', async () => {
     vi.doMock('twilio', () => {
       throw new Error('too many open files');
     });
@@ -181,7 +181,7 @@ describe('an SMS', () => {
     expect(twilio.received).toHaveLength(1);
   });
 
-  it('uses a connection again', async () => {
+  it('reuses a connection', async () => {
     const api = open();
     for (let each = 0; each < 5; each += 1) expect(await api.send(SMS, never())).toMatchObject({ verdict: 'accepted' });
     expect(twilio.connections()).toBe(1);
@@ -197,7 +197,7 @@ describe('the address of a workspace’s own account', () => {
       Promise.resolve({ ok: true, value: [{ address: '127.0.0.1', family: 4, listed: true, isPublic: false }] }),
   };
 
-  it('is asked of the guard, be it a name or a number', async () => {
+  it('is checked by the guard, whether it is a name or an IP address', async () => {
     const { port } = new URL(twilio.url);
     for (const host of ['127.0.0.1', 'localhost', '[::1]', 'sms.example.com']) {
       const result = await send({}, { url: `http://${host}:${port}`, guard: refusing });
@@ -206,7 +206,7 @@ describe('the address of a workspace’s own account', () => {
     expect(twilio.received).toHaveLength(0);
   });
 
-  it('is the one that the account names, whatever the library makes of it', async () => {
+  it('is the one in the account, whatever the library’s environment says', async () => {
     vi.stubEnv('TWILIO_EDGE', 'sydney');
     vi.stubEnv('TWILIO_REGION', 'au1');
     const asked: string[] = [];
@@ -221,15 +221,15 @@ describe('the address of a workspace’s own account', () => {
     expect([...new Set(asked)]).toEqual(hosts);
   });
 
-  it('leads where the guard says', async () => {
+  it('is connected at the address that the guard returns', async () => {
     const { port } = new URL(twilio.url);
     const result = await send({}, { url: `http://sms.example.com:${port}`, guard: toHere });
     expect(result).toMatchObject({ verdict: 'accepted' });
   });
 });
 
-describe('what Twilio has', () => {
-  it('is listed by number and day, for doubts', async () => {
+describe('the message list of Twilio', () => {
+  it('is read by number and day, to settle doubts', async () => {
     const message = {
       sid: SID,
       from: '+4930123',
@@ -246,20 +246,20 @@ describe('what Twilio has', () => {
     expect(Object.fromEntries(asked)).toMatchObject({ To: SMS.to, 'DateSent>': '2026-11-22T12:00:00Z' });
   });
 
-  it('is unknown where Twilio does not answer', async () => {
+  it('is unknown if Twilio fails', async () => {
     twilio.answers(answer(500, {}));
     expect(await open().list(SMS.to, NOW, never())).toBeNull();
   });
 });
 
 describe('a check of the account', () => {
-  it('reads it, and sends to nobody', async () => {
+  it('reads the account, and sends nothing', async () => {
     twilio.answers(answer(200, { sid: ACCOUNT, status: 'active' }));
     expect(await open().check(never())).toEqual({ ok: true, detail: 'the account is active' });
     expect(twilio.received.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  it('says what Twilio said, or why it could not be asked', async () => {
+  it('returns Twilio’s message, or why Twilio could not be asked', async () => {
     twilio.answers(answer(401, { code: 20003, message: 'Authenticate' }));
     expect(await open().check(never())).toEqual({ ok: false, detail: 'Authenticate' });
     twilio.answers(answer(200, { sid: ACCOUNT, status: 'suspended' }));

@@ -48,7 +48,7 @@ function senderOf(more: Partial<AccountOf<'twilio'>> = {}, secrets: Record<strin
 }
 
 describe('an account of Twilio', () => {
-  it('sends the text from its number, says where to report, and gives up when the message may no longer be sent', async () => {
+  it('sends the text from its number, with report address and remaining time to live', async () => {
     const reportTo = 'https://n.example.com/receipts/twilio/shop/main/tok';
     const result = await senderOf().send(sms, context({ reportTo }));
     expect(result).toMatchObject({ verdict: 'accepted', providerId: SID });
@@ -58,7 +58,7 @@ describe('an account of Twilio', () => {
     expect(twilio.received[0]?.authorization).toBe(`Basic ${btoa(`${ACCOUNT}:token`)}`);
   });
 
-  it('signs in by its API key where it has one, and sends by its Messaging Service', async () => {
+  it('signs in with its API key if it has one, and sends by its Messaging Service', async () => {
     const { from: _from, ...rest } = account;
     const key = { sid: 'SK01', secret: { secret: 'KEY' } };
     const factory = createTwilioSenderFactory({ clock: { now: () => NOW }, guard: createLoopbackGuard() });
@@ -70,7 +70,7 @@ describe('an account of Twilio', () => {
     expect(twilio.received[0]?.form.get('MessagingServiceSid')).toBe('MG01');
   });
 
-  it('refuses a text of more segments than it allows before anything goes out', async () => {
+  it('refuses a text of more segments than allowed before anything is sent', async () => {
     const text = 'x'.repeat(153 * 2 + 1);
     const refused = await senderOf({ max_segments: 2 }).send({ ...sms, text }, context());
     expect(refused.verdict).toBe('refused_content');
@@ -79,21 +79,21 @@ describe('an account of Twilio', () => {
     expect(twilio.received).toHaveLength(1);
   });
 
-  it('sends to the numbers that it allows alone', async () => {
+  it('sends only to the numbers that it allows', async () => {
     const sender = senderOf({ allow: ['+43', '+49'] });
     expect((await sender.send(sms, context())).verdict).toBe('accepted');
     expect(await sender.send({ ...sms, to: '+15550100123' }, context())).toMatchObject({ verdict: 'refused_content' });
     expect(twilio.received).toHaveLength(1);
   });
 
-  it('carries no other channel', async () => {
+  it('refuses messages of other channels', async () => {
     const push = { channel: 'push', to: 'a:b', title: 'Hi', body: null, image: null, link: null, data: {} } as const;
     const message = { ...push, priority: null, collapse: null, androidChannel: null, apnsSound: null };
     expect(await senderOf().send(message, context())).toMatchObject({ verdict: 'refused_account', alert: true });
     expect(twilio.received).toHaveLength(0);
   });
 
-  it('without a value behind its secret refuses, names the secret, and sends nothing', async () => {
+  it('without a value of its secret refuses the message, names the secret, and sends nothing', async () => {
     const sender = senderOf({}, {});
     expect(await sender.send(sms, context())).toMatchObject({
       verdict: 'refused_account',
@@ -104,7 +104,7 @@ describe('an account of Twilio', () => {
     expect(twilio.received).toHaveLength(0);
   });
 
-  it('of a workspace is reached in the clear only where the deployment lists the address', async () => {
+  it('of a workspace is reached without TLS only if the deployment lists the address', async () => {
     const unlisted = {
       resolve: async () => ({ ok: true, value: [{ address: '127.0.0.1', family: 4, listed: false, isPublic: true }] }),
     };
@@ -116,7 +116,7 @@ describe('an account of Twilio', () => {
     expect(twilio.received).toHaveLength(0);
   });
 
-  it('is checked by reading the account, which sends to nobody', async () => {
+  it('is checked by reading the account, which sends nothing', async () => {
     twilio.answers(answer(200, { sid: ACCOUNT, status: 'active' }));
     expect(await senderOf().check()).toEqual([{ step: 'sign in', ok: true, detail: 'the account is active' }]);
     twilio.answers(answer(401, { code: 20003, message: 'Authenticate' }));
@@ -124,7 +124,7 @@ describe('an account of Twilio', () => {
     expect(twilio.received.map(({ method }) => method)).toEqual(['GET', 'GET']);
   });
 
-  it('finds what Twilio has of the same words from the same sender, and says nothing where the list is full', async () => {
+  it('finds messages with the same text and sender in Twilio’s list, and nothing if the list is full', async () => {
     const listed = (sid: string, more: object = {}) => ({
       sid,
       from: account.from ?? null,
@@ -147,7 +147,7 @@ describe('an account of Twilio', () => {
     expect(await find()).toBeNull();
   });
 
-  it('closes once its calls have ended, and takes nothing more', async () => {
+  it('closes after its calls have ended, and accepts no more', async () => {
     const sender = senderOf();
     const call = sender.send(sms, context());
     await Promise.all([sender.close(), sender.close()]);
@@ -156,7 +156,7 @@ describe('an account of Twilio', () => {
     expect(twilio.received).toHaveLength(1);
   });
 
-  it('that is told to stop before it began sends nothing', async () => {
+  it('sends nothing if it is stopped before it began', async () => {
     const result = await senderOf().send(sms, context({ signal: AbortSignal.abort() }));
     expect(result).toMatchObject({ verdict: 'transient', code: 'stopped' });
     expect(twilio.received).toHaveLength(0);

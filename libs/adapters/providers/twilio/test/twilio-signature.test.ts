@@ -42,7 +42,7 @@ function formOf(pairs: readonly (readonly [string, string])[]): Form {
 const bodyOf = (pairs: readonly (readonly [string, string])[]): Buffer =>
   Buffer.from(new URLSearchParams(pairs.map(([key, item]): [string, string] => [key, item])).toString());
 
-it('What Twilio’s own library signs is from Twilio, whatever the form holds and in whatever order', () => {
+it('A request that Twilio’s own library signed is accepted, whatever the form contains and in any order', () => {
   fc.assert(
     fc.property(fields, fc.constantFrom(...URLS), (pairs, url) => {
       const signature = library.getExpectedTwilioSignature(TOKEN, url, formOf(pairs));
@@ -55,7 +55,7 @@ it('What Twilio’s own library signs is from Twilio, whatever the form holds an
   );
 });
 
-it('What Twilio’s own library does not take is not from Twilio: another form, address, secret or signature', () => {
+it('A request that Twilio’s own library rejects is rejected: another form, address, secret or signature', () => {
   fc.assert(
     fc.property(fields, fields, fc.constantFrom(...URLS), fc.constantFrom(...URLS), (pairs, others, url, signedFor) => {
       const signature = library.getExpectedTwilioSignature(TOKEN, signedFor, formOf(pairs));
@@ -78,7 +78,7 @@ it.each([
   ['https://notify.example.com:8443/r', 'https://notify.example.com:443/r', false],
   ['https://notify.example.com/r', 'http://notify.example.com/r', false],
   ['https://notify.example.com/r', 'https://evil.example.com/r', false],
-])('A request to %s that is signed for %s is from Twilio: %s', (url, signedFor, expected) => {
+])('A request to %s that is signed for %s is accepted: %s', (url, signedFor, expected) => {
   const form = { MessageSid: 'SM1', Body: 'STOP' };
   const headers = { 'x-twilio-signature': library.getExpectedTwilioSignature(TOKEN, signedFor, form) };
   const body = Buffer.from(new URLSearchParams(form).toString());

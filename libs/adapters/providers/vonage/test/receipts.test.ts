@@ -74,11 +74,11 @@ describe('the signature of Vonage', () => {
     ['no time', body, signedByVonage(body, SECRET, NOW, { claims: { iat: undefined } })],
     ['another application', body, signedByVonage(body, SECRET, NOW, { claims: { application_id: MESSAGE } })],
     ['the algorithm none', body, signedByVonage(body, SECRET, NOW, { algorithm: 'none' })],
-  ])('proves nothing with %s', async (_, text, authorization) => {
+  ])('does not verify with %s', async (_, text, authorization) => {
     expect(await read(text, authorization)).toBe('unproved');
   });
 
-  it('proves nothing with an empty secret, without a secret, or for an account of another kind', async () => {
+  it('does not verify with an empty secret, without a secret, or for an account of another kind', async () => {
     expect(await read(body, signedByVonage(body, '', NOW), '')).toBe('unproved');
     expect(await read(body, good, null)).toBe('unproved');
     expect(await read(body, good, SECRET, { kind: 'sandbox' })).toBe('unproved');
@@ -126,11 +126,11 @@ describe('a status callback of Vonage', () => {
     }
   });
 
-  it('that says nothing bad condemns nobody, whatever error stands beside it', () => {
+  it('without a failure suppresses no address, whatever error it has', () => {
     for (const code of CODES.keys()) expect(reportOf({ error: problem(code) }).suppress).toBeNull();
   });
 
-  it('keeps the words of the error in one line', () => {
+  it('keeps the text of the error in one line', () => {
     const { detail } = reportOf({ status: 'rejected', error: problem('1190', 'gone\nfor ever') });
     expect(detail).toBe('rejected: the number is not active any more: gone for ever');
   });
@@ -146,7 +146,7 @@ describe('an inbound message of Vonage', () => {
     ['STOP', 'stop'],
     [' stop. ', 'stop'],
     ['START', 'start'],
-  ])('%j is the wish %s of its sender', (text, wish) => {
+  ])('%j means %s', (text, wish) => {
     expect(wishOf({ text })).toEqual({ source: 'vonage', eventId: MESSAGE, address: '+4915112345678', wish });
   });
 
@@ -156,7 +156,7 @@ describe('an inbound message of Vonage', () => {
     ['no text', { text: undefined }],
     ['a short code', { from: '12345' }],
     ['another channel', { channel: 'whatsapp' }],
-  ])('with %s asks nothing of us', (_, more) => {
+  ])('with %s has no effect', (_, more) => {
     expect(wishOf(more)).toBeNull();
   });
 });
@@ -180,7 +180,7 @@ describe('a hostile callback of Vonage', () => {
     }
   });
 
-  it('with fields of other types makes no report that says anything bad', () => {
+  it('with fields of other types reports no failure that it does not name', () => {
     for (const odd of [7, true, null, [], {}, { suppress: 'stop' }]) {
       expect(reportOf({ error: odd, timestamp: odd, to: odd })).toMatchObject({ verdict: 'delivered', suppress: null });
       expect(reportOf({ status: 'rejected', error: odd })).toMatchObject({ verdict: 'bounced', suppress: null });

@@ -83,7 +83,7 @@ describe('a Vonage account', () => {
     expect(claims[0]?.jti).not.toBe(claims[1]?.jti);
   });
 
-  it('names no report address without the secret that proves reports', async () => {
+  it('sends no report address without the secret that verifies reports', async () => {
     const { signature_secret: _none, ...rest } = account;
     const factory = createVonageSenderFactory({ clock: { now: () => NOW }, guard: createLoopbackGuard() });
     const sender = factory.create({ ...rest, url: vonage.url }, { KEY: PRIVATE_KEY }, '');
@@ -101,7 +101,7 @@ describe('a Vonage account', () => {
     expect(vonage.received[0]?.message['ttl']).toBe(ttl);
   });
 
-  it('refuses what the account must not send before anything goes out', async () => {
+  it('refuses messages beyond the limits of the account before anything is sent', async () => {
     const long = { ...sms, text: 'x'.repeat(153 * 2 + 1) };
     expect(await senderOf({ max_segments: 2 }).send(long, context())).toMatchObject({ verdict: 'refused_content' });
     const longer = { ...sms, text: 'x'.repeat(1001) };
@@ -113,7 +113,7 @@ describe('a Vonage account', () => {
   });
 
   it.each([...CODES].map(([code, row]) => [code, row.outcome] as const))(
-    'takes the error %s for what the table says, once',
+    'maps the error %s as in the table, and sends once',
     async (code, outcome) => {
       vonage.answers(answer(422, problem(code)));
       expect(await send()).toMatchObject({ ...outcome, code, detail: 'Vonage says why' });
@@ -134,7 +134,7 @@ describe('a Vonage account', () => {
     [202, {}, 'ambiguous'],
     [202, { message_uuid: 'no uuid' }, 'ambiguous'],
     [200, 'ok', 'ambiguous'],
-  ])('takes a %d with %j for %s', async (status, body, verdict) => {
+  ])('maps a %d with %j to %s', async (status, body, verdict) => {
     vonage.answers(answer(status, body));
     expect(await send()).toMatchObject({ verdict });
     expect(vonage.received).toHaveLength(1);
@@ -165,14 +165,14 @@ describe('a Vonage account', () => {
     [{}, 'The secret KEY has no value.'],
     [{ KEY: 'no key' }, 'The secret KEY is not an RSA private key (PEM).'],
     [{ KEY: ecKey() }, 'The secret KEY is not an RSA private key (PEM).'],
-  ])('without a usable key refuses and says so, and not the value', async (secrets, detail) => {
+  ])('without a usable key refuses with the reason, and does not show the secret', async (secrets, detail) => {
     const sender = senderOf({}, secrets);
     expect(await sender.send(sms, context())).toMatchObject({ verdict: 'refused_account', alert: true, detail });
     expect(await sender.check()).toEqual([{ step: 'secret', ok: false, detail }]);
     expect(vonage.received).toHaveLength(0);
   });
 
-  it('is checked by a message without a recipient, which Vonage refuses after signing in', async () => {
+  it('is checked by a message without a recipient, which Vonage refuses only after signing in', async () => {
     vonage.answers(answer(422, problem('1010', 'Missing params')));
     expect(await senderOf().check()).toMatchObject([{ step: 'sign in', ok: true }]);
     vonage.answers(answer(401, { title: 'Unauthorized', detail: 'You did not provide correct credentials.' }));
@@ -194,14 +194,14 @@ describe('a Vonage account', () => {
     expect(vonage.received).toHaveLength(0);
   });
 
-  it('carries no other channel', async () => {
+  it('refuses messages of other channels', async () => {
     const push = { channel: 'push', to: 'a:b', title: 'Hi', body: null, image: null, link: null, data: {} } as const;
     const message = { ...push, priority: null, collapse: null, androidChannel: null, apnsSound: null };
     expect(await senderOf().send(message, context())).toMatchObject({ verdict: 'refused_account', alert: true });
     expect(vonage.received).toHaveLength(0);
   });
 
-  it('sends nothing once it is told to stop, and closes when its calls have ended', async () => {
+  it('sends nothing after it is stopped, and closes when its calls have ended', async () => {
     expect(await send({ signal: AbortSignal.abort() })).toMatchObject({ verdict: 'transient', code: 'stopped' });
     const sender = senderOf();
     const call = sender.send(sms, context());

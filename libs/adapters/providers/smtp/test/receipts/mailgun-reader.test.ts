@@ -41,14 +41,14 @@ function report(id: string, token = 'once'): Uint8Array {
 }
 
 describe('A proof of Mailgun', () => {
-  it('counts for the body that it came with, at every process, also where Mailgun repeats it', async () => {
+  it('is valid for its own body in every process, also if Mailgun repeats it', async () => {
     const [one, another] = [gateway(), gateway()];
     expect(await one(report('e1'))).toBe('proved');
     expect(await another(report('e1'))).toBe('proved');
     expect(await one(report('e2', 'other'))).toBe('proved');
   });
 
-  it('counts for no other body, at no process, for as long as it may be old', async () => {
+  it('is valid for no other body in any process, through its maximum age', async () => {
     const [one, another] = [gateway(), gateway()];
     await one(report('e1'));
     expect(await another(report('e2'))).toBe('unproved');
@@ -59,12 +59,12 @@ describe('A proof of Mailgun', () => {
     expect(await another(report('e2'))).toBe('unproved');
   });
 
-  it('of two bodies at once counts for one of them', async () => {
+  it('sent with two bodies at once is valid for one of them', async () => {
     const read = await Promise.all(['e1', 'e2', 'e3'].map((id) => gateway()(report(id))));
     expect(read.toSorted()).toEqual(['proved', 'unproved', 'unproved']);
   });
 
-  it('counts once for each account, since accounts may share a key', async () => {
+  it('is valid once for each account, because accounts may share a key', async () => {
     const read = gateway();
     await read(report('e1'));
     expect(await read(report('e2'), 'acme/mail')).toBe('proved');

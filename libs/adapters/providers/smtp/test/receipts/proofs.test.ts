@@ -21,11 +21,11 @@ describe('SendGrid’s signature', () => {
     });
   };
 
-  it('over time stamp and body is right', () => {
+  it('is valid over timestamp and body', () => {
     expect(isFromSendGrid(signed('[{"event":"delivered"}]'), key, NOW)).toBe(true);
   });
 
-  it('is wrong for another body, another time, another key, a day later, or with a key that is none', () => {
+  it('is invalid for another body, time or key, a day later, or with an invalid key', () => {
     const good = signed('[]');
     expect(isFromSendGrid({ ...good, body: Buffer.from('[ ]') }, key, NOW)).toBe(false);
     const moved = { ...good.headers, 'x-twilio-email-event-webhook-timestamp': String(NOW / 1000 + 1) };
@@ -50,11 +50,11 @@ describe('Mailgun’s proof', () => {
     return Buffer.from(JSON.stringify({ signature: { timestamp, token, signature }, 'event-data': {} }));
   };
 
-  it('is its token, which counts once', () => {
+  it('has a token that is valid once', () => {
     expect(mailgunNonce(signed('abc'), 'signing', NOW)).toBe('abc');
   });
 
-  it('is none under another key, a day later, for another token, or in what is no JSON', () => {
+  it('is invalid under another key, a day later, for another token, or outside JSON', () => {
     expect(mailgunNonce(signed('abc', NOW, 'other'), 'signing', NOW)).toBeNull();
     expect(mailgunNonce(signed('abc', NOW - 25 * HOUR), 'signing', NOW)).toBeNull();
     expect(mailgunNonce(Buffer.from(signed('abc').toString().replace('abc', 'abd')), 'signing', NOW)).toBeNull();
@@ -66,11 +66,11 @@ describe('Mailgun’s proof', () => {
 describe('Postmark’s credentials', () => {
   const basic = (text: string) => ({ headers: { authorization: `Basic ${Buffer.from(text).toString('base64')}` } });
 
-  it('are user and password', () => {
+  it('are valid with user and password', () => {
     expect(isFromPostmark(basic('user:pass'), 'user:pass')).toBe(true);
   });
 
-  it('are wrong with another password, another scheme, or none', () => {
+  it('are invalid with another password or scheme, or if they are missing', () => {
     expect(isFromPostmark(basic('user:past'), 'user:pass')).toBe(false);
     expect(isFromPostmark({ headers: { authorization: 'Bearer user:pass' } }, 'user:pass')).toBe(false);
     expect(isFromPostmark({ headers: {} }, 'user:pass')).toBe(false);

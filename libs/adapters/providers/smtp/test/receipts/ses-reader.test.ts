@@ -61,13 +61,13 @@ const read = (readers: ReturnType<typeof createMailReceiptReader>, body: Uint8Ar
   readers.read({ account: 'shop/ses', url: null, token: null, headers: {}, body }, ACCOUNT, null);
 
 describe('a subscription of the account’s own topic', () => {
-  it('is confirmed by itself, through the guard, and holds no report', async () => {
+  it('is confirmed automatically through the guard, and has no report', async () => {
     const { fetched, readers } = network();
     expect(await read(readers, subscription())).toEqual({ kind: 'proved', reports: { ok: true, value: [] } });
     expect(fetched).toEqual([CERTIFICATE, CONFIRM]);
   });
 
-  it('that cannot be confirmed now is asked for again', async () => {
+  it('that cannot be confirmed now is retried', async () => {
     const { readers } = network(500);
     expect(await read(readers, subscription())).toMatchObject({ kind: 'unavailable' });
   });
@@ -79,7 +79,7 @@ describe('a subscription of the account’s own topic', () => {
       { SubscribeURL: 'https://sns.evil.example/?Action=ConfirmSubscription' },
     ],
     ['of a foreign topic', { TopicArn: 'arn:aws:sns:eu-central-1:999999999999:theirs' }],
-  ])('%s is unproved, and nothing is fetched', async (_, more) => {
+  ])('%s is unproved, and no confirmation is fetched', async (_, more) => {
     const { fetched, readers } = network();
     expect(await read(readers, subscription(more))).toEqual({ kind: 'unproved' });
     expect(fetched).toEqual([]);
