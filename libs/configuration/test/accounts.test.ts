@@ -13,7 +13,7 @@ const told = (more: string): readonly string[] =>
     read({ 'carillon.yaml': `accounts: { email: { ${smtp(more)} } }\n` }),
   ].flatMap(({ faults }) => faults.map(formatFault));
 
-test('a password over encryption that anybody can take away is refused, of a workspace and of the deployment', () => {
+test('an SMTP password with opportunistic TLS is refused, for a workspace and for the deployment', () => {
   const user = ', user: shop, password: { secret: MAIL }';
   expect(told(`, tls: opportunistic${user}`)).toEqual([
     expect.stringMatching(/accounts\/mail\.yaml:1:\d+ {2}tls: the password could be read on the way to this server/),
@@ -23,7 +23,7 @@ test('a password over encryption that anybody can take away is refused, of a wor
   expect(told(`, tls: starttls${user}`)).toEqual([]);
 });
 
-test('what a template may mean and is dangerous is a warning at its place', () => {
+test('a valid but dangerous setting of a template is a warning at its position', () => {
   const { faults, warnings } = read({ 'workspaces/shop/templates/order-paid/email.html': '<p>\n ¿</p>\n' });
   expect(faults).toEqual([]);
   expect(warnings.filter(({ file }) => file.endsWith('.html'))).toEqual([
@@ -44,7 +44,7 @@ const words = (changes: Readonly<Record<string, string>>): readonly string[] => 
 const own = (body: string): readonly string[] => words({ 'workspaces/shop/accounts/main.yaml': `{ ${body} }\n` });
 
 describe('accounts for SMS and push', () => {
-  test('are taken as they are documented', () => {
+  test('are accepted as they are documented', () => {
     expect(own(`${TWILIO}, allow: ["+49"], max_segments: 3, rate: { per_second: 10 }`)).toEqual([]);
     expect(own(TWILIO.replace('from: "+4915112345678"', 'messaging_service: MG01'))).toEqual([]);
     expect(own(`${FCM}, requests: 100`)).toEqual([]);
@@ -71,7 +71,7 @@ describe('accounts for SMS and push', () => {
     expect(own(body)).toEqual([expect.stringMatching(expected)]);
   });
 
-  test('never show a secret that stands in the file', () => {
+  test('never show a secret that is in the file', () => {
     const clear = [
       TWILIO.replace('{ secret: TOKEN }', 'hunter2'),
       `${TWILIO}, api_key: { sid: SK01, secret: hunter2 }`,
@@ -82,7 +82,7 @@ describe('accounts for SMS and push', () => {
     expect(clear.filter((line) => line.includes('a secret must not be written into a file'))).toHaveLength(6);
   });
 
-  test('over http give credentials away, and a warning says so', () => {
+  test('over http reveal credentials, which causes a warning', () => {
     const { faults, warnings } = read({ 'workspaces/shop/accounts/main.yaml': `{ ${FCM}, url: "http://fcm.test" }\n` });
     expect(faults).toEqual([]);
     expect(warnings.map(({ path }) => path)).toContain('url');
@@ -95,14 +95,14 @@ describe('the accounts of the deployment', () => {
     expect(words({ 'carillon.yaml': `accounts: { sms: ${list}, push: { ${FCM} } }\n` })).toEqual([]);
   });
 
-  test('each carry the channel that they stand under', () => {
+  test('each have the channel under which they are listed', () => {
     expect(words({ 'carillon.yaml': `accounts: { sms: { ${FCM} }, push: [{ name: a, ${TWILIO} }] }\n` })).toEqual([
       expect.stringMatching(/accounts\.sms\.kind: .*cannot send sms.*twilio or .*sandbox.*accounts\.push/),
       expect.stringMatching(/accounts\.push\[0\]\.kind: .*cannot send push.*fcm or .*sandbox.*accounts\.sms/),
     ]);
   });
 
-  test('of a list each have a name of their own, and there is one at least', () => {
+  test('of a list each have a unique name, and there is at least one', () => {
     const twice = `[{ name: a, ${FCM} }, { name: a, ${FCM} }]`;
     expect(words({ 'carillon.yaml': `accounts: { push: ${twice} }\n` })).toEqual([
       expect.stringMatching(/accounts\.push\[1\]\.name: two accounts for push are called a/),
@@ -120,13 +120,13 @@ describe('an account of another channel', () => {
   const over = notificationWith('{ template: order-paid }', '{ template: order-paid, accounts: [main] }');
   const main = { 'workspaces/shop/accounts/main.yaml': `{ ${TWILIO} }\n` };
 
-  test('is refused where a notification names it', () => {
+  test('is refused if a notification names it', () => {
     expect(words({ ...over, ...main })).toEqual([
       expect.stringMatching(/channels\.email\.accounts\[0\]: the account main cannot send email.*smtp or sandbox/),
     ]);
   });
 
-  test('is refused where a notification that is not in the folder names it', () => {
+  test('is refused if a notification outside the folder names it', () => {
     const sandbox = { 'workspaces/shop/accounts/main.yaml': 'kind: sandbox\n' };
     const options = {
       prune: false,
@@ -149,7 +149,7 @@ describe('DKIM of an account', () => {
   const signed = (domain: string, more = ''): string =>
     smtp(`, dkim: { domain: ${domain}, selector: k1, key: { secret: DKIM_KEY }${more} }`);
 
-  test('is for the domain of its sender, or one above it; anything else is a warning', () => {
+  test('is for the domain of its sender or a parent domain; any other causes a warning', () => {
     const warned = (domain: string): readonly string[] =>
       read({ 'workspaces/shop/accounts/mail.yaml': `{ ${signed(domain)} }\n` }).warnings.map(({ path }) => path);
     expect(own(signed('example.com'))).toEqual([]);
@@ -157,7 +157,7 @@ describe('DKIM of an account', () => {
     expect(warned('example.org')).toContain('dkim.domain');
   });
 
-  test('never shows a key that stands in the file', () => {
+  test('never shows a key that is in the file', () => {
     const [fault] = own(signed('example.com').replace('{ secret: DKIM_KEY }', 'hunter2'));
     expect(fault).toMatch(/dkim\.key: a secret must not be written into a file.*DKIM_KEY/);
     expect(fault).not.toContain('hunter2');

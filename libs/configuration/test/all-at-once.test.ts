@@ -28,7 +28,7 @@ rules:
       unique_id: event_id
 `;
 
-describe('an error of YAML does not hide mistakes in expressions that can still be read', () => {
+describe('a YAML error does not hide mistakes in expressions that can still be read', () => {
   test.each([
     ['a colon', 'event.a ? "x" : "y"'],
     ['a bracket that is not closed', '[event.a'],
@@ -46,7 +46,7 @@ describe('an error of YAML does not hide mistakes in expressions that can still 
     ]);
   });
 
-  test('and in the file of a stream', () => {
+  test('in the file of a stream either', () => {
     const stream = 'workspaces/shop/streams/orders.yaml';
     expect(placesOf({ [stream]: 'key: event.§\ntime: @event\nsecurity: { api_keys: [backend] }\n' })).toEqual([
       `${stream}:1:12`,
@@ -55,7 +55,7 @@ describe('an error of YAML does not hide mistakes in expressions that can still 
   });
 });
 
-describe('a mistake of shape does not hide mistakes beside it', () => {
+describe('a schema mistake does not hide mistakes beside it', () => {
   test.each([
     ['an unknown key', '      uniqe_id: event_id'],
     ['a value of another kind', '      for_each: [1, 2]'],
@@ -69,7 +69,7 @@ describe('a mistake of shape does not hide mistakes beside it', () => {
     expect(faults.length).toBeGreaterThan(1);
   });
 
-  test('nor is anything said that is only so because of it', () => {
+  test('and causes no further mistakes to be reported', () => {
     const text = (goodFolder[NOTIFICATION] ?? '')
       .replace('event.customer.email', 'item.email')
       .replace('      unique_id', '      for_each: [1, 2]\n      unique_id');
@@ -96,14 +96,14 @@ describe('a mistake in email.yaml does not hide those of the template', () => {
     ]);
   });
 
-  test('and what is wrong with the subject stands where it stands', () => {
+  test('and a mistake in the subject has its own position', () => {
     expect(placesOf({ [`${TEMPLATE}/email.yaml`]: 'strikt: true\nsubject: a § b\n' })).toEqual([
       `${TEMPLATE}/email.yaml:1:1`,
       `${TEMPLATE}/email.yaml:2:12`,
     ]);
   });
 
-  test('and an empty part does not hide those of the other', () => {
+  test('and an empty part does not hide mistakes of the other part', () => {
     expect(placesOf({ [`${TEMPLATE}/email.html`]: ' \n', [`${TEMPLATE}/email.txt`]: '§' })).toEqual([
       `${TEMPLATE}/email.html:1:1`,
       `${TEMPLATE}/email.txt:1:1`,
@@ -111,7 +111,7 @@ describe('a mistake in email.yaml does not hide those of the template', () => {
   });
 });
 
-test('an error of YAML makes no mistake of a line that is sound', () => {
+test('a YAML error causes no mistake to be reported on a correct line', () => {
   const text = withCondition('event.a').replaceAll('§', 'sound');
   const sound = new Set(['event.a', 'event.email', 'event_id', 'event.b == sound', 'event.sound', 'event.order_id']);
   const language = {

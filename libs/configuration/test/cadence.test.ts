@@ -13,7 +13,7 @@ const warnings = (changes: Readonly<Record<string, string>>): readonly string[] 
     .filter((message) => !message.includes('API key'));
 
 describe('quiet hours in a file', () => {
-  test('are taken with days, channels and what is done', () => {
+  test('are accepted with days, channels and action', () => {
     const hours = 'quiet_hours: { from: "21:00", to: "08:00", days: [mon, sun], channels: [email, sms], then: drop }';
     const both = { ...cadence(hours), ...workspace('quiet_hours: { from: "22:00", to: "07:00" }') };
     expect([faults(both), warnings(both)]).toEqual([[], []]);
@@ -34,13 +34,13 @@ describe('quiet hours in a file', () => {
     expect(found[0]).toContain(words);
   });
 
-  test('are refused where they begin and end at the same time', () => {
+  test('are refused if they start and end at the same time', () => {
     expect(faults(cadence('quiet_hours: { from: "21:00", to: "21:00" }'))).toEqual([
       expect.stringMatching(/order-paid\.yaml:1:\d+ {2}cadence\.quiet_hours\.to: .*start and end at 21:00/),
     ]);
   });
 
-  test('are refused where they leave no time of a week, alone or with those of the workspace', () => {
+  test('are refused if they leave no time to send in a week, alone or with those of the workspace', () => {
     const day = 'quiet_hours: { from: "08:00", to: "20:00", channels: [email] }';
     const night = 'quiet_hours: { from: "20:00", to: "08:00" }';
     expect(faults({ ...cadence(day), ...workspace(night) })).toEqual([
@@ -50,7 +50,7 @@ describe('quiet hours in a file', () => {
     expect(faults({ ...cadence(day), ...workspace(night.replace(' }', ', days: [mon] }')) })).toEqual([]);
   });
 
-  test('are warned of where messages expire before they end, and where the notification is transactional', () => {
+  test('cause a warning if messages expire before they end, or if the notification is transactional', () => {
     expect(warnings(cadence('quiet_hours: { from: "21:00", to: "08:00" }', 'expires: 2h\n'))).toEqual([
       expect.stringContaining('the quiet hours last 11h, and messages are given up after 2h'),
     ]);
@@ -64,7 +64,7 @@ describe('quiet hours in a file', () => {
   });
 });
 
-describe('quiet hours of a workspace whose notifications are not in the folder', () => {
+describe('quiet hours of a workspace that apply to notifications outside the folder', () => {
   const newId = (kind: string): string => `${kind}_1`;
   const planOn = (current: typeof EMPTY_CONFIGURATION, files: Readonly<Record<string, string | null>>) => {
     const folder = read(files);
@@ -85,7 +85,7 @@ describe('quiet hours of a workspace whose notifications are not in the folder',
     'workspaces/shop/notifications/order-paid.yaml': null,
   });
 
-  test('are refused where they leave those no time of a week, at the line of the workspace', () => {
+  test('are refused if they leave these no time to send in a week, at the line of the workspace', () => {
     const current = server(cadence('quiet_hours: { from: "21:00", to: "09:00" }'));
     const planned = planOn(current, alone('quiet_hours: { from: "08:00", to: "22:00" }'));
     expect(planned.faults).toEqual([
@@ -96,7 +96,7 @@ describe('quiet hours of a workspace whose notifications are not in the folder',
     expect(planOn(current, alone('quiet_hours: { from: "08:00", to: "20:00" }')).faults).toEqual([]);
   });
 
-  test('are warned of where the messages of those expire before they end', () => {
+  test('cause a warning if messages of these expire before they end', () => {
     const current = server(notificationWith('channels:', 'expires: 2h\nchannels:'));
     const planned = planOn(current, alone('quiet_hours: { from: "21:00", to: "08:00" }'));
     expect(planned.warnings.map(({ message }) => message)).toEqual([
@@ -106,7 +106,7 @@ describe('quiet hours of a workspace whose notifications are not in the folder',
 });
 
 describe('a delay in a file', () => {
-  test.each(['5m', '{ until: event.starts_at }', '{ local_time: "09:00" }'])('is taken as %s', (delay) => {
+  test.each(['5m', '{ until: event.starts_at }', '{ local_time: "09:00" }'])('is accepted as %s', (delay) => {
     expect(faults(cadence(`delay: ${delay}`))).toEqual([]);
   });
 
@@ -117,7 +117,7 @@ describe('a delay in a file', () => {
     ['two forms at once', '{ until: event.a, local_time: "09:00" }', 'local_time'],
     ['a number', '5', '5m'],
     ['an expression with a fault', '{ until: event.a == § }', 'unexpected §'],
-  ])('is refused as %s, once, with the place', (_what, delay, words) => {
+  ])('is refused as %s, once, with its position', (_what, delay, words) => {
     const found = faults(cadence(`delay: ${delay}`));
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(/^workspaces\/shop\/notifications\/order-paid\.yaml:1:/);

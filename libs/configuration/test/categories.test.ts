@@ -10,7 +10,7 @@ const naming = (category: string) => notificationWith('channels:', `category: ${
 const faults = (changes: Readonly<Record<string, string>>): readonly string[] => read(changes).faults.map(formatFault);
 
 describe('a category that a notification names', () => {
-  test('is one of those of the workspace', () => {
+  test('must be a category of the workspace', () => {
     const categories = 'categories:\n  orders: { name: Your orders, description: What you bought }\n  news: {}\n';
     expect(faults({ ...workspace(categories), ...naming('orders') })).toEqual([]);
     expect(faults({ ...workspace(categories), ...naming('news') })).toEqual([]);
@@ -20,7 +20,7 @@ describe('a category that a notification names', () => {
     ['order', 'did you mean orders?'],
     ['purchases', 'did you mean orders?'],
     ['something-else', 'write categories: { something-else: {} } into workspaces/shop/workspace.yaml'],
-  ])('is refused where it is %s, with the nearest', (category, fix) => {
+  ])('is refused as %s, with the nearest name', (category, fix) => {
     const found = faults({ ...workspace('categories: { orders: { was: [purchases] } }\n'), ...naming(category) });
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(`order-paid.yaml:1:`);
@@ -49,7 +49,7 @@ describe('an old name of a category', () => {
   });
 });
 
-describe('a category that goes', () => {
+describe('a removed category', () => {
   const options = { prune: false, newId: (kind: string) => `${kind}_new`, ...reading };
   /** What applying a folder over another comes to. */
   function over(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>) {
@@ -64,12 +64,12 @@ describe('a category that goes', () => {
     expect.stringContaining('without the category orders, the opt-outs from it are lost; write was: [orders]'),
   ];
 
-  test('takes what people said with it, and is refused', () => {
+  test('is refused, because it would remove the opt-outs of people', () => {
     expect(over(orders, { ...workspace('categories: { updates: {} }\n'), ...naming('updates') })).toEqual(GONE);
     expect(over(orders, workspace(''))).toEqual(GONE);
   });
 
-  test('becomes the old name of another, and stays one', () => {
+  test('may become the old name of another category, and has to stay one', () => {
     const renamed = { ...workspace('categories: { updates: { was: [orders] } }\n'), ...naming('updates') };
     expect(over(orders, renamed)).toEqual([]);
     expect(over(renamed, { ...workspace('categories: { updates: {} }\n'), ...naming('updates') })).toEqual(GONE);
@@ -78,7 +78,7 @@ describe('a category that goes', () => {
     ).toEqual([]);
   });
 
-  test('may stay without a notification', () => {
+  test('is not one that only lost its last notification', () => {
     expect(over(orders, workspace('categories: { orders: {} }\n'))).toEqual([]);
   });
 });

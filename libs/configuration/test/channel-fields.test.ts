@@ -148,11 +148,11 @@ const cases = Object.entries(FILES).flatMap(([name, { file, body }]) =>
 const faultsWith = (file: string, body: object) => read({ [file]: `${JSON.stringify(body)}\n` }).faults;
 
 describe('a field of an account or a template', () => {
-  test.each(Object.entries(FILES))('is taken as it should be: %s', (_name, { file, body }) => {
+  test.each(Object.entries(FILES))('is accepted: %s', (_name, { file, body }) => {
     expect(faultsWith(file, body).map(formatFault)).toEqual([]);
   });
 
-  test.each(cases)('that is wrong is named with what is expected and how it is mended: %s', (_, one) => {
+  test.each(cases)('that is wrong is reported with the expected value and the fix: %s', (_, one) => {
     const { name, file, body, path } = one;
     for (const [what, wrong] of Object.entries(WRONG)) {
       if (fits(name, path, what, wrong)) continue;
@@ -180,13 +180,13 @@ describe('the table above', () => {
       ...namesIn(inner),
     ]);
 
-  test('has every field that an account takes', () => {
+  test('covers every field of an account', () => {
     const tried = new Set(Object.values(EVERY_ACCOUNT).flatMap((body) => pathsOf(body).map((path) => path.at(-1))));
     expect(namesIn(schema).filter((name) => !tried.has(name))).toEqual([]);
     expect(namesIn(schema).length).toBeGreaterThan(40);
   });
 
-  test('begins with a good folder', () => {
+  test('starts from a valid folder', () => {
     expect(read(goodFolder).faults).toEqual([]);
   });
 });

@@ -61,7 +61,7 @@ describe('a template for three channels', () => {
     expect(told({ ...none, ...push, ...notificationWith(EMAIL, '  push: { template: order-paid }') })).toEqual([]);
   });
 
-  test('is missed by its channel where it has nothing for it', () => {
+  test('is refused for a channel for which it has no part', () => {
     expect(faultsOf({ ...every, ...push })).toMatchObject([
       {
         file: 'workspaces/shop/notifications/order-paid.yaml',
@@ -74,7 +74,7 @@ describe('a template for three channels', () => {
     ]);
   });
 
-  test('is warned of a rule that names no address of a channel', () => {
+  test('causes a warning for a rule without an address of a channel', () => {
     const { warnings } = read({ ...every, ...sms, ...push });
     expect(warnings.map(({ message, fix }) => [message, fix])).toEqual(
       expect.arrayContaining([
@@ -86,20 +86,20 @@ describe('a template for three channels', () => {
 });
 
 describe('a mistake in a template', () => {
-  test('of an SMS is told with its line and column', () => {
+  test('of an SMS is reported with line and column', () => {
     expect(faultsOf({ [`${TEMPLATE}/sms.txt`]: 'Paid\nin §' })).toMatchObject([
       { file: `${TEMPLATE}/sms.txt`, line: 2, column: 4 },
     ]);
   });
 
-  test('of a push notification is told where it stands in the YAML', () => {
+  test('of a push notification is reported at its position in the YAML', () => {
     const text = PUSH.replace('order: "{{ order_id }}"', 'order: "a§"');
     expect(faultsOf({ [`${TEMPLATE}/push.yaml`]: text })).toMatchObject([
       { file: `${TEMPLATE}/push.yaml`, path: 'data.order', line: 4, column: 18 },
     ]);
   });
 
-  test('does not hide those in other files of the template', () => {
+  test('does not hide mistakes in other files of the template', () => {
     const changes = {
       [`${TEMPLATE}/email.html`]: '§',
       [`${TEMPLATE}/sms.txt`]: ' \n',
@@ -123,7 +123,7 @@ describe('a mistake in a template', () => {
     ['priority: urgent', /normal or high/],
     ['android: { sound: x }', /channel/],
     ['image:', /./],
-  ])('in the shape of push.yaml says what is expected: %s', (line, expected) => {
+  ])('in the schema of push.yaml says what is expected: %s', (line, expected) => {
     const [fault, ...others] = faultsOf({ [`${TEMPLATE}/push.yaml`]: `title: x\n${line}\n` });
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ file: `${TEMPLATE}/push.yaml`, line: 2 });

@@ -41,7 +41,7 @@ describe('resources without a file', () => {
       },
     ],
     ['a warning', notificationWith(UNIQUE, '      person: event.id')],
-  ])('are checked as files are: %s', (_what, changes) => {
+  ])('are checked like files: %s', (_what, changes) => {
     const folder = read(changes);
     const { faults, warnings } = checkResources(wanted(changes), reading);
     expect(faults.map(folder.faultAt)).toEqual(expect.arrayContaining([...folder.faults]));
@@ -50,7 +50,7 @@ describe('resources without a file', () => {
     expect(faults.length + warnings.length).toBeGreaterThan(0);
   });
 
-  test('say by path what is wrong, and where in the text of an expression', () => {
+  test('report mistakes by path, and by position within an expression', () => {
     const { faults } = checkResources(wanted(notificationWith(WHEN, '    when: event.a == §')), reading);
     expect(faults).toEqual([
       {
@@ -67,7 +67,7 @@ describe('resources without a file', () => {
   });
 });
 
-test('what is wrong with a plan stands at its line of the folder', () => {
+test('a mistake in a plan has its line in the folder', () => {
   const before = planChanges(EMPTY_CONFIGURATION, wanted(), {
     prune: false,
     newId: (kind) => `${kind}_1`,

@@ -35,7 +35,7 @@ const changed = (from: string, to: string) => {
 };
 
 describe('a rule of a cohort', () => {
-  test('is read, is written again, and listens to the changes of its cohort alone', () => {
+  test('is read and written again, and receives only the changes of its cohort', () => {
     const { resources, faults, warnings } = read(FILES);
     expect(faults).toEqual([]);
     expect(warnings.filter(({ file }) => file === NOTIFICATION)).toEqual([]);
@@ -53,7 +53,7 @@ describe('a rule of a cohort', () => {
     ['on: entered', 'event.change == "entered" && event.first_sync == false'],
     ['on: entered, first_sync: notify', 'event.change == "entered"'],
     ['on: left', 'event.change == "left"'],
-  ])('with %s is judged by %s', (by, condition) => {
+  ])('with %s has the condition %s', (by, condition) => {
     const { resources } = read({ ...FILES, [NOTIFICATION]: RULE.replace('on: entered', by) });
     const body = resources.find(({ ref }) => ref.kind === 'notification')?.body as NotificationBody;
     expect(conditionOf(body.rules['joined']!)).toBe(condition);
@@ -84,7 +84,7 @@ describe('a rule of a cohort', () => {
     expect(more).toEqual([]);
   });
 
-  test('without a cohort and without when or user_ids is refused as any other', () => {
+  test('without a cohort and without when or user_ids is refused like any other rule', () => {
     const faults = changed('    cohort: { integration: mixpanel, id: "1478097", on: entered }', '    stream: orders');
     expect(faults.join('\n')).toMatch(/when is missing[^]*user_ids is missing/);
   });

@@ -28,7 +28,7 @@ describe('the examples that read a source', () => {
   it.each([
     ['orders-from-postgres', ['integration:shop/shop-db', 'order-changed', 'order-rows']],
     ['orders-from-kafka', ['integration:shop/bus', 'order-from-kafka', 'order-records']],
-  ])('%s reads without a mistake or warning', (example, [source = '', notification = '', stream = '']) => {
+  ])('%s is read without mistakes and warnings', (example, [source = '', notification = '', stream = '']) => {
     const { resources, faults, warnings } = readConfigurationFolder(filesOf(example), reading);
     expect([...faults.map(formatFault), ...warnings.map(({ message }) => message)]).toEqual([]);
     expect(resources.map(({ ref }) => resourceKey(ref)).toSorted()).toEqual([
@@ -45,12 +45,12 @@ describe('the demo', () => {
   const files = filesOf('demo');
   const { resources, faults, warnings } = readConfigurationFolder(files, reading);
 
-  test('reads without a mistake, and says only that its API key has to be made', () => {
+  test('is read without mistakes, except that its API key has to be created', () => {
     expect(faults.map(formatFault)).toEqual([]);
     expect(warnings.map(({ fix }) => fix)).toEqual(['run: npx carillon api-key create backend --workspace shop']);
   });
 
-  test('holds the stream and the rule that the first start prints a curl for', () => {
+  test('contains the stream and rule for which the first start prints a curl command', () => {
     const byKey = new Map(resources.map((resource) => [resourceKey(resource.ref), resource.body]));
     expect(byKey.get('stream:shop/orders')).toMatchObject({
       key: 'event.order_id',
@@ -64,7 +64,7 @@ describe('the demo', () => {
     });
   });
 
-  test('names in its templates only what that curl sends', () => {
+  test('uses in its templates only fields that this curl command sends', () => {
     const template = resources.find(({ ref }) => ref.kind === 'template')?.body;
     const names = [...JSON.stringify(template).matchAll(/\{\{\s*([a-z_.]+)\s*\}\}/g)].map(([, name]) => name);
     expect(new Set(names)).toEqual(new Set(['customer.name', 'order_id', 'status', 'total']));

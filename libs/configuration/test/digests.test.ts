@@ -15,7 +15,7 @@ describe('a digest in a file', () => {
     '{ window: { fixed: 1h } }',
     '{ when: over_limit, key: event.project, window: { sliding: 10m, at_most: 2h }, max_items: 500 }',
     '{ window: { at: ["08:00", "17:00"], days: [mon, fri] }, template: order-paid }',
-  ])('is taken: %s', (body) => expect([faults(body), warnings(body, 'expires: 1w\n')]).toEqual([[], []]));
+  ])('is accepted: %s', (body) => expect([faults(body), warnings(body, 'expires: 1w\n')]).toEqual([[], []]));
 
   test.each([
     ['no window', '{ max_items: 5 }', 'window'],
@@ -40,7 +40,7 @@ describe('a digest in a file', () => {
     for (const one of found) expect(one).toMatch(/^workspaces\/shop\/notifications\/order-paid\.yaml:1:/);
   });
 
-  test('is refused with a template that has nothing for a channel of the notification', () => {
+  test('is refused with a template that lacks a channel of the notification', () => {
     const files = {
       ...notificationWith('channels:', 'cadence: { digest: { window: { fixed: 1h }, template: short } }\nchannels:'),
       'workspaces/shop/templates/short/sms.txt': '{{ count }} orders',
@@ -55,7 +55,7 @@ describe('a digest in a file', () => {
     ['{ window: { sliding: 10m, at_most: 4h } }', '4h'],
     ['{ window: { at: ["08:00", "17:00"] } }', '15h'],
     ['{ window: { at: ["08:00"], days: [mon, tue, wed, thu, fri] } }', '3d'],
-  ])('is warned of where its window is longer than expires: %s', (body, longest) => {
+  ])('causes a warning if its window is longer than expires: %s', (body, longest) => {
     expect(warnings(body, 'expires: 2h\n')).toEqual([
       expect.stringContaining(`the digest collects for up to ${longest}, and messages are given up after 2h`),
     ]);

@@ -17,7 +17,7 @@ const options = {
 };
 
 describe('a test environment', () => {
-  test('names the workspace that it is for; what it may reach is a choice of its own', () => {
+  test('names the workspace that it tests; whether it uses real accounts is a separate setting', () => {
     expect(faults(settings('shop-test', 'environment: test\nof: shop\nallow_real_accounts: true\n'))).toEqual([]);
     expect(faults(settings('shop-test', 'environment: test\n'))).toEqual([]);
     expect(faults(settings('shop-test', 'environment: live\n'))).toEqual([]);
@@ -34,7 +34,7 @@ describe('a test environment', () => {
       'only a test environment has allow_real_accounts',
     ],
     ['is called otherwise', 'environment: staging\n', 'expected live or test'],
-  ])('is refused where it %s', (_, text, words) => {
+  ])('is refused if it %s', (_, text, words) => {
     const old = settings('old-test', 'environment: test\nof: shop\n');
     const found = faults({ ...old, ...settings('shop-test', text) });
     expect(found).toHaveLength(1);
@@ -42,7 +42,7 @@ describe('a test environment', () => {
     expect(found[0]).toContain(words);
   });
 
-  test('warns about an account that it lacks, and refuses it once real accounts are allowed', () => {
+  test('causes a warning about a missing account, and is refused with it once real accounts are allowed', () => {
     const at = 'workspaces/shop-test';
     const files = {
       [`${at}/streams/orders.yaml`]: 'security: { api_keys: [backend] }\n',
@@ -61,12 +61,12 @@ describe('a test environment', () => {
     expect(faults(real)[0]).toContain('there is no account mail');
   });
 
-  test('of a workspace whose file cannot be read is not said to be of nothing', () => {
+  test('of a workspace whose file is unreadable is not reported as one of a missing workspace', () => {
     const broken = { ...settings('shop', 'nme: Shop\n'), ...settings('shop-test', 'environment: test\nof: shop\n') };
     expect(faults(broken).filter((fault) => fault.includes('shop-test'))).toEqual([]);
   });
 
-  test('that nobody wrote into the folder keeps the workspace that it is for from becoming one, and from going', () => {
+  test('that is not in the folder prevents its workspace from becoming a test environment, and from being removed', () => {
     const current = configurationOf(
       [workspaceSettings({})],
       [workspaceSettings({ environment: 'test', of: 'shop' }, 'shop-test')],

@@ -39,7 +39,7 @@ const warned = (...asked: Parameters<typeof found>) =>
   found(...asked).warnings.filter(({ code }) => code === 'every_event');
 
 describe('a rule that fires on every event', () => {
-  it('is warned about when it is new', () => {
+  it('causes a warning if it is new', () => {
     expect(warned({ when: 'true' })).toMatchObject([
       { path: 'rules.paid.when', facts: { stream: 'orders' }, message: 'the rule fires on every event of orders' },
     ]);
@@ -47,17 +47,17 @@ describe('a rule that fires on every event', () => {
     expect(warned({ when: 'event.total > 1' })).toEqual([]);
   });
 
-  it('is warned about when its condition or its stream changes', () => {
+  it('causes a warning if its condition or its stream changes', () => {
     expect(warned({ when: 'true' }, published({ when: 'event.total > 1' }))).toHaveLength(1);
     expect(warned({ when: 'true', stream: 'refunds' }, published({ when: 'true' }))).toHaveLength(1);
   });
 
-  it('is not warned about when it did so before, also under another name', () => {
+  it('causes no warning if it did so before, also under another name', () => {
     expect(warned({ when: 'true' }, published({ when: 'true' }))).toEqual([]);
     expect(warned({ when: 'true', id: ID }, published({ when: 'true', id: ID }), 'order-settled')).toEqual([]);
   });
 
-  it('is not warned about when a cohort starts it', () => {
+  it('causes no warning if a cohort starts it', () => {
     const cohort = { integration: 'posthog', id: '5', on: 'entered' };
     const recipients = { from: 'lookup', integration: 'crm', unique_id: 'event_id' };
     const rule = { when: 'true', cohort, recipients };

@@ -14,7 +14,7 @@ const warnings = (changes: Readonly<Record<string, string>>): readonly string[] 
     .filter((message) => !message.includes('API key'));
 
 describe('frequency limits in a file', () => {
-  test('are taken rolling and by the calendar, of the notification by channels, of the workspace by category or channel', () => {
+  test('are accepted rolling and by calendar, for a notification by channels, for a workspace by category or channel', () => {
     const own = '{ max: 3, per: 1d, then: drop }, { max: 10, per: calendar month, channels: [sms, push], then: drop }';
     const common = [
       '{ category: marketing, max: 2, per: calendar week, then: drop }',
@@ -46,7 +46,7 @@ describe('frequency limits in a file', () => {
     expect(found[0]).toContain(words);
   });
 
-  test('are refused beyond twenty, and with channels of a notification in a workspace', () => {
+  test('are refused beyond twenty, and in a workspace with the key channels of a notification', () => {
     const many = Array.from({ length: 21 }, () => '{ max: 1, per: 1d, then: drop }').join(', ');
     expect(faults(limits(many))).toEqual([expect.stringContaining('at most 20 limits')]);
     expect(faults(workspace('{ max: 1, per: 1d, then: drop, channels: [sms] }'))).toEqual([
@@ -54,7 +54,7 @@ describe('frequency limits in a file', () => {
     ]);
   });
 
-  test('are refused with a digest that the notification does not have; in a workspace they then hold', () => {
+  test('are refused with a digest that the notification lacks; those of a workspace then hold', () => {
     expect(faults(limits('{ max: 1, per: 1d, then: drop }, { max: 9, per: 1d, then: digest }'))).toEqual([
       expect.stringMatching(
         /order-paid\.yaml:1:\d+ {2}cadence\.limits\[1\]\.then: .*no digest to collect the messages over the limit/,
@@ -63,7 +63,7 @@ describe('frequency limits in a file', () => {
     expect(faults(workspace('{ max: 9, per: 1h, then: digest }'))).toEqual([]);
   });
 
-  test('are warned of where messages expire before a hold may end, of the notification and of the workspace', () => {
+  test('cause a warning if messages expire before a hold may end, for the notification and the workspace', () => {
     expect(warnings(limits('{ max: 1, per: calendar week, then: hold }', 'expires: 2d\n'))).toEqual([
       expect.stringContaining(
         'the limit of at most 1 message a calendar week of this notification holds messages for up to 1w, and messages are given up after 2d',
@@ -84,14 +84,14 @@ describe('frequency limits in a file', () => {
       );
   });
 
-  test('are warned of where the notification is transactional, and those of the workspace are not asked then', () => {
+  test('cause a warning if the notification is transactional; those of the workspace then do not apply', () => {
     const common = workspace('{ max: 1, per: 9d, then: hold }');
     expect(warnings({ ...limits('{ max: 1, per: 1d, then: drop }', 'transactional: true\n'), ...common })).toEqual([
       expect.stringContaining('transactional'),
     ]);
   });
 
-  test('of a workspace are warned of for a notification that the folder does not name and that stays', () => {
+  test('of a workspace cause a warning for a remaining notification outside the folder', () => {
     const plan = (current: typeof EMPTY_CONFIGURATION, files: Readonly<Record<string, string | null>>) => {
       const options = {
         prune: false,

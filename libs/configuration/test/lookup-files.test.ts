@@ -49,7 +49,7 @@ describe('a partner and a rule that asks it', () => {
     });
   });
 
-  test('may be everything that a partner may be', () => {
+  test('may use every setting of a partner', () => {
     const more = [
       'in_order: true',
       'headers: { X-Tenant: shop, X-Token: { secret: CRM_TOKEN } }',
@@ -88,23 +88,23 @@ describe('a mistake about a partner', () => {
     expect(faults.map((fault) => fault.fix).join('\n')).toContain(fix);
   });
 
-  test('stands where the character stands', () => {
+  test('has the position of the character', () => {
     expect(onlyFault('user_ids: event.watchers', 'user_ids: event.§')).toMatchObject({ line: 10, column: 23 });
   });
 });
 
-describe('a word of warning', () => {
+describe('a warning', () => {
   const warnings = (from: string, to: string): string =>
     withPartner(from, to)
       .warnings.map(({ message }) => message)
       .join('\n');
 
-  test('where a key would go in the clear', () => {
+  test('is given if a key would be sent unencrypted', () => {
     expect(warnings('url: https:', 'url: http:')).toContain('http sends keys and messages unencrypted');
     expect(warnings('', '')).not.toContain('http sends keys and messages unencrypted');
   });
 
-  test('where one unique_id is for all recipients of an event', () => {
+  test('is given if one unique_id applies to all recipients of an event', () => {
     expect(warnings('unique_id: event_id', 'unique_id: event.order_id')).toContain('only the first is notified');
     expect(warnings('unique_id: event_id', 'unique_id: event_id')).not.toContain('only the first is notified');
   });

@@ -7,8 +7,8 @@ import { reading } from './support/small-language.ts';
 
 const RULE = 'workspaces/shop/notifications/paid.yaml';
 
-describe('an export over a file that is there', () => {
-  test('keeps comments and the order of keys, and changes what has changed', () => {
+describe('an export over an existing file', () => {
+  test('keeps comments and the order of keys, and changes only different values', () => {
     const there = `# Told once for each order.
 rules:
   paid:
@@ -49,25 +49,25 @@ expires: 12h
 `);
   });
 
-  test('leaves a file as it is that says the same', () => {
+  test('leaves a file with the same contents unchanged', () => {
     const there = 'expires:   1d # a day\nchannels: { email: { template: "paid" } }\nrules: {}\n';
     const exported = 'channels:\n  email:\n    template: paid\nrules: {}\nexpires: 1d\n';
     expect(mergeFile(RULE, there, exported)).toBe(there);
   });
 
-  test('keeps of carillon.yaml what only the start of a process reads', () => {
+  test('keeps the settings of carillon.yaml that only the start of a process reads', () => {
     const there = 'brokers: [kafka-1:9092] # the first\nbackend: cluster\naccounts: { email: { kind: sandbox } }\n';
     expect(mergeFile('carillon.yaml', there, '{}\n')).toBe('brokers: [ kafka-1:9092 ] # the first\nbackend: cluster\n');
     expect(mergeFile('carillon.yaml', 'backend: embedded # here\n', '{}\n')).toBe('backend: embedded # here\n');
   });
 
-  test('replaces a file that cannot be read, and parts of templates', () => {
+  test('replaces an unreadable file, and parts of templates', () => {
     const exported = 'channels: {}\nrules: {}\n';
     expect(mergeFile(RULE, 'rules: [', exported)).toBe(exported);
     expect(mergeFile('workspaces/shop/templates/paid/email.html', '<p>a</p>', '<p>b</p>')).toBe('<p>b</p>');
   });
 
-  test('reads back as what was exported, whatever was there', () => {
+  test('reads back as the exported configuration, whatever the file was', () => {
     fc.assert(
       fc.property(configurations, configurations, (before, after) => {
         const there = writeConfigurationFolder(before);
@@ -85,7 +85,7 @@ expires: 12h
   });
 });
 
-test('an export says on which backend it runs, where there is a carillon.yaml', () => {
+test('an export names its backend in carillon.yaml, if it has that file', () => {
   const deployment: Resource = {
     ref: { kind: 'deployment', workspace: '', name: '' },
     body: { accounts: { email: { kind: 'sandbox' } } },

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { folderOfNovember } from './support/folder-of-november.ts';
 import { reading } from './support/small-language.ts';
 
-test('a folder that was written for an earlier version is read without a change', () => {
+test('a folder written for an earlier version is read without a change', () => {
   const { resources, faults } = readConfigurationFolder(new Map(Object.entries(folderOfNovember)), reading);
   expect(faults.map(formatFault)).toEqual([]);
   expect(resources.map(({ ref }) => resourceKey(ref)).toSorted()).toEqual([

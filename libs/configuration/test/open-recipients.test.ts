@@ -46,13 +46,13 @@ describe('a rule on a stream for token holders', () => {
     ['an address that a claim binds', 'email: event.email', 'to: { email: event.email }'],
     ['an address of the rule itself', 'sub: event.user_id', 'to: { email: "ops@example.com" }'],
     ['a list made of bound fields', 'email: event.email', 'for_each: "[event.email]", to: { email: item }'],
-  ])('%s is taken without a word', (_what, claims, recipients) => {
+  ])('%s is accepted without a warning', (_what, claims, recipients) => {
     const reading = onStream(claims, recipients);
     expect(told(reading)).toEqual([]);
     expect(reading.warnings).toEqual([]);
   });
 
-  test('that says open_recipients: true is taken with a warning', () => {
+  test('with open_recipients: true is accepted with a warning', () => {
     const reading = onStream('sub: event.user_id', 'to: { email: event.email }', OPEN);
     expect(told(reading)).toEqual([]);
     expect(reading.warnings).toMatchObject([
@@ -64,7 +64,7 @@ describe('a rule on a stream for token holders', () => {
     ]);
   });
 
-  test('with a stream of its own is looked at in the same way', () => {
+  test('without a shared stream is checked in the same way', () => {
     const files = (claims: string) => ({
       'workspaces/shop/jwt-providers/auth.yaml': 'jwks_url: https://auth.example.com/jwks\naudience: shop\n',
       [NOTIFICATION]: notification('to: { email: event.email }', '', 'enabled: true', `security: ${secured(claims)}\n`),
@@ -74,7 +74,7 @@ describe('a rule on a stream for token holders', () => {
   });
 });
 
-test('with API keys the event may name whom it likes: they are held by your own servers', () => {
+test('a rule on a stream with API keys may name any recipient, because your own servers hold the keys', () => {
   expect(told(read({}))).toEqual([]);
 });
 
@@ -104,8 +104,8 @@ const server = (text = TEXT): Configuration =>
   folded(EMPTY_CONFIGURATION, planOf(EMPTY_CONFIGURATION, { ...goodFolder, ...AUTH, [NOTIFICATION]: text }).plan);
 const stream = (claims: string) => ({ [STREAM]: `key: event.order_id\nsecurity: ${secured(claims)}\n` });
 
-describe('a part of a folder that opens a stream to token holders', () => {
-  test('is refused for a rule on the server that it does not hold, with the resource and the ways out', () => {
+describe('a partial folder that opens a stream to token holders', () => {
+  test('is refused because of a rule on the server, with that resource and the ways out', () => {
     const { plan, faults } = planOf(server(), stream('sub: event.user_id'));
     expect(plan.record).toEqual([]);
     expect(faults).toEqual([
@@ -121,27 +121,27 @@ describe('a part of a folder that opens a stream to token holders', () => {
     ]);
   });
 
-  test('is refused in the same way where only the bound claim is taken away', () => {
+  test('is refused in the same way if only the bound claim is removed', () => {
     const bound = planOf(server(), stream('email: event.email'));
     expect(bound.faults).toEqual([]);
     expect(planOf(folded(server(), bound.plan), stream('sub: event.user_id')).faults).toHaveLength(1);
   });
 
-  test('is taken where prune takes the rule away with it', () => {
+  test('is accepted if prune removes the rule', () => {
     const whole = Object.entries({ ...goodFolder, ...AUTH, ...stream('sub: event.user_id') });
     const rest = Object.fromEntries(whole.filter(([file]) => file !== NOTIFICATION));
     expect(planOf(server(), rest, true).faults).toEqual([]);
     expect(planOf(server(), rest, false).faults).toHaveLength(1);
   });
 
-  test('is taken where the notification is in the folder under another name, mended', () => {
+  test('is accepted if the notification is in the folder, renamed and corrected', () => {
     const id = [...server().resources.values()].flatMap(({ body }) => ('id' in body && body.id ? [body.id] : []))[0];
     const renamed = 'workspaces/shop/notifications/paid-order.yaml';
     const mended = `id: ${id}\n${notification('to: { email: "ops@example.com" }')}`;
     expect(planOf(server(), { ...stream('sub: event.user_id'), [renamed]: mended }).faults).toEqual([]);
   });
 
-  test('is taken with a warning where the rule says open_recipients: true', () => {
+  test('is accepted with a warning if the rule says open_recipients: true', () => {
     const { faults, warnings } = planOf(
       server(notification('to: { email: event.email }', OPEN)),
       stream('sub: event.user_id'),
@@ -151,7 +151,7 @@ describe('a part of a folder that opens a stream to token holders', () => {
     expect(warnings[0]?.message).toContain('who is notified of order-paid');
   });
 
-  test('is taken without a word where other workspaces have such a rule, or other streams', () => {
+  test('is accepted without a warning if only other workspaces or other streams have such a rule', () => {
     const other = Object.fromEntries(
       Object.entries({ ...goodFolder, ...AUTH }).map(([file, text]) => [file.replace('/shop/', '/blog/'), text]),
     );

@@ -44,7 +44,7 @@ function shop() {
 }
 
 describe('The plan of one change among many templates', () => {
-  it('reads the text of no other, as long as nothing goes that one of them could need', () => {
+  it('reads the text of no other template, unless a resource is removed that one of them may need', () => {
     const { configuration, readsOf } = shop();
     const wanted = { ref: mail('new'), body: { email: { subject: 'New', text: 'Hello' } } };
     const reads = readsOf(() => {
@@ -54,7 +54,7 @@ describe('The plan of one change among many templates', () => {
     expect(reads).toBe(0);
   });
 
-  it('says of each that needs it where a partial goes', () => {
+  it('names each template that needs a removed partial', () => {
     const { configuration } = shop();
     const { faults } = planChanges(configuration, [], { ...options, remove: new Set(['partial:shop/footer']) });
     expect(faults).toHaveLength(MANY);

@@ -75,7 +75,7 @@ describe('a plan', () => {
     expect(bodyOf(applied(EMPTY_CONFIGURATION, desired), 'paid').rules['r']?.path).toBeUndefined();
   });
 
-  test('carries ids and addresses that the file does not say, and then nothing changes', () => {
+  test('keeps ids and addresses that the file does not give, and then changes nothing', () => {
     const desired = [template, resource('notification', 'paid', notification({ r: rule() }))];
     const current = applied(EMPTY_CONFIGURATION, desired);
     const second = plan(current, desired);
@@ -83,7 +83,7 @@ describe('a plan', () => {
     expect(second.changes.map(({ action }) => action)).toEqual(['unchanged', 'unchanged']);
   });
 
-  test('says in paths and values what differs, and on which number it is based', () => {
+  test('lists differences by path and value, and the number on which it is based', () => {
     const current = applied(EMPTY_CONFIGURATION, [
       template,
       resource('notification', 'paid', notification({ r: rule() })),
@@ -99,19 +99,19 @@ describe('a plan', () => {
     });
   });
 
-  test('lists what is not in the folder and keeps it', () => {
+  test('lists resources that are missing in the folder, and keeps them', () => {
     const current = applied(EMPTY_CONFIGURATION, [template]);
     const next = plan(current, []);
     expect(changeOf(next, 'template', 'mail')?.action).toBe('missing');
     expect(next.record).toEqual([]);
   });
 
-  test('takes it away when told to prune', () => {
+  test('removes resources that are missing in the folder if prune is set', () => {
     const current = applied(EMPTY_CONFIGURATION, [template]);
     expect(applied(current, [], true).resources.size).toBe(0);
   });
 
-  test('of one workspace neither changes nor takes away anything of another one, nor of the deployment', () => {
+  test('of one workspace neither changes nor removes resources of another workspace or the deployment', () => {
     const of = (workspace: string, name: string): WantedResource => ({
       ...template,
       ref: { ...template.ref, workspace, name },
@@ -127,7 +127,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('does not take away a partner that a rule asks', () => {
+  test('does not remove a partner that a rule asks', () => {
     const partner = resource('integration', 'crm', {
       kind: 'lookup',
       url: 'https://crm.example.com/',
@@ -144,7 +144,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('does not take away what something that stays needs', () => {
+  test('does not remove a resource that a remaining one needs', () => {
     const desired = [resource('notification', 'paid', notification({ r: rule() }))];
     const current = applied(EMPTY_CONFIGURATION, [template, ...desired]);
     expect(plan(current, desired, true).faults).toMatchObject([
@@ -152,7 +152,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('does not take from a template what a notification beside the folder sends with it', () => {
+  test('does not remove from a template what a notification outside the folder sends', () => {
     const paid = (channels: NotificationBody['channels']) =>
       resource('notification', 'paid', notification({ r: rule() }, { channels }));
     const both = resource('template', 'mail', { email: { subject: 'x', text: 'y' }, sms: { text: 'y' } });
@@ -220,7 +220,7 @@ describe('a notification under another name', () => {
   const before = () =>
     applied(EMPTY_CONFIGURATION, [template, resource('notification', 'old', notification({ r: rule() }))]);
 
-  test('with its id in the file is a rename: ids and addresses stay, and the old name goes', () => {
+  test('with its id in the file is a rename: ids and addresses stay, and the old name is removed', () => {
     const current = before();
     const { id } = bodyOf(current, 'old');
     const desired = [template, resource('notification', 'new', notification({ r: rule() }, { id: id! }))];
@@ -229,7 +229,7 @@ describe('a notification under another name', () => {
     expect(bodyOf(after, 'old')).toBeUndefined();
   });
 
-  test('without an id is new, and the plan says that nobody has had it', () => {
+  test('without an id is new, and the plan says that nobody has received it', () => {
     const current = before();
     const next = plan(current, [template, resource('notification', 'new', notification({ r: rule() }))]);
     const change = changeOf(next, 'notification', 'new');
@@ -237,7 +237,7 @@ describe('a notification under another name', () => {
     expect(changeOf(next, 'notification', 'old')?.action).toBe('missing');
   });
 
-  test('names those that it may have been before, each with the id that keeps its history', () => {
+  test('lists the notifications that it may be a rename of, each with the id that keeps its history', () => {
     const current = before();
     const next = plan(current, [template, resource('notification', 'new', notification({ r: rule() }))]);
     const former = { name: 'old', title: bodyOf(current, 'old').name ?? 'old', id: bodyOf(current, 'old').id };
@@ -246,7 +246,7 @@ describe('a notification under another name', () => {
     expect(changeOf(plan(current, [template, kept]), 'notification', 'new')?.formers).toEqual([]);
   });
 
-  test('leaves its address with the renamed rule, so a new rule that would have it is refused', () => {
+  test('keeps the address at the renamed rule, so that a new rule with the same address is refused', () => {
     const current = before();
     const { id } = bodyOf(current, 'old');
     const desired = [
@@ -257,7 +257,7 @@ describe('a notification under another name', () => {
     expect(plan(current, desired).faults).toMatchObject([{ message: 'the address shop/old.r belongs to shop/new.r' }]);
   });
 
-  test('and a rule under another name keeps its address by its id', () => {
+  test('keeps the address of a renamed rule that has its id', () => {
     const current = before();
     const { id } = bodyOf(current, 'old').rules['r']!;
     const after = applied(current, [
@@ -285,7 +285,7 @@ test('the address of a rule cannot change after its creation', () => {
   expect(plan(current, desired).faults).toMatchObject([{ path: ['rules', 'r', 'path'], expected: 'shop/paid.r' }]);
 });
 
-test('applying a configuration over any other one with prune leaves what was wanted, and once more changes nothing', () => {
+test('applying any configuration over another with prune gives that configuration, and applying it again changes nothing', () => {
   const asWanted = (configuration: Configuration): readonly WantedResource[] =>
     [...configuration.resources.values()].filter(isWritten);
   fc.assert(

@@ -9,7 +9,7 @@ it.each([
   'https://example.com:8443/notify/',
   'http://127.0.0.1:7400',
   'http://[::1]:7400',
-])('takes %s, and puts it into force with the rest of the deployment', (address) => {
+])('public_url %s is accepted, and applied with the rest of the deployment', (address) => {
   const { faults, resources } = wanted(address);
   expect(faults).toEqual([]);
   expect(resources.find(({ ref }) => ref.kind === 'deployment')?.body).toEqual({ public_url: address });
@@ -23,7 +23,7 @@ it.each([
   '"https://notify.example.com/#x"',
   'ftp://notify.example.com',
   'notify.example.com',
-])('refuses %s at its place, with what would do', (address) => {
+])('public_url %s is refused at its position, with the fix', (address) => {
   const [fault, ...others] = wanted(address).faults.map(formatFault);
   expect(others).toEqual([]);
   expect(fault).toMatch(/^carillon\.yaml:1:\d+ {2}public_url: .*https:\/\/notify\.example\.com/);

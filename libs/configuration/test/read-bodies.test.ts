@@ -28,8 +28,8 @@ const bodyOf = (kind: WrittenKind): Record<string, unknown> =>
   sent(good.find(({ ref }) => ref.kind === kind)?.body) as Record<string, unknown>;
 const words = ({ path, message, fix }: ResourceFault): string => `${path}: ${message}; ${fix}`;
 
-describe('bodies', () => {
-  test('of every configuration read as its files do', () => {
+describe('resource bodies', () => {
+  test('of any configuration read like their files', () => {
     fc.assert(
       fc.property(configurations, (configuration) => {
         const bodies = readResourceBodies(given(configuration.resources.values()), reading);
@@ -43,7 +43,7 @@ describe('bodies', () => {
     );
   });
 
-  test('have the mistakes that their files would have, in the same words', () => {
+  test('report the mistakes of their files, in the same words', () => {
     const files = { ...goodFolder, ...notificationWith('event.total > 100', 'event.total > §') };
     const folder = readConfigurationFolder(new Map(Object.entries(files)), reading);
     const notification = bodyOf('notification') as { rules: { paid: { when: string } } };
@@ -59,7 +59,7 @@ describe('bodies', () => {
     });
   });
 
-  test('tell all their mistakes at once, those of expressions beside those of keys', () => {
+  test('report all mistakes at once, those of expressions and of keys', () => {
     const notification = bodyOf('notification') as Record<string, unknown> & {
       rules: { paid: Record<string, unknown> };
     };
@@ -73,7 +73,7 @@ describe('bodies', () => {
     ]);
   });
 
-  test('carry a code and the facts of each mistake, from which anybody can phrase it', () => {
+  test('give a code and the facts of each mistake, so that a client can phrase it', () => {
     const notification = bodyOf('notification') as { channels: object; rules: object };
     const wrong = {
       ...notification,
@@ -111,13 +111,13 @@ describe('bodies', () => {
     ['a slash', 'a/b'],
     ['nothing', ''],
     ['a capital letter', 'Paid'],
-  ])('cannot be of a name that is %s', (_words, name) => {
+  ])('are refused with the name %s', (_words, name) => {
     const [fault] = faultsOf([{ ref: { kind: 'stream', workspace: 'shop', name }, body: bodyOf('stream') }, ...good]);
     expect(fault).toMatchObject({ path: '', fix: 'choose another name' });
     expect(fault?.expected).toContain('a-z');
   });
 
-  test('may be of a name that means something to JavaScript', () => {
+  test('may have a name that is special in JavaScript', () => {
     const stream = { ref: { kind: 'stream', workspace: 'shop', name: 'constructor' } as const, body: bodyOf('stream') };
     expect(faultsOf([...good, stream])).toEqual([]);
   });
@@ -133,7 +133,7 @@ describe('bodies', () => {
     ]);
   });
 
-  test('that are nested without end, or hold half a character, are refused before anything reads them', () => {
+  test('that are nested too deep, or contain half a character, are refused before they are read', () => {
     let deep: unknown = {};
     for (let level = 0; level < 100_000; level += 1) deep = { a: deep };
     expect(faultsOf(changed('workspace', { a: deep })).map(words)).toEqual([
@@ -144,13 +144,13 @@ describe('bodies', () => {
     ]);
   });
 
-  test('that would make a file that nobody can read back are refused', () => {
+  test('that would make an unreadable file are refused', () => {
     const categories = Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`c${at}`, { name: 'x'.repeat(80) }]));
     const [fault] = faultsOf(changed('workspace', { name: 'Shop', categories }));
     expect(fault?.message).toMatch(/file/);
   });
 
-  test('of the same resource twice, or in a workspace that is not there, are refused', () => {
+  test('of the same resource twice, or in a missing workspace, are refused', () => {
     expect(faultsOf([...good, ...good.slice(0, 1)]).map(({ message }) => message)).toEqual([
       'the deployment is listed twice',
     ]);
@@ -158,7 +158,7 @@ describe('bodies', () => {
     expect(faultsOf([...good, stream]).map(({ message }) => message)).toContain('there is no workspace shopp');
   });
 
-  test('hold nothing of carillon.yaml that only the start of a process reads', () => {
+  test('refuse settings of carillon.yaml that only the start of a process reads', () => {
     const [fault, ...others] = faultsOf(changed('deployment', { backend: 'cluster' }));
     expect(others).toEqual([]);
     expect(fault?.path).toBe('backend');
@@ -169,7 +169,7 @@ describe('bodies', () => {
 describe('the body of a template', () => {
   const template = (body: unknown) => faultsOf(changed('template', body)).map(words);
 
-  test('says by its keys what its files say by being there', () => {
+  test('reports by key what its files would lack', () => {
     expect(template({})).toContain(': a group of keys does not fit; change it');
     expect(template({ email: { subject: 'x' } })).toContain('email: the email has no text yet; write one of them');
     expect(template({ email: { subject: 'x', html: ' ' } })).toContain(
@@ -183,7 +183,7 @@ describe('the body of a template', () => {
     );
   });
 
-  test('is shown without what was compiled', () => {
+  test('is shown without its compiled html', () => {
     const mjml = '<mjml></mjml>';
     expect(
       writtenTemplate({

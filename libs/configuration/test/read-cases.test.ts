@@ -10,7 +10,7 @@ const faultsOf = (text: string) =>
   );
 
 describe('a file of cases', () => {
-  it('has events and messages with their places, and null as a value', () => {
+  it('has events and messages with their positions, and null as a value', () => {
     const { files, faults } = read(
       'rule: n.r\ncases:\n  a b:\n    - { at: 10:00, event: { id: 1, gone: null } }\n    - { message: { email: a@example.com } }\n    - { until: 12:00 }\n',
     );
@@ -35,12 +35,12 @@ describe('a file of cases', () => {
     ]);
   });
 
-  it('is looked for in the folder tests of a workspace only', () => {
+  it('is searched for only in the folder tests of a workspace', () => {
     expect(read('rule: n.r', 'workspaces/shop/streams/tests.yaml').files).toEqual([]);
     expect(read('', 'workspaces/shop/tests/deeper/x.yaml').faults).toEqual([]);
   });
 
-  it('is refused with line, column and what to write', () => {
+  it('is refused with line, column and fix', () => {
     const step = (line: string) => `rule: n.r\ncases:\n  a:\n    - ${line}\n`;
     expect(faultsOf(step('{ at: 10:00, mesage: {} }')).join('\n')).toMatch(
       /^4:20 .*no setting mesage.*did you mean message\?$/,

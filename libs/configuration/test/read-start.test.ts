@@ -9,7 +9,7 @@ const faultsOf = (text: string) =>
   }));
 
 describe('carillon.yaml at the start of a process', () => {
-  test('says where log and stores are', () => {
+  test('gives log and stores', () => {
     const text = `backend: cluster
 brokers: [kafka-1:9092, kafka-2:9092]
 kafka:
@@ -29,11 +29,11 @@ schema_registry: { url: "http://registry:8080/apis/ccompat/v7" }
     });
   });
 
-  test('an empty one says nothing, which is the embedded backend', () => {
+  test('that is empty means the embedded backend', () => {
     expect(readStartSettings('carillon.yaml', '')).toEqual({ settings: {}, faults: [] });
   });
 
-  test('every mistake is told at once, with its line', () => {
+  test('reports all mistakes at once, with their lines', () => {
     const text = `backend: clustered
 brokers: [kafka-1]
 stores: { url: "mongodb://carillon:hunter2@mongo-1" }
@@ -49,7 +49,7 @@ schema_registry: { url: "registry:8081" }
     expect(faults[2]?.told).toContain('username and password: { secret: NAME }');
   });
 
-  test('a password in an address is refused without being repeated', () => {
+  test('with a password in an address is refused without showing it', () => {
     const [fault] = faultsOf('stores: { url: "mongodb://carillon:hunter2@mongo-1" }\n');
     expect(JSON.stringify(fault)).not.toContain('hunter2');
   });

@@ -147,12 +147,12 @@ describe('totals', () => {
     ]);
   });
 
-  it('are used by a template that names them', () => {
+  it('are available to a template that names them', () => {
     const used = { 'workspaces/shop/templates/order-paid/email.yaml': 'subject: "{{totals.failed}} times"\n' };
     expect(placesOf([failed], used, 'event.paid')).toEqual([]);
   });
 
-  it('are warned of without a cooldown, if when reads them', () => {
+  it('cause a warning without a cooldown if when reads them', () => {
     const warned = (...lines: readonly string[]) =>
       read(lines, {}, often).warnings.filter(({ message }) => message.includes('while the total lasts')).length;
     expect(warned(failed)).toBe(1);
@@ -182,7 +182,7 @@ describe('the stream of a rule with state', () => {
     expect(placesOf([], {}, 'changed(event.status)')).toEqual([]);
   });
 
-  it('may have a time of its own', () => {
+  it('may have its own time path', () => {
     for (const lines of [['after: 1h'], ['after_last: 1h'], ['at: event.a'], ['cooldown: 1h'], []])
       expect(placesOf(lines, timed, 'changed(event.status)')).toEqual([]);
   });
@@ -192,7 +192,7 @@ describe('the stream of a rule with state', () => {
     ['grace: 1m\n', 'grace'],
     ['time: event.at\ngrace: 2h\n', 'grace'],
     ['time: event.at\ngrace: 0s\n', 'grace'],
-  ])('has a grace of 1s to 1h beside its time: %j', (text, wrong) => {
+  ])('has a grace of 1s to 1h beside its time path: %j', (text, wrong) => {
     const file = 'workspaces/shop/streams/orders.yaml';
     const body = `key: event.order_id\nsecurity: { api_keys: [backend] }\n${text}`;
     const { faults } = readConfigurationFolder(new Map(Object.entries({ ...goodFolder, [file]: body })), checked);
@@ -266,7 +266,7 @@ describe('deadline', () => {
     return readConfigurationFolder(new Map(Object.entries({ ...goodFolder, [NOTIFICATION]: text })), checked).faults;
   };
 
-  it('is a name of the recipients of a rule that waits, and of no other', () => {
+  it('is a name only in recipients of a rule that waits', () => {
     expect(recipient(['after: 1h'])).toEqual([]);
     expect(recipient([]).map(({ path }) => path)).toEqual(['rules.paid.recipients.to.email']);
   });

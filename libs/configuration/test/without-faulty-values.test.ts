@@ -30,8 +30,8 @@ const faultsOf = (notification: string): readonly string[] =>
     { language, templates: { piece: () => [], check: () => [], warnings: () => [] }, current: EMPTY_CONFIGURATION },
   ).faults.map((fault) => `${fault.line}: ${fault.message}`);
 
-describe('given a notification file with a mistake of shape', () => {
-  it('tells the mistakes in its expressions at the same time', () => {
+describe('a notification file with a schema mistake', () => {
+  it('has mistakes in its expressions reported at the same time', () => {
     const faults = faultsOf(`expires: tomorrow
 channels: { email: { template: paid } }
 rules:
@@ -43,7 +43,7 @@ rules:
     expect(faults).toContain('5: cannot read wrong one');
   });
 
-  it('tells the condition of a rule whose recipients are wrong', () => {
+  it('has a mistake in a condition reported even if the recipients of its rule are wrong', () => {
     const faults = faultsOf(`channels: { email: { template: paid } }
 rules:
   one:

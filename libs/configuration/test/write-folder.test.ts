@@ -26,7 +26,7 @@ describe('an exported folder', () => {
     );
   });
 
-  test('is the same text when it is exported again', () => {
+  test('is identical when it is exported again', () => {
     fc.assert(
       fc.property(configurations, (configuration) => {
         const once = writeConfigurationFolder(configuration);
@@ -37,7 +37,7 @@ describe('an exported folder', () => {
     );
   });
 
-  test('that is applied at once again changes nothing', () => {
+  test('changes nothing when it is applied at once', () => {
     fc.assert(
       fc.property(configurations, (made) => {
         const { changes } = planChanges(EMPTY_CONFIGURATION, wanted(made), {
@@ -63,14 +63,14 @@ describe('an exported folder', () => {
     );
   });
 
-  test('holds no API key', () => {
+  test('contains no API key', () => {
     const ref = { kind: 'api_key', workspace: 'shop', name: 'backend' } as const;
     const body = { key_id: '7Qm4k2Zp', digest: 'd1gest', created_at: '2026-01-01T00:00:00.000Z' };
     const resources = new Map([[resourceKey(ref), { ref, body, number: 0, version: 1, ruleVersions: {} }]]);
     expect(writeConfigurationFolder({ number: 0, resources }).size).toBe(0);
   });
 
-  test('shows expressions as people write them: plain, or after |', () => {
+  test('has expressions as people write them: plain, or after |', () => {
     const { resources } = read({});
     const configuration: Configuration = {
       number: 1,
