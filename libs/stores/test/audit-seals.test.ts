@@ -18,7 +18,7 @@ describe('Seals of the audit', () => {
   const seals = createMemoryStores().connect().auditSeals;
   const freshLog = (): LogId => freshName('log') as LogId;
 
-  it('lists what it keeps by position, whole, from behind a position on', async () => {
+  it('lists seals by position, completely, from after a position on', async () => {
     const log = freshLog();
     const kept = [seal(9), seal(99), seal(1_000_000), seal(12_345_678_901)];
     for (const one of kept.toReversed()) await seals.keep(log, one);
@@ -28,14 +28,14 @@ describe('Seals of the audit', () => {
     expect(await seals.newest(log)).toEqual(kept.at(-1));
   });
 
-  it('lets what is kept at a position stay as it is', async () => {
+  it('keeps an existing seal at a position', async () => {
     const log = freshLog();
     await seals.keep(log, seal(5));
     await seals.keep(log, seal(5, { mac: 'another' }));
     expect(await seals.list(log, -1, 10)).toEqual([seal(5)]);
   });
 
-  it('lets one of many that come at once stay', async () => {
+  it('keeps one of many concurrent seals', async () => {
     const log = freshLog();
     const many = Array.from({ length: 8 }, (_, at) => seal(5, { mac: `mac ${at}` }));
     await Promise.all(many.map((one) => seals.keep(log, one)));
@@ -44,14 +44,14 @@ describe('Seals of the audit', () => {
     expect(many).toContainEqual(kept[0]);
   });
 
-  it('knows nothing of another log', async () => {
+  it('has no seals of another log', async () => {
     const log = freshLog();
     await seals.keep(freshLog(), seal(5));
     expect(await seals.list(log, -1, 10)).toEqual([]);
     expect(await seals.newest(log)).toBeNull();
   });
 
-  it('holds a seal of ten thousand records', async () => {
+  it('accepts a seal of ten thousand records', async () => {
     const log = freshLog();
     const long = seal(10_000, { leaves: Array.from({ length: 10_000 }, () => '0123456789abcdef') });
     await seals.keep(log, long);

@@ -28,7 +28,7 @@ const consents = (workspace: string, person: string, more: Partial<Consents> = {
 describe('Consents', () => {
   const store = createMemoryStores().connect().consents;
 
-  it('finds documents by workspace and any of several names, in one question', async () => {
+  it('finds documents by workspace and any of several names, in one query', async () => {
     const workspace = freshName('shop');
     const ada = consents(workspace, 'ada@example.com');
     const bob = consents(workspace, 'user 2');
@@ -42,7 +42,7 @@ describe('Consents', () => {
     expect(await store.find(freshName('other'), ['ada@example.com'])).toEqual([]);
   });
 
-  it('takes a write only over the version that it was made from', async () => {
+  it('writes only over the expected version', async () => {
     const workspace = freshName('shop');
     const first = consents(workspace, 'ada');
     expect(await store.replace({ ...first, version: 2 })).toBe('stale');
@@ -55,7 +55,7 @@ describe('Consents', () => {
     expect(await store.find(workspace, ['ada'])).toEqual([second]);
   });
 
-  it('lets one of many writers of a version through', async () => {
+  it('lets one of many concurrent writers of a version win', async () => {
     const workspace = freshName('shop');
     const many = Array.from({ length: 8 }, (_, at) =>
       consents(workspace, 'ada', { words: [word(workspace, 'ada', { at })] }),
@@ -65,7 +65,7 @@ describe('Consents', () => {
     expect(await store.find(workspace, ['ada'])).toEqual([many[answers.indexOf('done')]]);
   });
 
-  it('knows which words may not be on the log, until they are taken out', async () => {
+  it('lists entries that may not be on the log, until they are removed', async () => {
     const workspace = freshName('shop');
     const said = word(workspace, 'ada');
     const waiting = consents(workspace, 'ada', { unpublished: [said], updatedAt: 10 });
@@ -79,7 +79,7 @@ describe('Consents', () => {
     expect(await ours(11)).toEqual([]);
   });
 
-  it('turns pages that neither repeat nor skip while others arrive and are written', async () => {
+  it('lists pages that neither repeat nor skip while documents arrive and change', async () => {
     const workspace = freshName('shop');
     const made = Array.from({ length: 5 }, (_, at) => `person ${at}`);
     for (const person of made) await store.replace(consents(workspace, person));

@@ -31,7 +31,7 @@ describe('Drafts', () => {
     expect(await store.find({ ...ref, workspace: freshName('other') })).toBeNull();
   });
 
-  it('keeps a removal, and the draft of what is not there yet', async () => {
+  it('stores a removal, and the draft of a new resource', async () => {
     const workspace = freshName('shop');
     const removal = draft(workspace, 'paid', 'r1', { body: null });
     const fresh = draft(workspace, 'new', 'r2', { basedOn: null });
@@ -40,7 +40,7 @@ describe('Drafts', () => {
     expect(await store.find(fresh.ref)).toEqual(fresh);
   });
 
-  it('takes a write only over the revision that it was made from', async () => {
+  it('writes only over the expected revision', async () => {
     const workspace = freshName('shop');
     const [first, second] = [draft(workspace, 'paid', 'r1'), draft(workspace, 'paid', 'r2', { body: null })];
     expect(await store.replace(second, 'r1')).toBe('stale');
@@ -54,7 +54,7 @@ describe('Drafts', () => {
     expect(await store.find(first.ref)).toEqual(second);
   });
 
-  it('lets one of many writers of a revision through, the first as well as a later one', async () => {
+  it('lets one of many concurrent writers of a revision win, the first as well as a later one', async () => {
     const workspace = freshName('shop');
     for (const before of [null, 'r0']) {
       const resource = `after-${before}`;
@@ -66,7 +66,7 @@ describe('Drafts', () => {
     }
   });
 
-  it('removes the draft of a revision and no other one; what is gone may be removed again', async () => {
+  it('removes only the draft of the given revision; a removal may be repeated', async () => {
     const workspace = freshName('shop');
     const [first, second] = [draft(workspace, 'paid', 'r1'), draft(workspace, 'paid', 'r2')];
     await store.replace(first, null);
@@ -105,13 +105,13 @@ describe('Drafts', () => {
     expect((await store.revisions(workspace)).toSorted()).toEqual(['r-c', 'r-later']);
   });
 
-  it('holds a body of a mebibyte', async () => {
+  it('stores a body of a mebibyte', async () => {
     const long = draft(freshName('shop'), 'long', 'r1', { body: { text: 'ü'.repeat(512 * 1024) } });
     await store.replace(long, null);
     expect(await store.find(long.ref)).toEqual(long);
   });
 
-  it('turns pages that neither repeat nor skip while others arrive and are written', async () => {
+  it('lists pages that neither repeat nor skip while drafts arrive and change', async () => {
     const workspace = freshName('shop');
     const made = Array.from({ length: 5 }, (_, at) => `paid-${at}`);
     for (const one of made) await store.replace(draft(workspace, one, 'r0'), null);

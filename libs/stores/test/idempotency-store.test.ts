@@ -13,10 +13,10 @@ const request = (id: string, token: string, more: Partial<IdempotentRequest> = {
   ...more,
 });
 
-describe('Idempotency answers', () => {
+describe('Idempotency store', () => {
   const store = createMemoryStores().connect().idempotency;
 
-  it('keeps a request once: a second one of its id is answered with the first', async () => {
+  it('stores a request once: a second one with its id gets the first', async () => {
     const id = freshName('request');
     expect(await store.find(id)).toBeNull();
     expect(await store.begin(request(id, 'a'), 10)).toEqual(request(id, 'a'));
@@ -24,7 +24,7 @@ describe('Idempotency answers', () => {
     expect(await store.find(id)).toEqual(request(id, 'a'));
   });
 
-  it('of many at once keeps one', async () => {
+  it('stores one of many concurrent requests', async () => {
     const id = freshName('request');
     const tries = Array.from({ length: 8 }, (_, at) => request(id, `t${at}`));
     const kept = await Promise.all(tries.map((one) => store.begin(one, 10)));
@@ -32,7 +32,7 @@ describe('Idempotency answers', () => {
     expect(await store.find(id)).toEqual(kept[0]);
   });
 
-  it('keeps the answer of the try that holds the id, and of no other', async () => {
+  it('stores the answer only of the attempt that holds the id', async () => {
     const id = freshName('request');
     await store.begin(request(id, 'a'), 10);
     await store.finish(id, 'b', 'of b');
@@ -42,7 +42,7 @@ describe('Idempotency answers', () => {
     expect(await store.begin(request(id, 'c'), 50)).toEqual(request(id, 'a', { answer }));
   });
 
-  it('forgets the try that did nothing, and no other', async () => {
+  it('removes only the attempt that did nothing', async () => {
     const id = freshName('request');
     await store.begin(request(id, 'a'), 10);
     await store.forget(id, 'b');
@@ -53,7 +53,7 @@ describe('Idempotency answers', () => {
     expect(await store.begin(request(id, 'b'), 20)).toEqual(request(id, 'b'));
   });
 
-  it('is as new where the time of an earlier one is over', async () => {
+  it('treats an id as new after the earlier request has expired', async () => {
     const id = freshName('request');
     await store.begin(request(id, 'a'), 10);
     await store.finish(id, 'a', 'old');
@@ -62,7 +62,7 @@ describe('Idempotency answers', () => {
     expect(await store.find(id)).toEqual(later);
   });
 
-  it('removes what ended before a time', async () => {
+  it('removes requests that expired before a time', async () => {
     const [early, late] = [freshName('request'), freshName('request')];
     await store.begin(request(early, 'a', { endsAt: 50 }), 10);
     await store.begin(request(late, 'a', { endsAt: 60 }), 10);

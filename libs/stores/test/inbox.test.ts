@@ -44,7 +44,7 @@ describe('Inbox', () => {
   const documents = createMemoryDocuments().connect(createDirectWire());
   const { inbox } = createStores(documents);
 
-  it.each(EACH)('keeps a message of $channel once and whole', async (sent) => {
+  it.each(EACH)('stores a message of $channel once and completely', async (sent) => {
     const first = message({ message: sent });
     await inbox.put(first);
     await inbox.put({ ...first, deliveryId: 'dlv_2' });
@@ -52,7 +52,7 @@ describe('Inbox', () => {
     expect(await inbox.get(freshName('unknown'))).toBeNull();
   });
 
-  it('finds the messages of a workspace, a channel, a recipient and a span of time, and no others', async () => {
+  it('finds only the messages of a workspace, channel, recipient and time range', async () => {
     const [mine, other] = [freshName('shop'), freshName('lab')];
     const to = (address: string): Message => ({ ...email, to: address });
     const made = [
@@ -95,7 +95,7 @@ describe('Inbox', () => {
     expect(own.map(({ at }) => at)).toEqual(own.map(({ at }) => at).toSorted((a, b) => b - a));
   });
 
-  it('loses a message thirty days after it was kept', async () => {
+  it('removes a message after thirty days', async () => {
     const kept = message({ at: 10 });
     await inbox.put(kept);
     await removeExpired(documents, 10 + 30 * DAY);

@@ -27,7 +27,7 @@ const jobOf = (workspace: string | null, at: number, of = 3, work = RESEND): Job
 describe('Jobs', () => {
   const store = createMemoryStores().connect().jobs;
 
-  it('keeps a job with its items, in their order, and finds both by its id', async () => {
+  it('stores a job with its items in order, and finds both by its id', async () => {
     const job = jobOf(freshName('shop'), 10);
     const items = ['dlv_3', 'dlv_1', 'Grüße ✓', 'dlv_2'];
     expect(await store.get(job.id)).toBeNull();
@@ -37,7 +37,7 @@ describe('Jobs', () => {
     expect(await store.items(job.id)).toEqual(items);
   });
 
-  it('lets a job that is there be, with its items, where another one comes with its id', async () => {
+  it('keeps an existing job and its items if another one has its id', async () => {
     const job = jobOf(freshName('shop'), 10);
     await store.insert(job, ['one']);
     expect(await store.insert({ ...job, workspace: 'other' }, ['two'])).toBe('taken');
@@ -45,7 +45,7 @@ describe('Jobs', () => {
     expect(await store.items(job.id)).toEqual(['one']);
   });
 
-  it('takes a write only over the version before it, and of many at once takes one', async () => {
+  it('writes only over the expected version, for one of many concurrent writers', async () => {
     const job = jobOf(freshName('shop'), 10);
     expect(await store.replace(taken(job, 'a', 20, 30))).toBe('stale');
     await store.insert(job, ['one', 'two', 'three']);
@@ -62,7 +62,7 @@ describe('Jobs', () => {
     expect(await store.items(job.id)).toEqual(['one', 'two', 'three']);
   });
 
-  it('names jobs that have not ended, the oldest first', async () => {
+  it('lists unfinished jobs, the oldest first', async () => {
     const workspace = freshName('shop');
     const [late, early, over] = [jobOf(workspace, 30), jobOf(workspace, 10), jobOf(workspace, 5)];
     for (const job of [late, early, over]) await store.insert(job, ['one']);
@@ -109,7 +109,7 @@ describe('Jobs', () => {
     expect(await of({ actions: ['promote', 'resend_deliveries'], states: ['running'] })).toBe(1);
   });
 
-  it('removes what ended before a time, items and all, and never what has not ended', async () => {
+  it('removes jobs that ended before a time with their items, and never unfinished ones', async () => {
     const workspace = freshName('shop');
     const [over, open] = [jobOf(workspace, 10, 1), jobOf(workspace, 10)];
     for (const job of [over, open]) await store.insert(job, ['one']);
@@ -122,7 +122,7 @@ describe('Jobs', () => {
     expect(await store.get(open.id)).toEqual(open);
   });
 
-  it('holds ten thousand items', async () => {
+  it('stores ten thousand items', async () => {
     const items = Array.from({ length: 10_000 }, (_, at) => `dlv_37G5398XK2YK0SPEA596${at}`);
     const job = jobOf(freshName('shop'), 10, items.length);
     await store.insert(job, items);

@@ -56,7 +56,7 @@ async function move(from: MovedStores, to: MovedStores, shift: number): Promise<
 }
 
 describe('A move', () => {
-  it('takes people, drafts, secrets and data keys along, once, and leaves what is there as it is', async () => {
+  it('takes people, drafts, secrets and data keys along once, and keeps existing ones', async () => {
     const [from, to] = [createMemoryStores().connect(), createMemoryStores().connect()];
     for (const one of [person('per_1'), person('per_2'), roster('per_1', 'per_gone')]) await from.people.replace(one);
     await from.people.replace({ ...record, kind: 'guesses', id: 'g', body: { count: 1, since: 1 } });

@@ -47,7 +47,7 @@ const session = (id: string, of: string, more: Partial<PeopleRecord<'session'>> 
 describe('People', () => {
   const store = createMemoryStores().connect().people;
 
-  it('finds a record by its id and by its key, of its own kind alone', async () => {
+  it('finds a record by its id and by its key, within its kind', async () => {
     const [id, key] = [freshName('per'), freshName('ada')];
     const ada = person(id, { key });
     expect(await store.replace(ada)).toBe('done');
@@ -59,14 +59,14 @@ describe('People', () => {
     expect(await store.findByKey('person', freshName('nobody'))).toBeNull();
   });
 
-  it('keeps every letter and number of a record', async () => {
+  it('stores every character and number of a record', async () => {
     const id = freshName('per');
     const body: Person = { ...PERSON, name: '"ada"\n—\u{1f514} אדה', createdAt: 8_640_000_000_000_000 };
     await store.replace(person(id, { body }));
     expect((await store.find('person', id))?.body).toEqual(body);
   });
 
-  it('writes by compare-and-set: of two writers of a version one is stale', async () => {
+  it('writes by compare-and-set, so that one of two concurrent writers gets stale', async () => {
     const id = freshName('per');
     expect(await store.replace(person(id, { version: 2 }))).toBe('stale');
     const first = await Promise.all([store.replace(person(id)), store.replace(person(id))]);
@@ -77,7 +77,7 @@ describe('People', () => {
     expect((await store.find('person', id))?.body.epoch).toBe(second[0] === 'done' ? 4 : 5);
   });
 
-  it('gives a key to one record of a kind, also when several want it at once', async () => {
+  it('gives a key to one record of a kind, also if several claim it at once', async () => {
     const key = freshName('ada');
     const ids = [freshName('per'), freshName('per'), freshName('per')];
     const answers = await Promise.all(ids.map((id) => store.replace(person(id, { key }))));
@@ -85,7 +85,7 @@ describe('People', () => {
     expect(await store.replace(session(freshName('ses'), 'per_1', { key }))).toBe('done');
   });
 
-  it('refuses a key that another has to a record that is there, and frees the one that it leaves', async () => {
+  it('refuses a key of another record to an existing record, and frees the key that it gives up', async () => {
     const [one, two] = [freshName('per'), freshName('per')];
     const [ada, bob] = [freshName('ada'), freshName('bob')];
     await store.replace(person(one, { key: ada }));
@@ -98,7 +98,7 @@ describe('People', () => {
     expect((await store.findByKey('person', ada))?.id).toBe(two);
   });
 
-  it('lists what belongs to a person, page by page, while others come and go', async () => {
+  it('lists the records of a person in pages, while others arrive and leave', async () => {
     const [ada, bob] = [freshName('per'), freshName('per')];
     const made = Array.from({ length: 5 }, () => freshName('ses'));
     for (const id of made) await store.replace(session(id, ada));
@@ -111,7 +111,7 @@ describe('People', () => {
     await expect(store.list('session', { of: ada }, 2, 'forged')).rejects.toThrow('cursor');
   });
 
-  it('removes one, and all of a kind that belong to a person but one', async () => {
+  it('removes one record, or all records of a kind and person except one', async () => {
     const [ada, bob] = [freshName('per'), freshName('per')];
     const [first, second, third, other] = [freshName('ses'), freshName('ses'), freshName('ses'), freshName('ses')];
     for (const id of [first, second, third]) await store.replace(session(id, ada));
@@ -124,7 +124,7 @@ describe('People', () => {
     expect(await store.find('session', other)).not.toBeNull();
   });
 
-  it('knows nothing of what was removed: a write of its next version is stale, and its key is free', async () => {
+  it('treats a removed record as missing: a write of its next version is stale, and its key is free', async () => {
     const [id, key] = [freshName('per'), freshName('ada')];
     await store.replace(person(id, { key }));
     await store.remove('person', id);
@@ -132,7 +132,7 @@ describe('People', () => {
     expect(await store.replace(person(freshName('per'), { key }))).toBe('done');
   });
 
-  it('removes what ended, and nothing that has no end or a later one', async () => {
+  it('removes expired records, and none without an expiry or with a later one', async () => {
     const body: Guesses = { count: 1, since: 1 };
     const ending = (id: string, endsAt: number | null): PeopleRecord<'guesses'> => ({
       kind: 'guesses',

@@ -13,7 +13,7 @@ const guesses = (id: string, endsAt: number | null): PeopleRecord<'guesses'> => 
   body: { count: 1, since: 1 },
 });
 
-it('retention removes what ended in the past, however much it is, and leaves the rest', async () => {
+it('retention removes all expired records, however many, and keeps the rest', async () => {
   const documents = createMemoryDocuments().connect(createDirectWire());
   const { people, idempotency } = createStores(documents);
   for (let at = 0; at < 1001; at += 1) await people.replace(guesses(`old-${at}`, 10));

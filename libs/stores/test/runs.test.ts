@@ -61,7 +61,7 @@ const nothing = async (): Promise<void> => undefined;
 describe('Runs', () => {
   const store = createMemoryStores().connect().runs;
 
-  it('keeps a run, replaces the version that was read and no other', async () => {
+  it('stores a run, and replaces only the version that was read', async () => {
     const run = runOf(freshName('shop'), 10);
     expect(await store.get(run.id)).toBeNull();
     expect(await store.insert(run, [])).toBe('done');

@@ -30,7 +30,7 @@ describe('Secrets', () => {
   const ofWorkspace = async (workspace: string): Promise<readonly DataKey[]> =>
     (await store.dataKeys()).filter((one) => one.workspace === workspace);
 
-  it('keeps a sealed secret, replaces the one that was seen, and removes it', async () => {
+  it('stores a sealed secret, replaces the expected one, and removes it', async () => {
     const workspace = freshName('shop');
     expect(await store.secret(workspace, 'SMTP')).toBeNull();
     const first = secret(workspace, 'SMTP');
@@ -55,7 +55,7 @@ describe('Secrets', () => {
     expect(await store.putSecret(newer, first.sealed)).toBe('stale');
   });
 
-  it('takes one of many that replace the same secret at once', async () => {
+  it('accepts one of many concurrent replacements of a secret', async () => {
     const workspace = freshName('shop');
     const wishes = Array.from({ length: 10 }, (_, at) => secret(workspace, 'A', { sealed: `v2.${at}` }));
     const said = await Promise.all(wishes.map((wish) => store.putSecret(wish, null)));
@@ -74,7 +74,7 @@ describe('Secrets', () => {
     expect(all.filter(({ workspace }) => workspace === one || workspace === two)).toHaveLength(3);
   });
 
-  it('gives a generation of a workspace to one of many who make it at once', async () => {
+  it('gives a key generation of a workspace to one of many concurrent writers', async () => {
     const workspace = freshName('shop');
     const made = Array.from({ length: 10 }, (_, at) => dataKey(workspace, 1, { id: `dk_${workspace}_${at}` }));
     const said = await Promise.all(made.map((key) => store.insertDataKey(key)));
@@ -84,7 +84,7 @@ describe('Secrets', () => {
     expect((await ofWorkspace(workspace)).map(({ generation }) => generation)).toEqual([1, 2]);
   });
 
-  it('wraps a data key again where nobody did so since', async () => {
+  it('stores another wrap of a data key only over the expected revision', async () => {
     const key = dataKey(freshName('shop'), 1);
     await store.insertDataKey(key);
     const second = { master: 'M2', wrapped: 'w1.d.e.f' };
