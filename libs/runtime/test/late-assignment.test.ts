@@ -6,7 +6,7 @@ import { createRecordSink, Progress, startStageConsumer, type ConsumerWatch } fr
 const ignore = (): void => undefined;
 
 describe('an assignment of a partition that begins and ends late', () => {
-  it('leaves the progress of the newest assignment as it is', async () => {
+  it('does not change the progress of the newest assignment', async () => {
     const topology = await openTopology({ partitions: 1 });
     const { log, checkpoints } = topology.data;
     const slow = Promise.withResolvers<void>();

@@ -10,7 +10,7 @@ const record = (at: number): NewRecord => ({
   headers: {},
 });
 
-it('appends some hundred records at a time, in their order, so that others are not behind all of them', async () => {
+it('the record sink appends a few hundred records at a time, in order, so that other writers do not wait for all of them', async () => {
   const appended: NewRecord[][] = [];
   const sink = createRecordSink({
     async append(records) {

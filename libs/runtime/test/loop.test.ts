@@ -8,7 +8,7 @@ const never = (error: unknown): never => {
 };
 
 describe('a loop', () => {
-  it('runs a round at once, then again after its pause or after what the round asked for', async () => {
+  it('runs a round at once, and again after its pause or the pause that the round returned', async () => {
     let rounds = 0;
     const loop = startLoop(DAY, async () => (rounds += 1) && 5, never);
     await expect.poll(() => rounds).toBeGreaterThan(2);
@@ -18,7 +18,7 @@ describe('a loop', () => {
     await quiet.stop();
   });
 
-  it('goes on after a round that failed, and tells of it', async () => {
+  it('continues after a failed round, and reports the error', async () => {
     const errors: unknown[] = [];
     const loop = startLoop(
       1,
@@ -29,7 +29,7 @@ describe('a loop', () => {
     await loop.stop();
   });
 
-  it('that is nudged, also in the midst of a round, runs once more at once', async () => {
+  it('that is nudged, also during a round, runs once more at once', async () => {
     let rounds = 0;
     let nudge: () => void = () => undefined;
     const loop = startLoop(
@@ -51,7 +51,7 @@ describe('a loop', () => {
     await loop.stop();
   });
 
-  it('that is stopped lets its round end and begins no other', async () => {
+  it('that is stopped lets its round end, and starts no other', async () => {
     const story: string[] = [];
     const [begun, ending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const loop = startLoop(
@@ -75,7 +75,7 @@ describe('a loop', () => {
 });
 
 describe('a pause', () => {
-  it('ends at once with its signal, before or after it began', async () => {
+  it('ends when its signal aborts, before or after it started', async () => {
     const stop = new AbortController();
     const pausing = pause(DAY, stop.signal);
     stop.abort();

@@ -32,8 +32,8 @@ function sinkOver(progress: Progress) {
   return { appended, ends, write: (count: number) => sink.write(records(count)) };
 }
 
-describe('how far a consumer has come', () => {
-  it('is waited for until all named places are done, in each partition that is read here', async () => {
+describe('the progress of a consumer', () => {
+  it('is awaited until all given positions are processed, in each partition that is read here', async () => {
     const progress = new Progress();
     progress.reached(0, 0);
     progress.reached(1, 5);
@@ -58,7 +58,7 @@ describe('how far a consumer has come', () => {
     expect(waited).toEqual(['both']);
   });
 
-  it('holds nobody up who names what is done, or what is read elsewhere', async () => {
+  it('is not awaited for processed positions, or partitions that are read elsewhere', async () => {
     const progress = new Progress();
     progress.reached(0, 4);
     await progress.passed([{ partition: 0, offset: 3 }], FOR_EVER);
@@ -66,7 +66,7 @@ describe('how far a consumer has come', () => {
     await progress.passed([], FOR_EVER);
   });
 
-  it('lets go whoever waits for a partition that is taken away, or waits in vain', async () => {
+  it('ends a wait if the partition is taken away, or after the timeout', async () => {
     const progress = new Progress();
     progress.reached(0, 0);
     const taken = progress.passed([{ partition: 0, offset: 3 }], FOR_EVER);
@@ -78,7 +78,7 @@ describe('how far a consumer has come', () => {
 });
 
 describe('a paced sink', () => {
-  it('writes the next records only when the consumer has done the ones before', async () => {
+  it('writes the next records only after the consumer has processed the previous ones', async () => {
     const progress = new Progress();
     progress.reached(0, 0);
     progress.reached(1, 0);
@@ -95,7 +95,7 @@ describe('a paced sink', () => {
     expect(appended).toEqual([25, 25, 10]);
   });
 
-  it('writes what is little at once, and asks nobody', async () => {
+  it('writes few records at once, without waiting', async () => {
     const progress = new Progress();
     progress.reached(0, 0);
     const { appended, write } = sinkOver(progress);
@@ -103,7 +103,7 @@ describe('a paced sink', () => {
     expect(appended).toEqual([25]);
   });
 
-  it('goes on where the consumer stands still', async () => {
+  it('continues if the consumer does not move', async () => {
     const progress = new Progress();
     progress.reached(0, 0);
     const { appended, write } = sinkOver(progress);

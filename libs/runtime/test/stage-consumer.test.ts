@@ -102,7 +102,7 @@ const save = (next: number, logId: LogId = topology.data.log.logId) =>
   });
 
 describe('the interpreter of stages', () => {
-  it('tells the lag after each batch without asking the log for it', async () => {
+  it('reports the lag after each batch without a query to the log', async () => {
     let asked = 0;
     const log: EventLog = {
       ...topology.data.log,
@@ -122,7 +122,7 @@ describe('the interpreter of stages', () => {
     expect(asked).toBe(1);
   });
 
-  it('drops erased records without handing them to the stage, and saves the position behind them', async () => {
+  it('drops erased records without passing them to the stage, and saves the position after them', async () => {
     const erased: NewRecord = { ...record(''), headers: { kind: 'erased' } };
     await topology.data.log.append([erased, record('a'), erased, erased, record('b'), erased]);
     const seen: string[] = [];
@@ -133,7 +133,7 @@ describe('the interpreter of stages', () => {
     expect(ended).toMatchObject([{ fates: { done: 2, dropped: 4 } }]);
   });
 
-  it('appends what a batch gives, then saves state and position, and tells fates and lag', async () => {
+  it('appends the outputs of a batch, saves state and position, and then reports fates and lag', async () => {
     await append('a', 'b');
     await start(passingOn([]));
     expect(await reached(2)).toMatchObject({ configNumber: 1, watermark: 2, logId: topology.data.log.logId });
@@ -144,7 +144,7 @@ describe('the interpreter of stages', () => {
     expect(left).toEqual([0]);
   });
 
-  it('keeps its position while a stage has more to do before its first record, and writes what the stage made', async () => {
+  it('keeps its position while a stage needs more rounds for its first record, and writes the outputs', async () => {
     await append('a', 'b');
     const positions: (number | undefined)[] = [];
     const saves: number[] = [];
@@ -173,7 +173,7 @@ describe('the interpreter of stages', () => {
     expect(await stored()).toMatchObject({ configNumber: 21 });
   });
 
-  it('hands large records on a few at a time, each with its position saved, as one batch to those who watch', async () => {
+  it('passes large records on a few at a time, saves the position each time, and reports them as one batch', async () => {
     const large = 'x'.repeat(300 * 1024);
     const handed: number[] = [];
     await append(large, large, large);
@@ -184,7 +184,7 @@ describe('the interpreter of stages', () => {
     expect(ended).toEqual([{ fates: { done: 3 }, ruleErrors: 0, dropped: [], decided: [], lag: 0 }]);
   });
 
-  it('hands on again what a stage left out of a batch, after the first part is saved', async () => {
+  it('passes on again the records that a stage left out, after the first part is saved', async () => {
     const handed: string[] = [];
     const saved: (number | undefined)[] = [];
     await append('a', 'b', 'c');
@@ -206,13 +206,13 @@ describe('the interpreter of stages', () => {
     expect(ended).toEqual([{ fates: { done: 3 }, ruleErrors: 0, dropped: [], decided: [], lag: 0 }]);
   });
 
-  it('refuses a stage that takes nothing: it would hand on the same for ever', async () => {
+  it('rejects a stage that processes no record, because it would loop forever', async () => {
     await append('a');
     await start({ name: 'idle', handle: async (_records, state) => ({ fates: [], outputs: [], state }) });
     expect(await failed()).toContain('idle took none of its records');
   });
 
-  it('that rests after a batch hands on together what comes meanwhile, and does not rest while it is behind', async () => {
+  it('passes on together the records that arrive during a rest, and does not rest while it is behind', async () => {
     const batches: number[] = [];
     const sizes = async (records: readonly LogRecord[]): Promise<void> => void batches.push(records.length);
     const rests: PromiseWithResolvers<void>[] = [];
@@ -234,7 +234,7 @@ describe('the interpreter of stages', () => {
     rests[1]?.resolve();
   });
 
-  it('goes on after a restart where it was, with the state that it had', async () => {
+  it('resumes after a restart at its position, with its state', async () => {
     await append('a', 'b');
     await start(passingOn([]));
     await reached(2);
@@ -247,7 +247,7 @@ describe('the interpreter of stages', () => {
     expect(seen).toEqual(['2:c']);
   });
 
-  it('does not move the position where the outputs cannot be appended: the batch comes again', async () => {
+  it('keeps the position if the outputs cannot be appended, and repeats the batch', async () => {
     await append('a');
     let away = 2;
     const { log } = topology.data;
@@ -263,7 +263,7 @@ describe('the interpreter of stages', () => {
     expect(await outputs()).toEqual(['out a']);
   });
 
-  it('repeats outputs, but loses none, where the position cannot be saved', async () => {
+  it('repeats outputs, but loses none, if the position cannot be saved', async () => {
     await append('a');
     let away = 1;
     const { checkpoints } = topology.data;
@@ -274,7 +274,7 @@ describe('the interpreter of stages', () => {
     expect(await outputs()).toEqual(['out a', 'out a']);
   });
 
-  it('saves what a stage keeps after its outputs and before the position, and comes again where that is refused', async () => {
+  it('saves the data of a stage after its outputs and before the position, and repeats the batch if that is refused', async () => {
     await append('a');
     const saved: [outputs: number, position: number | undefined][] = [];
     const keeping = passingOn([]);
@@ -296,7 +296,7 @@ describe('the interpreter of stages', () => {
     expect(failures).toEqual([expect.stringContaining('another worker of g has already read further')]);
   });
 
-  it('of a partition that went elsewhere is refused by the fence, and begins again from what is stored', async () => {
+  it('is fenced if its partition moved elsewhere, and resumes from the stored position', async () => {
     await append('a', 'b', 'c', 'd');
     const seen: string[] = [];
     let zombie = true;
@@ -313,7 +313,7 @@ describe('the interpreter of stages', () => {
     expect(seen).toEqual(['0:a', '1:b', '2:c', '3:d', '5:f']);
   });
 
-  it('saves nothing of a batch that was under way when the partition was taken', async () => {
+  it('saves nothing of a batch that was running when the partition was taken away', async () => {
     await append('a');
     let stopping: Promise<void> | undefined;
     const { log } = topology.data;
@@ -343,7 +343,7 @@ describe('the interpreter of stages', () => {
     expect(await outputs()).toEqual([]);
   });
 
-  it('does not start on a position of another log, and says whose is whose', async () => {
+  it('does not start at a position of another log, and names both logs', async () => {
     await append('a');
     await save(0, 'log_OTHER' as LogId);
     const seen: string[] = [];
@@ -354,7 +354,7 @@ describe('the interpreter of stages', () => {
     expect(seen).toEqual([]);
   });
 
-  it('does not rewind where the position is beyond the end of the log', async () => {
+  it('does not rewind if the position is beyond the end of the log', async () => {
     await append('a');
     await save(9);
     const seen: string[] = [];
@@ -363,7 +363,7 @@ describe('the interpreter of stages', () => {
     expect(seen).toEqual([]);
   });
 
-  it('goes on at the start of the log where its position has left it, and says how much is gone', async () => {
+  it('continues at the start of the log if its position was removed, and reports how many records are lost', async () => {
     await append('a', 'b', 'c');
     await save(1);
     topology.clock.pass(1000);

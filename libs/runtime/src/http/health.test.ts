@@ -34,8 +34,8 @@ async function listen(options: Partial<HttpServerOptions> = {}) {
     });
 }
 
-describe('metrics and what is not ready', () => {
-  test('are read from this machine, where no token is set', async () => {
+describe('metrics and readiness details', () => {
+  test('are readable from this machine if no token is set', async () => {
     const get = await listen();
     expect(await get('/metrics')).toMatch(/^200 .*shop\/orders/);
     expect(await get('/metrics', { host: 'localhost:7401' })).toMatch(/^200 /);
@@ -47,7 +47,7 @@ describe('metrics and what is not ready', () => {
     ['a request that came through a proxy on this machine', { 'x-forwarded-for': '203.0.113.9' }],
     ['one that says so in the words of the standard', { forwarded: 'for=203.0.113.9' }],
     ['a page whose name was made to point here', { host: 'evil.example:7401' }],
-  ])('are not for %s', async (_who, headers) => {
+  ])('are not readable by %s', async (_who, headers) => {
     const get = await listen();
     const metrics = await get('/metrics', headers);
     expect(metrics).toMatch(/^401 .*\/docs\/errors#unauthorized/);
@@ -56,7 +56,7 @@ describe('metrics and what is not ready', () => {
     expect(await get('/livez', headers)).toMatch(/^200 /);
   });
 
-  test('are for whoever shows the token, where one is set, and for nobody else', async () => {
+  test('are readable only with the token if one is set', async () => {
     const get = await listen({ healthToken: TOKEN });
     const shown = { authorization: `Bearer ${TOKEN}`, 'x-forwarded-for': '203.0.113.9', host: 'carillon.example' };
     expect(await get('/metrics', shown)).toMatch(/^200 .*shop\/orders/);
@@ -67,7 +67,7 @@ describe('metrics and what is not ready', () => {
     }
   });
 
-  test('are not on a port for strangers, whoever asks', async () => {
+  test('are never readable on a port for strangers', async () => {
     const get = await listen({ bareHealth: true, healthToken: TOKEN });
     const shown = { authorization: `Bearer ${TOKEN}` };
     expect(await get('/metrics', shown)).toMatch(/^404 /);
@@ -76,7 +76,7 @@ describe('metrics and what is not ready', () => {
   });
 });
 
-test('metrics are rendered at most once a second, however often and by how many they are asked for', async () => {
+test('metrics are rendered at most once a second, however many clients request them', async () => {
   let rendered = 0;
   const get = await listen({
     metrics: async () => {
@@ -90,7 +90,7 @@ test('metrics are rendered at most once a second, however often and by how many 
   expect(performance.now() - began).toBeGreaterThanOrEqual((rendered - 1) * 1000);
 });
 
-test('metrics that could not be rendered are tried again at once', async () => {
+test('metrics that failed to render are rendered again at once', async () => {
   let tries = 0;
   const get = await listen({
     metrics: () => {

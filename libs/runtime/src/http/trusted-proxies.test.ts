@@ -18,22 +18,22 @@ async function addressOf(trustedProxies: readonly string[] | undefined, remoteAd
 }
 
 describe('The address of a client', () => {
-  test('is that of the connection where no proxy is named, whatever a header claims', async () => {
+  test('is that of the connection if no proxy is trusted, whatever a header says', async () => {
     expect(await addressOf(undefined, '127.0.0.1', '203.0.113.9')).toBe('127.0.0.1');
     expect(await addressOf([], '127.0.0.1', '203.0.113.9')).toBe('127.0.0.1');
   });
 
-  test('is what a named proxy says of whoever came to it', async () => {
+  test('is the client that a trusted proxy names', async () => {
     expect(await addressOf(['127.0.0.1'], '127.0.0.1', '203.0.113.9')).toBe('203.0.113.9');
     expect(await addressOf(['127.0.0.1'], '::ffff:127.0.0.1', '203.0.113.9')).toBe('203.0.113.9');
     expect(await addressOf(['127.0.0.1'], '127.0.0.1')).toBe('127.0.0.1');
   });
 
-  test('is that of the connection where somebody reaches us past the proxy', async () => {
+  test('is that of the connection if the client bypasses the proxy', async () => {
     expect(await addressOf(['10.1.0.0/16'], '10.2.0.9', '203.0.113.9')).toBe('10.2.0.9');
   });
 
-  test('is the last one that no named proxy has: what a client wrote itself stands before it', async () => {
+  test('is the last address that is not a trusted proxy, because a client can write the ones before it', async () => {
     const proxies = ['10.1.0.0/16', '127.0.0.1'];
     expect(await addressOf(proxies, '127.0.0.1', '198.51.100.1, 203.0.113.9, 10.1.4.4')).toBe('203.0.113.9');
   });

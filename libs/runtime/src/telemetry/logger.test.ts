@@ -28,7 +28,7 @@ const expectClean = (lines: readonly string[]): void => {
 /** What a careless caller passes: types would not let it. */
 const careless = (fields: object): LogFields => fields;
 
-describe.each([false, true])('what reaches the log (pretty: %s)', (pretty) => {
+describe.each([false, true])('the log (pretty: %s) contains', (pretty) => {
   it('no field outside the list, no object', () => {
     const { logger, lines } = collect({ pretty });
     logger.warn(
@@ -114,7 +114,7 @@ describe('the logger', () => {
     });
   });
 
-  it('is silent below its level, which is warning unless told otherwise', () => {
+  it('logs from its level on, which defaults to warning', () => {
     const { logger, parsed } = collect({ level: undefined });
     for (const say of [logger.debug, logger.info, logger.warn, logger.error]) say({}, 'x');
     expect(parsed().map(({ level }) => level)).toEqual(['warning', 'error']);
@@ -123,13 +123,13 @@ describe('the logger', () => {
     expect(off.lines).toEqual([]);
   });
 
-  it('counts what it dropped', () => {
+  it('counts dropped lines', () => {
     const { logger, parsed } = collect();
     logger.info(careless({ nonsense: 1, detail: {}, stream: 'a/b' }), 'x');
     expect(parsed()[0]).toMatchObject({ dropped: 2, stream: 'a/b' });
   });
 
-  it('tells of an error its type, code, message, frames and causes', () => {
+  it('logs an error with type, code, message, frames and causes', () => {
     const { logger, parsed } = collect();
     const cause = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
     logger.error({ error: new CarillonError('log_unavailable', 'The log did not answer.', {}, { cause }) }, 'x');
@@ -144,7 +144,7 @@ describe('the logger', () => {
     });
   });
 
-  it('never throws: hostile errors, endless causes, a broken destination', () => {
+  it('never throws for hostile errors, endless causes, or a broken destination', () => {
     const { logger, lines } = collect();
     const hostile = new Proxy(new Error('x'), {
       get() {
@@ -175,7 +175,7 @@ describe('the logger', () => {
     expect(() => broken.error({}, 'x')).not.toThrow();
   });
 
-  it('writes lines for people on a terminal, without what a terminal would obey', () => {
+  it('writes readable lines on a terminal, without control sequences', () => {
     const { logger, lines } = collect({ pretty: true });
     logger.warn(
       { stream: 'shop/orders', detail: 'two words', error: new TypeError('bad \u001b[31m input') },

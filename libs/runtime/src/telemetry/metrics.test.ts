@@ -28,7 +28,7 @@ describe('metrics', () => {
     }
   });
 
-  it('counts, sets and observes; the same labels are the same series', async () => {
+  it('counts, sets and observes; equal labels are one series', async () => {
     const { metrics, metricsText } = telemetry();
     metrics.eventsAccepted.with({ stream: 'shop/orders' }).inc();
     metrics.eventsAccepted.with({ stream: 'shop/orders' }).inc(2);
@@ -47,7 +47,7 @@ describe('metrics', () => {
     expect(lines).toContain('carillon_consumer_lag_records{group="deliver",partition="3"} 5');
   });
 
-  it('ends a series, and asks a source whenever the metrics are read', async () => {
+  it('removes a series, and queries a source at each read', async () => {
     const { metrics, metricsText } = telemetry();
     const lag = metrics.consumerLagRecords.with({ group: 'deliver', partition: 3 });
     let bytes = 10;
@@ -85,13 +85,13 @@ describe('metrics', () => {
     expect(ours(await metricsText())).toContain('carillon_attempts_total{channel="[address]",verdict="[phone]"} 1');
   });
 
-  it('uses the registry that it is given', async () => {
+  it('uses the given registry', async () => {
     const registry = new Registry();
     createTelemetry({ serviceName: 'test', registry }).metrics.configNumber.set(3);
     expect(await registry.metrics()).toContain('carillon_config_number 3');
   });
 
-  it('refuses settings that cannot be meant', () => {
+  it('refuses invalid settings', () => {
     for (const options of [{ sampleRatio: 2 }, { sampleRatio: Number.NaN }, { otlpEndpoint: 'collector:4318' }]) {
       expect(() => createTelemetry({ serviceName: 'test', ...options })).toThrow(CarillonError);
     }

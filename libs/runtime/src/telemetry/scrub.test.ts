@@ -40,7 +40,7 @@ const before = fc.constantFrom(
 const after = fc.constantFrom('', ' failed', '>', '"', "'", ')', ',', ': no such user', '"}', '\n', ';');
 
 describe('scrub', () => {
-  it('takes out addresses, phone numbers and keys wherever they stand', () => {
+  it('removes addresses, phone numbers and keys anywhere in a text', () => {
     fc.assert(
       fc.property(fc.oneof(emails, phones, keys), before, after, (canary, head, tail) => {
         const clean = scrub(head + canary + tail);
@@ -84,7 +84,7 @@ describe('scrub', () => {
     expect(scrub(text)).not.toContain(canary);
   });
 
-  it('leaves what an operator needs', () => {
+  it('keeps what an operator needs', () => {
     for (const text of [
       'connect ECONNREFUSED 127.0.0.1:27017',
       "Cannot find package '@carillon/kernel'",
@@ -107,7 +107,7 @@ describe('scrub', () => {
     expect(spent).toBeLessThan(3000);
   });
 
-  it('takes data out of the messages of others', () => {
+  it('removes data from messages of other libraries', () => {
     expect(scrubForeign('template broke at <p>Dear Anna</p> in line 3')).toBe('template broke at [markup] in line 3');
     expect(scrubForeign('rejected {"name":"Anna","age":[3]} as invalid')).toBe('rejected [json] as invalid');
     expect(scrubForeign('refused: "Dear Anna, your order" is spam')).toBe('refused: "[text]" is spam');

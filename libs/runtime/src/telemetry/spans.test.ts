@@ -26,7 +26,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-describe('spans that a collector gets', () => {
+describe('spans sent to a collector', () => {
   it('carry ids, parents, names, kinds, attributes, links and status', async () => {
     const { spans, close } = telemetry({ serviceVersion: '1.2.3' });
     const request = spans.start('http.request', {
@@ -85,7 +85,7 @@ describe('spans that a collector gets', () => {
     }
   });
 
-  it('can be compressed, as the standard variable says', async () => {
+  it('are compressed if the standard variable says so', async () => {
     process.env['OTEL_EXPORTER_OTLP_COMPRESSION'] = 'gzip';
     try {
       const { spans, close } = telemetry();
@@ -126,7 +126,7 @@ describe('spans that a collector gets', () => {
     expect(receiver.spans).toHaveLength(1);
   });
 
-  it('are counted when the collector takes them and when it does not', async () => {
+  it('are counted, both accepted and refused ones', async () => {
     const taken = telemetry();
     taken.spans.start('http.request').end();
     await taken.close();
@@ -138,7 +138,7 @@ describe('spans that a collector gets', () => {
     expect(await refused.metricsText()).toContain('carillon_span_exports_total{result="failed"} 1');
   });
 
-  it('are not waited for longer than a moment, and never make closing fail', async () => {
+  it('are awaited only briefly on close, which never fails because of them', async () => {
     receiver.answer(503);
     const { spans, close } = telemetry();
     spans.start('http.request').end();
@@ -166,7 +166,7 @@ describe('sampling', () => {
     expect(receiver.spans).toEqual([]);
   });
 
-  it('decides about new traces by the ratio, and begins a new one for an invalid traceparent', () => {
+  it('decides about new traces by ratio, and starts a new one for an invalid traceparent', () => {
     const all = telemetry().spans.start('http.request', { traceparent: 'nonsense' });
     expect(parseTraceparent(all.traceparent())?.sampled).toBe(true);
     const { spans: none } = telemetry({ sampleRatio: 0 });
@@ -178,7 +178,7 @@ describe('sampling', () => {
     expect(recorded).toBeLessThan(600);
   });
 
-  it('without a collector hands on what came in, or a valid unsampled traceparent of its own', async () => {
+  it('without a collector passes on the incoming traceparent, or a valid unsampled one', async () => {
     const { spans, close } = telemetry({ otlpEndpoint: undefined });
     expect(spans.start('http.request', { traceparent: SAMPLED }).traceparent()).toBe(SAMPLED);
     for (const traceparent of [undefined, null, '', 'nonsense']) {
