@@ -73,7 +73,7 @@ describe('sendBatch', () => {
     expect([await client().sendBatch('shop/orders', []), requests]).toEqual([[], []]);
   });
 
-  it('splits more than 1,000 events and more than 1 MiB, each part under a key of its own', async () => {
+  it('splits more than 1,000 events or 1 MiB into requests with separate keys', async () => {
     const { requests, client } = await serverThat(takesAll);
     expect(await client().sendBatch('shop/orders', events(2001), { key: 'k' })).toHaveLength(2001);
     expect(requests.map(({ lines }) => lines.length)).toEqual([1000, 1000, 1]);
@@ -84,7 +84,7 @@ describe('sendBatch', () => {
     expect(requests.map(({ lines }) => lines.length)).toEqual([4, 4, 4, 4, 4, 4, 4, 2]);
   });
 
-  it('repeats only events that may pass, under their old line numbers and with the old bytes', async () => {
+  it('retries only events that may succeed, with their old line numbers and bytes', async () => {
     const failing = answersWith((line, number) =>
       line.includes('1')
         ? problem(429, 'rate_limited')
@@ -103,13 +103,13 @@ describe('sendBatch', () => {
     expect(requests[1]?.lines).toEqual(['', '{"n":1}', '', '']);
   });
 
-  it.each([408, 429, 503])('repeats the whole request after %d', async (status) => {
+  it.each([408, 429, 503])('retries the whole request after %d', async (status) => {
     const { requests, client } = await serverThat(refusesWhole(status), takesAll);
     expect(await client().sendBatch('shop/orders', events(2))).toEqual([{ id: 'evt_1' }, { id: 'evt_2' }]);
     expect(requests[1]).toMatchObject({ lines: requests[0]?.lines });
   });
 
-  it('sends again what the server did not read', async () => {
+  it('retries events that the server did not read', async () => {
     const stops: Answer = (response) =>
       response
         .writeHead(207, { 'retry-after': '0' })
@@ -120,7 +120,7 @@ describe('sendBatch', () => {
     expect(requests[1]?.lines).toEqual(['', '{"n":1}', '{"n":2}', '{"n":3}']);
   });
 
-  it.each([401, 403, 404])('gives up after %d: no later part is sent', async (status) => {
+  it.each([401, 403, 404])('gives up after %d, and sends no later part', async (status) => {
     const { requests, client } = await serverThat(refusesWhole(status));
     const results = await client().sendBatch('shop/orders', events(1001), { key: 'k' });
     expect(requests).toHaveLength(1);
@@ -129,7 +129,7 @@ describe('sendBatch', () => {
     expect(results[1000]?.error).toMatchObject({ status, mayPass: false, key: 'k/2:1', attempts: 0 });
   });
 
-  it('gives up at the deadline, and says which events may still pass', async () => {
+  it('gives up at the deadline, and returns which events may still succeed', async () => {
     const partly = answersWith(
       (_line, number) => (number === 1 ? { id: 'evt_1' } : problem(429, 'rate_limited')),
       '60',
@@ -140,14 +140,14 @@ describe('sendBatch', () => {
     expect(results[1]?.error).toMatchObject({ code: 'rate_limited', mayPass: true });
   });
 
-  it('does not take an answer without results for a success', async () => {
+  it('does not count a response without results as success', async () => {
     const odd: Answer = (response) => response.writeHead(202).end('{"id":"evt_1"}');
     const { client } = await serverThat(odd);
     const [result] = await client({ deadline: 300 }).sendBatch('shop/orders', events(1));
     expect(result?.error).toMatchObject({ code: 'no_answer', mayPass: true });
   });
 
-  it('gives an event without JSON an error of its own, and sends the others', async () => {
+  it('returns an error for an event that is not JSON, and sends the others', async () => {
     const { requests, client } = await serverThat(takesAll);
     const odd = [{ n: 1 }, { n: 1n }, undefined as unknown as object, { n: 2 }];
     const results = await client().sendBatch('shop/orders', odd, { key: 'k' });
@@ -175,7 +175,7 @@ describe('sendBatch', () => {
     expect(requests).toEqual([]);
   });
 
-  it('sends nothing under a key that is too long', async () => {
+  it('sends nothing if the key is too long', async () => {
     const { requests, client } = await serverThat(takesAll);
     const [result] = await client().sendBatch('shop/orders', events(1), { key: 'k'.repeat(241) });
     expect(result?.error).toMatchObject({ code: 'invalid_idempotency_key', mayPass: false });

@@ -61,7 +61,7 @@ const refusal = (sending: Promise<unknown>): Promise<SendError> =>
   );
 
 describe('An event that a client sends', () => {
-  it('is one request with its key, credential and trace when it is taken at once', async () => {
+  it('is one request with key, credential and trace if it is accepted at once', async () => {
     const { seen, client } = await serverThat(taken);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const sent = await client().send('shop/orders paid', { total: 120 }, { key: 'order/1', traceparent });
@@ -79,7 +79,7 @@ describe('An event that a client sends', () => {
     });
   });
 
-  it('is sent again under one key and with one body, whatever its owner does to the object meanwhile', async () => {
+  it('is retried with one key and one body, even if its owner changes the object meanwhile', async () => {
     const { seen, client, repeats } = await serverThat(cutsOff, says(503, 'overloaded', { 'retry-after': '0' }), taken);
     const event = { total: 1 };
     const sending = client().send('shop/orders', event);
@@ -91,12 +91,12 @@ describe('An event that a client sends', () => {
     expect(repeats.map(({ failure }) => failure.code)).toEqual(['no_answer', 'overloaded']);
   });
 
-  it.each([408, 429, 500, 502, 503])('is sent again after %d', async (status) => {
+  it.each([408, 429, 500, 502, 503])('is retried after %d', async (status) => {
     const { client } = await serverThat(says(status, 'later', { 'retry-after': '0' }), taken);
     expect(await client().send('shop/orders', {})).toMatchObject({ attempts: 2 });
   });
 
-  it.each([400, 403, 404, 413, 422])('is not sent again after %d: the answer is told', async (status) => {
+  it.each([400, 403, 404, 413, 422])('is not retried after %d, and rejects with the response', async (status) => {
     const { seen, client } = await serverThat(says(status, 'invalid_event'));
     const error = await refusal(client().send('shop/orders', {}, { key: 'k' }));
     expect(error).toMatchObject({
@@ -121,21 +121,21 @@ describe('An event that a client sends', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(990);
   });
 
-  it('is given up at once when the server wants to be left alone beyond the deadline', async () => {
+  it('is given up at once if Retry-After is beyond the deadline', async () => {
     const { seen, client } = await serverThat(says(503, 'log_unavailable', { 'retry-after': '3600' }));
     const error = await refusal(client({ deadline: 30_000 }).send('shop/orders', {}));
     expect(error).toMatchObject({ code: 'log_unavailable', attempts: 1, mayPass: true });
     expect(seen).toHaveLength(1);
   });
 
-  it('is given up at the deadline when nobody answers, and may be sent again', async () => {
+  it('is given up at the deadline if nothing responds, and may be sent again', async () => {
     const { seen, client } = await serverThat(() => undefined);
     const error = await refusal(client({ deadline: 300, attemptTimeout: 100 }).send('shop/orders', {}));
     expect(error).toMatchObject({ status: 0, code: 'no_answer', mayPass: true });
     expect(seen.length).toBeGreaterThanOrEqual(1);
   });
 
-  it('is not sent any more once its sender has ended it', async () => {
+  it('is not retried after its sender has aborted it', async () => {
     const { seen, client } = await serverThat(says(503, 'overloaded', { 'retry-after': '20' }));
     const ending = new AbortController();
     const sending = client({ onRepeat: () => ending.abort() }).send('shop/orders', {}, { signal: ending.signal });
@@ -152,7 +152,7 @@ describe('An event that a client sends', () => {
     expect(seen).toEqual([]);
   });
 
-  it('gets a renewed credential once, where the first was refused', async () => {
+  it('gets a renewed credential once if the first was refused', async () => {
     const { seen, client } = await serverThat(says(401, 'unauthorized'), taken);
     const asked: boolean[] = [];
     const credential = ({ renew }: { readonly renew: boolean }): string => {
@@ -171,7 +171,7 @@ describe('An event that a client sends', () => {
     expect(await refusal(fixed.client().send('shop/orders', {}))).toMatchObject({ attempts: 1 });
   });
 
-  it('is never sent on to where an answer points', async () => {
+  it('is never sent to the target of a redirect', async () => {
     const other = await serverThat(taken);
     const { client } = await serverThat((response) =>
       response.writeHead(307, { location: `http://127.0.0.1:${other.port}/events/shop/orders` }).end(),
@@ -180,14 +180,14 @@ describe('An event that a client sends', () => {
     expect(other.seen).toEqual([]);
   });
 
-  it('is told by its status where a proxy answers with a page, however long', async () => {
+  it('rejects with the status if a proxy responds with a page, however long', async () => {
     const { client } = await serverThat((response) => response.writeHead(404).end(`<html>${'x'.repeat(5_000_000)}`));
     expect(await refusal(client().send('shop/orders', {}))).toMatchObject({ status: 404, code: 'unknown' });
   });
 });
 
 it.each(['', 'shop', 'ftp://example.com', 'https://ada:secret@example.com'])(
-  'A client for %j is refused when it is made',
+  'A client for %j is refused when it is created',
   (url) => {
     expect(() => createClient({ url, credential: 'key' })).toThrow(TypeError);
   },

@@ -20,11 +20,11 @@ describe('A Retry-After', () => {
 });
 
 describe('The wait before the next attempt', () => {
-  it('is what the server asks for, to the millisecond', () => {
+  it('is exactly what the server requests', () => {
     expect(waitBefore(1, 120_000, Math.random)).toBe(120_000);
   });
 
-  it('is between half and all of half a second that doubles, and never beyond half a minute', () => {
+  it('is between half and all of half a second that doubles, and at most half a minute', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, random) => {
         const most = Math.min(30_000, 500 * 2 ** (attempt - 1));
@@ -35,7 +35,7 @@ describe('The wait before the next attempt', () => {
     );
   });
 
-  it('ends with the signal, also with one that has fired', async () => {
+  it('ends when the signal aborts, also if it has aborted before', async () => {
     await pause(1_000_000, AbortSignal.abort());
     const ending = new AbortController();
     const paused = pause(1_000_000, ending.signal);

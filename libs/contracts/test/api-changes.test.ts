@@ -21,9 +21,9 @@ const decided = readdirSync(DECISIONS)
   .filter((part) => part.startsWith('Breaks the API\n'))
   .flatMap((part) => [...part.matchAll(/^- `(.+)`$/gm)].map(([, change]) => change));
 
-test('there is a released API to hold this one to', () => expect(versions.length).toBeGreaterThan(0));
+test('there is a released API to compare this one with', () => expect(versions.length).toBeGreaterThan(0));
 
-test.each(versions)('nothing that clients of version %s rely on is broken without a decision record', (version) => {
+test.each(versions)('nothing that clients of version %s use is broken without a decision record', (version) => {
   const changes = apiChanges(readDocument(join(RELEASED, version, 'management-api.json')), today);
   expect(changes.filter((change) => !decided.includes(change))).toEqual([]);
 });
@@ -76,7 +76,7 @@ const changed = (change: (one: Api) => unknown): readonly string[] => {
 };
 const fieldsOf = (schema: Json): Json => schema['properties'] as Json;
 
-describe('a change that breaks clients is seen', () => {
+describe('a change that breaks clients is detected', () => {
   test.each<[string, (one: Api) => unknown, string]>([
     ['an operation that is gone', ({ paths }) => delete paths['/things/{id}'], 'setThing: is gone'],
     ['another name of it', ({ put }) => (put['operationId'] = 'putThing'), 'setThing: is called putThing now'],
@@ -146,7 +146,7 @@ describe('a change that breaks clients is seen', () => {
   });
 });
 
-describe('a change that breaks nobody is let through', () => {
+describe('a change that breaks no client is accepted', () => {
   test.each<[string, (one: Api) => unknown]>([
     ['none', () => undefined],
     ['a new operation', ({ paths, put }) => (paths['/others'] = { get: put })],

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 const codes = Object.keys(ERRORS) as ErrorCode[];
 
 describe('a problem', () => {
-  test('has the shape that its schema promises, whatever the error', () => {
+  test('matches its schema, whatever the error', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...codes),
@@ -30,19 +30,19 @@ describe('a problem', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="carillon"');
   });
 
-  test('never invites a client earlier than the error says', () => {
+  test('has no retry time earlier than the error says', () => {
     const answer = problemOf(new CarillonError('rate_limited', 'slow down', { retryAfter: 1200 }), 'req_1');
     expect(answer.headers['retry-after']).toBe('2');
   });
 
   test.each(['rate_limited', 'overloaded', 'log_unavailable', 'configuration_stale', 'stopping'] as const)(
-    'of code %s always says when to come again',
+    'of code %s always has a retry time',
     (code) => {
       expect(problemOf(new CarillonError(code, ''), 'req_1').headers['retry-after']).toBe('1');
     },
   );
 
-  test('that stays has no time to come again', () => {
+  test('that is permanent has no retry time', () => {
     expect(problemOf(new CarillonError('not_found', ''), 'req_1').headers['retry-after']).toBeUndefined();
   });
 });

@@ -64,7 +64,7 @@ describe.each(kinds)('a record of kind %s', (kind, folder, records) => {
     );
   });
 
-  test('answers with a reason, and at once, when bytes were cut, changed or added', () => {
+  test('is refused quickly with a reason if bytes were cut, changed or added', () => {
     fc.assert(
       fc.property(records as Arbitrary<unknown>, fc.nat(), fc.uint8Array({ maxLength: 12 }), (record, place, junk) => {
         const bytes = codec().encode(record);
@@ -91,7 +91,7 @@ describe.each(kinds)('a record of kind %s', (kind, folder, records) => {
     );
   });
 
-  test('is refused without a field that has no default, and with a value of another type', () => {
+  test('is refused if a field without default is missing, or a value has another type', () => {
     const { fields } = JSON.parse(RECORD_SCHEMAS[kind].current) as { fields: { name: string; default?: unknown }[] };
     const [sample] = fc.sample<unknown>(records, 1);
     const bytes = codec().encode(sample);
@@ -110,19 +110,19 @@ describe.each(kinds)('a record of kind %s', (kind, folder, records) => {
       understood: isUnderstood(readFileSync(join(examples, folder, verdict, file), 'utf8')),
     }));
 
-  test.runIf(hasExamples)('is understood in every example that schemas/ calls valid', () => {
+  test.runIf(hasExamples)('accepts every example that schemas/ calls valid', () => {
     const shown = examplesOf('valid');
     expect(shown.length).toBeGreaterThan(0);
     expect(shown.filter(({ understood }) => !understood)).toEqual([]);
   });
 
-  test.runIf(hasExamples)('is refused in every example that schemas/ calls invalid', () => {
+  test.runIf(hasExamples)('rejects every example that schemas/ calls invalid', () => {
     const shown = examplesOf('invalid');
     expect(shown.length).toBeGreaterThan(0);
     expect(shown.filter(({ understood }) => understood)).toEqual([]);
   });
 
-  test('written by every released version has examples, and can be read today', () => {
+  test('has examples for every released version, and is read in each', () => {
     expect(hasExamples || RECORD_SCHEMAS[kind].released.length === 0).toBe(true);
     const faults = RECORD_SCHEMAS[kind].released.map(({ schema }) =>
       incompatibility(RECORD_SCHEMAS[kind].current, schema),
@@ -134,7 +134,7 @@ describe.each(kinds)('a record of kind %s', (kind, folder, records) => {
 /** Records that other programs write. */
 const FOREIGN = ['debezium'];
 
-test('every folder of examples is named like a record', () => {
+test('every folder of examples is named after a record', () => {
   const names = [...kinds.map(([, name]) => name), ...FOREIGN];
   expect(readdirSync(examples).filter((folder) => !names.includes(folder))).toEqual([]);
 });
@@ -149,7 +149,7 @@ describe('the codecs', () => {
   });
 
   test.each(['intent', 'trigger', 'lookup'] as const)(
-    'write a %s of a sending job so that a reader without the field reads the rest of it',
+    'write a %s of a sending job so that a reader without that field reads the rest',
     (kind) => {
       const withoutField = (_name: string, value: unknown): unknown =>
         Array.isArray(value) ? value.filter((field: { name?: string } | null) => field?.name !== 'sent_by') : value;
@@ -160,7 +160,7 @@ describe('the codecs', () => {
     },
   );
 
-  test('keep addresses, ids of people and variables out of everything but the personal part', () => {
+  test('keep addresses, person ids and variables only in the personal part', () => {
     const secret = 'ada@example.com';
     const [sample] = fc.sample(intents, 1);
     const bytes = codecs.intent.encode({
@@ -174,7 +174,7 @@ describe('the codecs', () => {
     expect(JSON.stringify({ ...wire, personal: null })).not.toContain(secret);
   });
 
-  test('keep whom a partner is asked about, and what it says, out of everything but the personal part', () => {
+  test('keep lookup ids and a partner’s answers only in the personal part', () => {
     const secret = 'ada@example.com';
     const [sample] = fc.sample(lookups, 1);
     const trigger = { ...sample!.trigger, userIds: [secret], event: { to: secret } };
@@ -189,7 +189,7 @@ describe('the codecs', () => {
     }
   });
 
-  test('read a change of the configuration that a release wrote before origins as the owner’s, and unknown words as known ones', async () => {
+  test('read an old configuration change without an origin as the owner’s, and unknown values as known ones', async () => {
     const registry = memoryRegistry();
     const { configuration } = await createRecordCodecs(registry, Date.now);
     const [released] = RECORD_SCHEMAS.configuration.released;
@@ -210,7 +210,7 @@ describe('the codecs', () => {
     });
   });
 
-  test('do not know a schema of the future until they are told to learn it', async () => {
+  test('do not know a later schema until they learn it', async () => {
     const registry = memoryRegistry();
     const { intent } = await createRecordCodecs(registry, Date.now);
     const schema = JSON.parse(RECORD_SCHEMAS.intent.current) as { fields: object[] };
@@ -228,11 +228,11 @@ describe('the codecs', () => {
     expect(intent.decode(bytes)).toMatchObject({ ok: true, value: { id: record.id } });
   });
 
-  test('say so when nobody knows the schema', async () => {
+  test('return false if nobody knows the schema', async () => {
     expect(await codecs.intent.learn(framed(999_999, new Uint8Array(3)))).toBe(false);
   });
 
-  test('ask the registry once for a schema that nobody knows, and again after a minute', async () => {
+  test('query the registry once for an unknown schema, and again after a minute', async () => {
     const registry = memoryRegistry();
     const asked: number[] = [];
     const counting = {
@@ -252,7 +252,7 @@ describe('the codecs', () => {
     expect(asked).toEqual([999_999, 999_999]);
   });
 
-  test('remember a bounded number of schemas that nobody knows', async () => {
+  test('remember a bounded number of unknown schemas', async () => {
     let asked = 0;
     const registry = memoryRegistry();
     const counting = { ...registry, schema: async () => ((asked += 1), null) };
@@ -265,7 +265,7 @@ describe('the codecs', () => {
     expect(asked).toBe(1_501);
   });
 
-  test('do not call a record unknown while the registry cannot be asked', async () => {
+  test('do not report a record as unknown while the registry is unavailable', async () => {
     const registry = memoryRegistry();
     let away = true;
     const leaving = {
@@ -301,7 +301,7 @@ describe('the codecs', () => {
   });
 });
 
-test('a change that drops a default-less field from the reader is seen as incompatible', () => {
+test('a change that removes a field without default from the reader is detected as incompatible', () => {
   const current = '{"type":"record","name":"A","fields":[{"name":"a","type":"string"},{"name":"b","type":"string"}]}';
   expect(
     incompatibility(current, '{"type":"record","name":"A","fields":[{"name":"a","type":"string"}]}'),

@@ -15,12 +15,12 @@ const topicsIn = (folder: string): readonly TopicFile[] =>
 const withoutDoc = (schema: string): unknown =>
   JSON.parse(schema, (name, value: unknown) => (name === 'doc' ? undefined : value));
 
-test('there is a released version to hold this one to', () => expect(versions.length).toBeGreaterThan(0));
+test('there is a released version to compare this one with', () => expect(versions.length).toBeGreaterThan(0));
 
-describe.each(versions)('what version %s wrote', (version) => {
+describe.each(versions)('a record of version %s', (version) => {
   const files = readdirSync(join(SCHEMAS, 'released', version)).filter((file) => file.endsWith('.avsc'));
 
-  test.each(files)('in the shape of %s is a subject still, and can be read today', (file) => {
+  test.each(files)('with the schema %s still has its subject, and can be read today', (file) => {
     const text = readFileSync(join(SCHEMAS, 'released', version, file), 'utf8');
     const own = Object.values(RECORD_SCHEMAS).filter(({ released }) =>
       released.some(
@@ -31,12 +31,12 @@ describe.each(versions)('what version %s wrote', (version) => {
     for (const { subject, current } of own) expect(incompatibility(current, text), subject).toBeNull();
   });
 
-  test('is in topics that are there still, as they were, and kept as long', () => {
+  test('is in a topic that still exists with the same settings, and is kept as long', () => {
     expect(topicChanges(topicsIn(`released/${version}/topics`), topicsIn('topics'))).toEqual([]);
   });
 });
 
-describe('a change that an update could not survive is seen', () => {
+describe('a topic change that breaks an update is detected', () => {
   const before: TopicFile = {
     topic: 'carillon.events',
     key: 'stream, entity',
@@ -60,7 +60,7 @@ describe('a change that an update could not survive is seen', () => {
     expect(topicChanges([before], now)).toEqual([words]);
   });
 
-  test('and a longer time, or a topic more, is none', () => {
+  test('unlike a longer retention or an added topic', () => {
     const more = { ...before, topic: 'carillon.more' };
     expect(topicChanges([before], [more, { ...before, retention: 'forever' }])).toEqual([]);
   });

@@ -19,7 +19,7 @@ const hostile = fc.string({
 const cell = fc.oneof(hostile, fc.string());
 
 describe('A CSV text', () => {
-  it('is read however it is cut, and its records together are the whole of it', () => {
+  it('gives the same records for any chunks, and these records together are the whole text', () => {
     fc.assert(
       fc.property(hostile, fc.array(fc.nat(80), { maxLength: 8 }), (text, cuts) => {
         const whole = read(text);
@@ -29,7 +29,7 @@ describe('A CSV text', () => {
     );
   });
 
-  it('may be cut between any two of its records, and read part by part', () => {
+  it('may be split between any two of its records, and read part by part', () => {
     fc.assert(
       fc.property(hostile, fc.nat(20), (text, cut) => {
         const whole = read(text);
@@ -46,7 +46,7 @@ describe('A CSV text', () => {
     );
   });
 
-  it('that was written from cells gives back these very cells', () => {
+  it('that was written from cells gives these cells again', () => {
     fc.assert(
       fc.property(fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), { maxLength: 6 }), (table) => {
         const back = read(table.map(csvLine).join(''));
@@ -55,7 +55,7 @@ describe('A CSV text', () => {
     );
   });
 
-  it('tells where each row begins, with quotes, line ends inside them, empty lines and a byte order mark', () => {
+  it('gives the line at which each row starts, with quotes, line ends inside them, empty lines and a byte order mark', () => {
     expect(rows('\ufeffa,b\r\n1,"x\r\n""y"", z"\r\n\r\n2,\n3\r4,"",')).toEqual([
       [1, ['a', 'b']],
       [2, ['1', 'x\r\n"y", z']],
@@ -74,7 +74,7 @@ describe('A CSV text', () => {
     ['a quote inside', 'bad"quote,x'],
     ['something behind a closing quote', '"a"x,1'],
     ['a quote that nothing closes', '"a,1'],
-  ])('with %s is told of at its line, and the rows behind it are read', (_what, wrong) => {
+  ])('with %s is reported at its line, and later rows are read', (_what, wrong) => {
     expect(rows(`a\n${wrong}\nb,c\n"d"\n`)).toEqual([
       [1, ['a']],
       [2, broken],
@@ -83,7 +83,7 @@ describe('A CSV text', () => {
     ]);
   });
 
-  it('with a quote that nothing closes is told of before all of it was read', () => {
+  it('with an unclosed quote is reported before the whole text is read', () => {
     const reader = createCsvReader();
     const line = `${'x'.repeat(99)}\n`;
     const seen = [...reader.push('"never\n')];
@@ -96,7 +96,7 @@ describe('A CSV text', () => {
     expect(pushed * line.length).toBeLessThan(LONGEST_CSV_RECORD + 2 * line.length);
   });
 
-  it('with a line that is longer than any row is refused by its number', () => {
+  it('with too long a line is refused with the line number', () => {
     expect(() => read(`a\n${'x'.repeat(LONGEST_CSV_RECORD + 1)}`)).toThrow('line 2 is longer than 65536 characters');
     const reader = createCsvReader();
     expect(() => {
@@ -105,16 +105,16 @@ describe('A CSV text', () => {
   });
 });
 
-describe('A cell that a spreadsheet would carry out', () => {
+describe('A cell that a spreadsheet would execute', () => {
   it.each(['=1+1', '+4930123456', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1+1', "'=1"])(
-    '%j has a single quote before it',
+    '%j is prefixed with a single quote',
     (text) => {
       expect(csvLine([text])).toBe(`"'${text}"\r\n`);
       expect(unguardedCell(`'${text}`)).toBe(text);
     },
   );
 
-  it('is no other one', () => {
+  it('is recognized by its first character, so that other cells stay unchanged', () => {
     expect(csvLine(['ada@example.com', "'tis", '', 'a=b', 'say "hi"'])).toBe(
       '"ada@example.com","\'tis","","a=b","say ""hi"""\r\n',
     );

@@ -7,7 +7,7 @@ const misleading = (name: string): void => {
   JSON.parse(JSON.stringify({ before: 1, [name]: 2 }));
 };
 
-describe('JSON that we wrote', () => {
+describe('JSON written by Carillon', () => {
   it.each([
     ['\\', '\0'],
     ['\\', '"'],

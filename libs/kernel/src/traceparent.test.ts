@@ -45,7 +45,7 @@ describe('traceparent', () => {
     );
   });
 
-  it('refuses what is no traceparent', () => {
+  it('refuses text that is not a traceparent', () => {
     fc.assert(fc.property(fc.string(), (text) => parseTraceparent(text) === undefined));
     const [trace, span] = ['a'.repeat(32), 'b'.repeat(16)];
     for (const text of [
@@ -77,6 +77,6 @@ it.each([
   ['00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01', null],
   ['', null],
   [null, null],
-])('traceparent %j is taken up as %j', (header, taken) => {
+])('traceparent %j is read as %j', (header, taken) => {
   expect(readTraceparent(header)).toBe(taken);
 });

@@ -7,7 +7,7 @@ const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpg
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-it('A process that was held still past the limit reads the answer that came meanwhile, and does not take it for too late', async () => {
+it('A process that was stalled beyond the timeout reads the response that arrived meanwhile instead of timing out', async () => {
   const limit = 100;
   const stillness = new Int32Array(new SharedArrayBuffer(4));
   const server = createServer((socket) => {
@@ -47,7 +47,7 @@ describe('a request that is answered with 101 Switching Protocols', () => {
   it.each([
     ['POST', 'a=1'],
     ['GET', null],
-  ] as const)('ends as one that nobody can say anything of: %s', async (method, body) => {
+  ] as const)('ends with an unknown outcome: %s', async (method, body) => {
     const limits = { connect: 10_000, answer: 30_000, bytes: 1_000 };
     const client = createHttp1Client({ limits, connections: 1, guard: null, trusted: [] });
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

@@ -64,7 +64,7 @@ describe('a session', () => {
     await closing;
   });
 
-  it('that could not be opened is opened anew for the next message', async () => {
+  it('that could not be opened is opened again for the next message', async () => {
     let asked = 0;
     const session = sessionTo({
       resolve: async () => {

@@ -7,7 +7,7 @@ const textOf = (value: Json): readonly string[] => [...markedLines(value, [])].m
 const unfolded = (lines: readonly string[]): string => lines.join('\n').replaceAll(/\n *…/g, '');
 
 describe('A value shown line by line', () => {
-  it('is JSON of the same value when its lines are put together', () => {
+  it('gives JSON of the same value when its lines are joined', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (any) => {
         // The marker of a folded line may not be in the text itself for this.
@@ -19,7 +19,7 @@ describe('A value shown line by line', () => {
     expect(parseJson(unfolded(textOf(long)))).toEqual(long);
   });
 
-  it('has no long line, none with half a character, and nothing that changes how others look', () => {
+  it('has no long line, no half characters, and no invisible or control characters', () => {
     const hostile = { 'a\u202eb': `\u0007${'😀'.repeat(2000)}\u2028\u0085 </script>` };
     for (const text of textOf(hostile)) {
       expect(text.length).toBeLessThan(1100);
@@ -29,7 +29,7 @@ describe('A value shown line by line', () => {
     expect(parseJson(unfolded(textOf(hostile)))).toEqual(hostile);
   });
 
-  it('marks where a field begins that somebody reads, in each element of a list', () => {
+  it('marks the start of each field that is read, in each element of a list', () => {
     const lines = markedLines({ id: 1, items: [{ qty: 2, name: 'a' }, { qty: 3 }] }, [
       { steps: ['items'], readBy: ['for_each'] },
       { steps: ['items', null, 'qty'], readBy: ['where'] },

@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
-it('the story of an event that asks for much shows from which recipient on it was too complex', async () => {
+it('the timeline of an expensive event shows from which recipient on it was too complex', async () => {
   const dear = {
     stream: 'orders',
     when: 'event.dear',

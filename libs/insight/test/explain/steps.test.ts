@@ -46,7 +46,7 @@ const linesOf = (delivery: Delivery, intent?: Intent): readonly string[] =>
   deliverySteps(delivery, intent?.id).map((one) => `${one.at} ${one.step} ${one.state ?? one.reason}: ${one.text}`);
 
 describe('a slot that was taken over', () => {
-  it('keeps the story of the first: its call, its end, and who took over when', () => {
+  it('keeps the timeline of the first event: its call, its end, and when it was taken over', () => {
     expect(linesOf(takenOver(), first)).toEqual([
       '50 delivery WAITING: taken into custody',
       '100 delivery SENDING: over shop/mail',
@@ -55,7 +55,7 @@ describe('a slot that was taken over', () => {
       `200 delivery taken_over: event ${second.eventId} took the slot over`,
     ]);
   });
-  it('names in each step the person who holds the slot, and of who lost it nobody', () => {
+  it('has in each step the person who holds the slot, and never the person who lost it', () => {
     const people = deliverySteps(takenOver()).map(({ at: time, person }) => `${time} ${person}`);
     expect(second.person).not.toBe('');
     expect(people.filter((line) => line.endsWith(second.person)).map((line) => line.split(' ')[0])).toEqual(
@@ -63,7 +63,7 @@ describe('a slot that was taken over', () => {
     );
     expect(people).toContain('105 null');
   });
-  it('says in the story of the second from whom it has it, with its own call alone', () => {
+  it('says in the timeline of the second event from which it took the slot, with its own call only', () => {
     const lines = linesOf(takenOver(), second);
     expect(lines[0]).toBe(
       `200 delivery WAITING: takes the slot over from event ${first.eventId}, which ended FAILED (refused_recipient)`,
@@ -72,7 +72,7 @@ describe('a slot that was taken over', () => {
       '215 attempt accepted: call over shop/mail: accepted 250 said so (5 ms)',
     ]);
   });
-  it('has both in the order of time in the story of the delivery', () => {
+  it('has both events in order of time in the timeline of the delivery', () => {
     const times = deliverySteps(takenOver()).map((one) => one.at ?? 0);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(linesOf(takenOver()).filter((line) => line.includes(' attempt '))).toHaveLength(2);

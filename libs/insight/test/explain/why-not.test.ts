@@ -43,8 +43,8 @@ const only = async (who: string): Promise<Account> => {
 };
 const results = ({ gates }: Account) => Object.fromEntries(gates.map((one) => [one.gate, one.result]));
 
-describe('Why somebody was not told', () => {
-  it('is the condition, with the value of each part of it', async () => {
+describe('Why a person was not notified', () => {
+  it('is a false condition, with the value of each of its parts', async () => {
     const id = await order('ada', { total: 40 });
     await settle(topology);
     const account = await only('ADA@example.com');
@@ -59,7 +59,7 @@ describe('Why somebody was not told', () => {
     expect(account.gates[2]?.lines.join('\n')).toContain('event.total > 100  →  false');
   });
 
-  it('is found by whatever form of the address somebody writes', async () => {
+  it('is found by any form of the address', async () => {
     const id = await topology.event({
       status: 'paid',
       total: 200,
@@ -69,13 +69,13 @@ describe('Why somebody was not told', () => {
     expect(await only(' Ada@BÜCHER.example')).toMatchObject({ eventId: id, verdict: 'waiting' });
   });
 
-  it('is that the rule left them out, though the event speaks of them', async () => {
+  it('is a recipient that the rule left out, although the event contains the address', async () => {
     await order('bob', { wants: false });
     await settle(topology);
     expect(await only('bob@example.com')).toMatchObject({ verdict: 'stopped', stoppedAt: 'recipient' });
   });
 
-  it('is that they were told before: the event and the delivery that told them are named', async () => {
+  it('is an earlier notification, with its event and delivery', async () => {
     const first = await order('cyd', { ticket: 'T-1' });
     await order('cyd', { ticket: 'T-1', total: 300 });
     await settle(topology);
@@ -115,7 +115,7 @@ describe('Why somebody was not told', () => {
     }
   });
 
-  it('says what happened before the words of whoever left an address out', async () => {
+  it('gives the suppression before the text of the operator who entered it', async () => {
     await order('gus');
     await settle(topology);
     const [delivery] = (await topology.data.ledger.list({ workspace: 'shop' }, 1)).items as readonly [Delivery];
@@ -125,7 +125,7 @@ describe('Why somebody was not told', () => {
     expect(text).toBe('the address is on the suppression list: operator: wrote a letter');
   });
 
-  it('shows each attempt at the provider, and says that nothing more is known than that it was taken', async () => {
+  it('lists each attempt at the provider, and says that only acceptance is known', async () => {
     await order('eve');
     await settle(topology);
     const [delivery] = (await topology.data.ledger.list({ workspace: 'shop' }, 1)).items as readonly [Delivery];
@@ -142,7 +142,7 @@ describe('Why somebody was not told', () => {
     ]);
   });
 
-  it('finds nobody by the beginning of an address, and no event of another span', async () => {
+  it('finds nobody by the beginning of an address, and no event of another time range', async () => {
     await order('fay');
     await settle(topology);
     expect((await ask('fay@')).accounts).toEqual([]);

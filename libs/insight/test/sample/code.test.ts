@@ -33,7 +33,7 @@ curl -sS --fail-with-body -X POST 'http://events.example/it'\\''s' \\
 `);
   });
 
-  it('writes values as the language does', () => {
+  it('writes values in the syntax of the language', () => {
     const event = { gone: null, open: true, id: 9007199254740993n };
     expect(codeSample('python', facts(event))).toContain(
       '{\n    "gone": None,\n    "open": True,\n    "id": 9007199254740993\n}',
@@ -42,12 +42,12 @@ curl -sS --fail-with-body -X POST 'http://events.example/it'\\''s' \\
     expect(codeSample('go', facts(event))).toContain('const event = `{\n\t"gone": null,');
   });
 
-  it('keeps a name that JavaScript would take for the prototype', () => {
+  it('keeps a field named like the JavaScript prototype', () => {
     const event = Object.fromEntries([['__proto__', 1]]);
     expect(codeSample('javascript', facts(event))).toContain('["__proto__"]: 1');
   });
 
-  it('escapes what nobody would see', () => {
+  it('escapes invisible characters', () => {
     for (const language of ['curl', 'javascript', 'python', 'go'] as const) {
       expect(codeSample(language, facts({ a: 'x\u202ey\u007f' }))).toContain('x\\u202ey\\u007f');
     }

@@ -31,8 +31,8 @@ function sampleOf({ recipients, template = '', fired, stream, ...rule }: Given):
 const originsOf = ({ fields }: RuleSample): readonly string[] =>
   fields.map(({ path, origin, usedBy }) => `${path} ${origin} (${usedBy.join(', ')})`);
 
-describe('given a condition of comparisons with literals', () => {
-  it('gives the fields of rule, template and stream, with values that fire and marked placeholders', () => {
+describe('a sample for a condition of comparisons with literals', () => {
+  it('has the fields of rule, template and stream, with values that fire and marked placeholders', () => {
     const sample = sampleOf({
       when: 'event.status == "paid" && event.total > 100',
       recipients: { to: { email: 'event.customer.email' }, unique_id: 'event.order_id' },
@@ -80,13 +80,13 @@ describe('given a condition of comparisons with literals', () => {
     ['event.id == 9007199254740993', { id: 9007199254740993n }],
     ['event["odd name"] == "x"', { 'odd name': 'x' }],
     ['size(event.items) > 0 && event.a == 1', { items: '<items>', a: 1 }],
-  ])('finds for %s an event that fires', (when, expected) => {
+  ])('for %s is an event that fires', (when, expected) => {
     const { event, fires } = sampleOf({ when, recipients: { to: { email: '"ada@example.com"' } } });
     expect(fires).toBe(true);
     expect({ ...event }).toMatchObject(expected);
   });
 
-  it('finds somebody to tell: an element of for_each that where keeps', () => {
+  it('has a recipient: an element of for_each that where keeps', () => {
     const sample = sampleOf({
       when: 'event.kind == "comment"',
       recipients: {
@@ -107,12 +107,12 @@ describe('given a condition of comparisons with literals', () => {
   });
 });
 
-describe('given a condition of another form', () => {
+describe('a sample for a condition of another form', () => {
   const when = 'event.a * event.b > 100 && event.kind == "x"';
   const fired = { a: 40, b: 3, kind: 'x', email: 'grace@customer.example', name: 'Grace', secret: 's' };
   const recipients = { to: { email: 'event.email' } };
 
-  it('takes the fields of an event that fired, and never its addresses', () => {
+  it('has the fields of an event that fired, and never its addresses', () => {
     const sample = sampleOf({ when, recipients, fired, template: '{{name}}' });
     expect(sample.event).toEqual({ a: 40, b: 3, kind: 'x', email: 'ada@example.com', name: 'Grace' });
     expect(sample).toMatchObject({ fires: true, recipients: 1 });
@@ -120,25 +120,25 @@ describe('given a condition of another form', () => {
     expect(originsOf(sample)).toContain('a fired_event (when)');
   });
 
-  it('takes an address too where the rule would not fire without it', () => {
+  it('has an address of it if the rule would not fire without it', () => {
     const sample = sampleOf({ when: 'event.email.matches("^g.*@customer")', recipients, fired });
     expect(sample.event).toEqual({ email: 'grace@customer.example' });
     expect(sample.fires).toBe(true);
   });
 
-  it('without one stands there with placeholders of the right types, and says that it does not fire', () => {
+  it('has placeholders of the right types if no event fired, and says that it does not fire', () => {
     const sample = sampleOf({ when: 'event.a * event.b > 100', recipients });
     expect(sample).toMatchObject({ event: { a: 1, b: 1, email: 'ada@example.com' }, fires: false });
     expect(originsOf(sample)).toEqual(['a placeholder (when)', 'b placeholder (when)', 'email placeholder (to.email)']);
   });
 
-  it('says where the event is used as a whole', () => {
+  it('names the expressions that use the event as a whole', () => {
     const compiled = givenRule({}, { when: 'size(event) > 3' });
     const needs = [{ fields: [], all: true }];
     expect(minimumFields(compiled, undefined, needs).whole).toEqual(['when', 'template']);
   });
 
-  it('knows the type of a field from the events that came, where nothing else tells it', () => {
+  it('has field types from known events if nothing else determines them', () => {
     const compiled = givenRule({}, { when: 'event.a == event.b' });
     const seen = new Map<string, readonly JsonType[]>([
       ['a', ['null', 'number']],
@@ -149,8 +149,8 @@ describe('given a condition of another form', () => {
   });
 });
 
-describe('given a rule that asks a partner', () => {
-  it('needs the user ids, and leaves to the partner what no event was seen to have', () => {
+describe('a sample for a rule that asks a partner', () => {
+  it('has the user ids, and leaves fields that no event has to the partner', () => {
     const rule = givenLookupRule({ user_ids: 'event.watchers', where: 'variables.wants && event.open' });
     const seen = new Map<string, readonly JsonType[]>([
       ['title', ['string']],
@@ -188,7 +188,7 @@ describe('the sample of a rule on changes', () => {
     expect(change(when)).toMatchObject(expected);
   });
 
-  it('is of the changes that the rule looks at', () => {
+  it('has a kind of change that the rule evaluates', () => {
     expect(change('event.status == "paid"', { changes: ['delete'] })).toMatchObject({ op: 'delete' });
     expect(change('event.status == "paid"', { changes: ['snapshot'] })).toMatchObject({
       op: 'snapshot',

@@ -25,7 +25,7 @@ async function open(): Promise<Socket> {
 const answer = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0]);
 
 describe('A proxy between two programs', () => {
-  it('passes what is said, and the end of it, in both directions', async () => {
+  it('passes bytes and their end in both directions', async () => {
     const socket = await open();
     const heard = text(socket);
     socket.write('one ');
@@ -33,7 +33,7 @@ describe('A proxy between two programs', () => {
     expect(await heard).toBe('one two');
   });
 
-  it('cuts what is open and what comes, and passes again', async () => {
+  it('cuts open and new connections, and then passes again', async () => {
     const socket = await open();
     socket.write('one');
     expect(await answer(socket)).toBe('one');
@@ -58,7 +58,7 @@ describe('A proxy between two programs', () => {
     expect(proxy.reset()).toBe(0);
   });
 
-  it('holds everything back while it stalls, and loses nothing', async () => {
+  it('delays everything while it stalls, and loses nothing', async () => {
     const socket = await open();
     socket.write('one');
     expect(await answer(socket)).toBe('one');
@@ -84,7 +84,7 @@ describe('A proxy between two programs', () => {
     other.destroy();
   });
 
-  it('is late with every piece, in their order', async () => {
+  it('delays every chunk, in order', async () => {
     const socket = await open();
     proxy.fail({ delay: 50 });
     const since = performance.now();

@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('The product as a process', () => {
-  it('answers where it says, obeys its own command, and ends with code 0 when asked to', async () => {
+  it('responds at its address, obeys its own commands, and exits with code 0 when asked to stop', async () => {
     const dataDir = join(folder, 'data');
     const product = await startProduct({ dataDir });
     try {
@@ -30,7 +30,7 @@ describe('The product as a process', () => {
     expect(await product.exited).toEqual({ code: 0, signal: null });
   });
 
-  it('says why it did not start', async () => {
+  it('reports why it did not start', async () => {
     const dataDir = join(folder, 'data');
     const first = await startProduct({ dataDir });
     try {

@@ -28,7 +28,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster for tests', () => {
   const isReady = (url: string): Promise<true> =>
     untilFound(`${url} is ready`, async () => (await fetch(`${url}/readyz`)).ok || undefined);
 
-  it('has a process for every member, each ready at its address, and obeys the command', async () => {
+  it('a cluster has a process for every member, each ready at its address, and obeys commands', async () => {
     expect(cluster.members.map(({ name }) => name)).toEqual([
       'control 1',
       'gateway 1',
@@ -48,7 +48,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster for tests', () => {
   });
 
   it(
-    'starts a killed member again at the same address, and takes in another',
+    'a cluster restarts a killed member at the same address, and adds another',
     async () => {
       const [gateway] = cluster.of('gateway');
       await gateway?.kill();
@@ -62,7 +62,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster for tests', () => {
     TIMEOUT,
   );
 
-  it('holds a member still without ending it', async () => {
+  it('a cluster pauses a member without ending it', async () => {
     const [engine] = cluster.of('engine');
     await engine?.kill('SIGSTOP');
     await expect(fetch(`${engine?.address}/livez`, { signal: AbortSignal.timeout(500) })).rejects.toThrow(/timeout/);

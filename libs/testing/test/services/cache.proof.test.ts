@@ -34,13 +34,13 @@ function countingEntry(): CacheEntry & { readonly built: () => number } {
 }
 
 describe('the cache of downloads', () => {
-  test('is where CARILLON_CACHE says, else in the home, and for root where others can look in', () => {
+  test('is at CARILLON_CACHE, or else in the home folder, or for root in a shared folder', () => {
     expect(cacheFolder({ env: { CARILLON_CACHE: '/somewhere' }, isRoot: true, home: '/h' })).toBe('/somewhere');
     expect(cacheFolder({ env: { CARILLON_CACHE: '' }, isRoot: false, home: '/h' })).toBe('/h/.cache/carillon');
     expect(cacheFolder({ env: {}, isRoot: true, home: '/root' })).toBe('/var/cache/carillon');
   });
 
-  test('builds once and then takes what is there', async () => {
+  test('builds an entry once, and then returns it', async () => {
     const entry = countingEntry();
     const lines: string[] = [];
     const folder = await fetchInCache(entry, (line) => lines.push(line));
@@ -51,7 +51,7 @@ describe('the cache of downloads', () => {
     expect(await readdir(join(cache, 'partial'))).toEqual([]);
   });
 
-  test('keeps what was downloaded when it fails, and shows no half entry', async () => {
+  test('keeps a download if the build fails, and never shows half an entry', async () => {
     const seen: boolean[] = [];
     const entry: CacheEntry = {
       name: 'broken-1',
@@ -74,7 +74,7 @@ describe('the cache of downloads', () => {
   test.each([
     ['cut short', (file: string) => truncate(file, 2)],
     ['missing', (file: string) => unlink(file)],
-  ])('fetches anew what is %s', async (_what, damage) => {
+  ])('downloads again what is %s', async (_what, damage) => {
     const entry = countingEntry();
     const folder = await fetchInCache(entry);
     await damage(join(folder, 'file'));
@@ -88,7 +88,7 @@ describe('the cache of downloads', () => {
 
   const program = join(import.meta.dirname, 'fetch-in-process.ts');
 
-  test('is filled once when several processes want it at once', async () => {
+  test('is filled once by concurrent processes', async () => {
     const count = join(cache, 'count');
     const runs = [1, 2, 3].map(() => promisify(execFile)(process.execPath, [program, cache, count]));
     const places = (await Promise.all(runs)).map(({ stdout }) => stdout.trim().split('\n').at(-1));
@@ -96,7 +96,7 @@ describe('the cache of downloads', () => {
     expect(await readFile(count, 'utf8')).toBe('x');
   });
 
-  test('goes on where a killed process left off, at once', async () => {
+  test('continues at once where a killed process stopped', async () => {
     const count = join(cache, 'count');
     const first = spawn(process.execPath, [program, cache, count, 'stall'], { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(first.stdout, 'data');

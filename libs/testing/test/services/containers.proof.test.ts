@@ -71,7 +71,7 @@ describe.skipIf(!podman)('Servers in containers (needs podman with runc)', () =>
   );
 
   test(
-    'what speaks the protocol of MongoDB takes writes at once, and keeps them over kill -9',
+    'a server with MongoDB’s protocol accepts writes at once, and keeps them over kill -9',
     async () => {
       const server = await startMongoDb();
       onTestFinished(() => server.stop());
@@ -87,7 +87,7 @@ describe.skipIf(!podman)('Servers in containers (needs podman with runc)', () =>
   );
 
   test(
-    'a registry answers, and nothing of a container is left when it is stopped',
+    'a registry responds, and its container leaves nothing behind when it is stopped',
     async () => {
       const server = await startInContainer('registry');
       expect((await fetch(`${server?.url}/subjects`)).status).toBe(200);
@@ -100,7 +100,7 @@ describe.skipIf(!podman)('Servers in containers (needs podman with runc)', () =>
   );
 
   test(
-    'the lanes take them in place of processes of their own',
+    'the test lanes use them instead of processes of their own',
     async () => {
       const file = 'libs/adapters/mongodb/test/one-answer.server.test.ts';
       const vitest = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--project=server', file];
@@ -111,13 +111,13 @@ describe.skipIf(!podman)('Servers in containers (needs podman with runc)', () =>
   );
 });
 
-describe('An engine', () => {
+describe('A container engine', () => {
   afterEach(() => {
     vi.unstubAllEnvs();
   });
 
   test(
-    'that has no image and gets none is told of, and a process of this machine takes its place',
+    'without the image, and unable to pull it, is reported and replaced by a local process',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'carillon-engine-'));
       const socket = join(folder, 'engine.sock');
@@ -134,7 +134,7 @@ describe('An engine', () => {
     TIMEOUT,
   );
 
-  test('that does not answer is none, and nothing is said', async () => {
+  test('that does not respond is ignored without a message', async () => {
     const env = { DOCKER_HOST: 'unix:///nowhere/engine.sock' };
     const said = await asked(`console.log(await startInContainer('kafka') === undefined);`, env);
     expect(said).toBe('true\n');

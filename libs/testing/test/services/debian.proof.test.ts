@@ -14,7 +14,7 @@ describe('packages of Debian', () => {
     expect(mirrorIn([])).toBe('http://deb.debian.org/debian');
   });
 
-  test('are followed as far as they are wanted', () => {
+  test('include dependencies as far as needed', () => {
     const dependencies = parseDependencies(`server
   Depends: libfirst
  |Depends: either
@@ -33,14 +33,14 @@ or
     expect(closure(['server'], dependencies, /^$/)).toContain('only-for-heavy');
   });
 
-  test('are known for two kinds of machine', () => {
+  test('exist for two architectures', () => {
     expect(debianArchitecture('x64').name).toBe('amd64');
     expect(debianArchitecture('arm64').name).toBe('arm64');
     expect(() => debianArchitecture('mips')).toThrow('mips');
   });
 });
 
-test('versions of Java and Go are read from what they say', () => {
+test('versions of Java and Go are read from their output', () => {
   expect(majorOfJava('openjdk version "17.0.15" 2025-04-15')).toBe(17);
   expect(majorOfJava('openjdk version "21" 2023-09-19')).toBe(21);
   expect(majorOfJava('java version "1.8.0_392"')).toBe(8);

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { freePorts } from '../../src/services/index.ts';
 
-test('a port that was given out is free for its service, and kept from whoever else looks for one', async () => {
+test('an assigned port is free for its service, and is not assigned to others', async () => {
   const [one = 0, another = 0] = await freePorts(2);
   expect(one).not.toBe(another);
   const service = createServer().listen(one, '127.0.0.1');

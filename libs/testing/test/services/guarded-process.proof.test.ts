@@ -32,7 +32,7 @@ const untilGone = (pids: readonly number[]): Promise<void> =>
   vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 60_000, interval: 20 });
 
 describe('a guarded process', () => {
-  test('says how it ended, and its output is in its log', async () => {
+  test('reports how it ended, and has its output in its log', async () => {
     const said = startGuarded({
       command: 'sh',
       args: ['-c', 'echo "$GREETING"; exit 3'],
@@ -44,7 +44,7 @@ describe('a guarded process', () => {
     expect(await readFile(log, 'utf8')).toBe('hello\n');
   });
 
-  test('has the pid that is told, and takes signals itself', async () => {
+  test('has the reported pid, and receives signals itself', async () => {
     const sleeping = startGuarded({ command: 'sleep', args: ['600'], log });
     expect(isAlive(sleeping.pid)).toBe(true);
     sleeping.signal('SIGKILL');
@@ -58,14 +58,14 @@ describe('a guarded process', () => {
     await expect(runCommand({ command: 'no-such-program', args: [], log })).rejects.toThrow('code 127');
   });
 
-  test('ends with a process that is killed', async () => {
+  test('ends if its parent process is killed', async () => {
     const { child, held } = await holder('stay');
     expect(held.pids.every(isAlive)).toBe(true);
     child.kill('SIGKILL');
     await untilGone(held.pids);
   });
 
-  test('ends with a process that comes to its end, and does not keep it from that', async () => {
+  test('ends with its parent process, and does not keep the parent from ending', async () => {
     const { child, held } = await holder('leave');
     if (child.exitCode === null) await once(child, 'exit');
     await untilGone(held.pids);
@@ -73,7 +73,7 @@ describe('a guarded process', () => {
 });
 
 describeWith('mongodb', 'a service whose test run is killed', () => {
-  test('is gone, and its data with the next start', async () => {
+  test('is ended, and its data is removed with the next start', async () => {
     const { child, held } = await holder('ferretdb');
     // While it runs, a start of another test run leaves its data alone.
     await rm(await createServiceFolder('next'), { recursive: true });

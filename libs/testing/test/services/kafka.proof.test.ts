@@ -74,7 +74,7 @@ describeWith('kafka', 'Apache Kafka for tests', () => {
     }, TIMEOUT);
     afterAll(() => kafka?.stop(), TIMEOUT);
 
-    test('answers a client, with the settings that were asked for', async () => {
+    test('serves a client with the requested settings', async () => {
       const admin = clientOf(kafka).admin();
       await admin.connect();
       const { brokers } = await admin.describeCluster();
@@ -106,7 +106,7 @@ describeWith('kafka', 'Apache Kafka for tests', () => {
       }
     };
 
-    test('with TLS and passwords lets in who knows the password and trusts the certificate', async () => {
+    test('with TLS and passwords accepts clients with the right password and a trusted certificate', async () => {
       expect(await describeAs('secret', cert)).toBe(Number(kafka.securedBrokers[0]?.split(':')[1]));
       await expect(describeAs('guess', cert)).rejects.toThrow(/authentication/i);
       await expect(describeAs('secret', selfSigned('localhost').cert)).rejects.toThrow(/certificate/i);
@@ -138,7 +138,7 @@ describeWith('kafka', 'Apache Kafka for tests', () => {
   });
 
   test(
-    'three nodes go on when one is killed, and take it back',
+    'three nodes continue when one is killed, and accept it again',
     async () => {
       const kafka = await startKafka({ nodes: 3 });
       try {
@@ -156,7 +156,7 @@ describeWith('kafka', 'Apache Kafka for tests', () => {
     TIMEOUT * 2,
   );
 
-  test('says what a broker said when it does not start', async () => {
+  test('reports the error of a broker that does not start', async () => {
     await expect(startKafka({ properties: { 'process.roles': 'nonsense' } })).rejects.toThrow(
       /Kafka node 1 ended before it was ready.*nonsense/s,
     );

@@ -19,7 +19,7 @@ describeWith('mongodb', 'FerretDB for tests', () => {
     await server?.stop();
   }, TIMEOUT);
 
-  test('keeps unique indexes and compares before it sets', async () => {
+  test('enforces unique indexes and compare-and-set', async () => {
     const tasks = client.db('test').collection<{ _id: string; version: number }>('tasks');
     await tasks.createIndex({ version: 1 }, { unique: true });
     await tasks.insertOne({ _id: 'a', version: 1 }, { writeConcern: { w: 'majority', j: true } });
@@ -60,12 +60,12 @@ describeWith('mongodb', 'FerretDB for tests', () => {
   );
 });
 
-describe('a MongoDB that is given', () => {
+describe('an external MongoDB', () => {
   afterEach(() => {
     vi.unstubAllEnvs();
   });
 
-  test('is used and left alone', async () => {
+  test('is used and not changed', async () => {
     vi.stubEnv('MONGODB_URL', 'mongodb://elsewhere.test/');
     expect(canStart('mongodb')).toBe(true);
     const server = await startMongoDb();

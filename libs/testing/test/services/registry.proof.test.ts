@@ -19,7 +19,7 @@ describeWith('registry', 'Apicurio Registry for tests', () => {
   const post = (path: string, method: string, body: unknown): Promise<Response> =>
     fetch(`${registry.url}${path}`, { method, headers, body: JSON.stringify(body) });
 
-  test('keeps schemas, and refuses one that is not compatible', async () => {
+  test('stores schemas, and refuses an incompatible one', async () => {
     const accepted = await post('/subjects/thing-value/versions', 'POST', {
       schema: record({ name: 'a', type: 'string' }),
     });
@@ -32,7 +32,7 @@ describeWith('registry', 'Apicurio Registry for tests', () => {
   });
 
   test(
-    'knows its schemas, their ids and their rules after kill -9',
+    'keeps schemas, ids and rules after kill -9',
     async () => {
       const schema = record({ name: 'c', type: 'long' });
       const { id } = (await (await post('/subjects/kept-value/versions', 'POST', { schema })).json()) as { id: number };
