@@ -1,4 +1,4 @@
-import { limitBookOf } from '@carillon/domain/cadence';
+import { limitIndexOf } from '@carillon/domain/cadence';
 import { findResource, type Configuration } from '@carillon/domain/configuration';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../ports.ts';
@@ -57,7 +57,7 @@ export function keepHistories(
   return ({ workspace, notification, span, configurations, mayBeOld }) => {
     const to = ports.clock.now();
     const [current] = configurations;
-    const countsAll = configurations.some((one) => limitBookOf(one, workspace).of('').length > 0);
+    const countsAll = configurations.some((one) => limitIndexOf(one, workspace).of('').length > 0);
     const read = async (): Promise<KeptHistory> => {
       const whose = countsAll ? undefined : notification;
       const history = await historyOf(workspace, whose, to - span, current, ports);

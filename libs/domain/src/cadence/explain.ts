@@ -5,7 +5,7 @@ import { notificationIdOf } from '../configuration/streams.ts';
 import type { DeliveryReason } from '../deliveries/delivery.ts';
 import { deliverySettings } from '../deliveries/settings.ts';
 import { digestSettings } from '../digests/settings.ts';
-import { limitBookOf, limitsMet, limitWords } from './limit-settings.ts';
+import { limitIndexOf, limitsMet, limitWords } from './limit-settings.ts';
 import { cappedVerdict } from './limit-verdict.ts';
 import { countedBy, decideLimits, type Countable, type FrequencyLimit, type SentEntry } from './limits.ts';
 import { quietUntil } from './quiet-hours.ts';
@@ -71,7 +71,7 @@ export function explainCadence(
     category: notification.body.category ?? null,
     channel,
   };
-  const met = limitsMet(limitBookOf(configuration, workspace), message);
+  const met = limitsMet(limitIndexOf(configuration, workspace), message);
   const limits = met.map((limit): ExplainedLimit => {
     const counted = countedBy(limit, entries, message, zone, now);
     const alone = decideLimits([limit], entries, message, zone, now);

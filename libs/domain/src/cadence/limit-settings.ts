@@ -60,23 +60,23 @@ export function limitWords({ max, per, counted }: FrequencyLimit): string {
 }
 
 /** All limits of a workspace by what they count. Of a transactional notification there are none. */
-export type LimitBook = {
+export type LimitIndex = {
   /** Returns the limits that may count a message of this notification: its own and the workspace's. */
   readonly of: (notificationId: string) => readonly FrequencyLimit[];
 };
 
-const books = new WeakMap<Configuration, Map<string, LimitBook>>();
+const indexes = new WeakMap<Configuration, Map<string, LimitIndex>>();
 
 /** The limits of the newest configuration, read once for each. */
-export function limitBookOf(configuration: Configuration, workspace: string): LimitBook {
-  const known = books.get(configuration) ?? new Map<string, LimitBook>();
-  books.set(configuration, known);
-  const book = known.get(workspace) ?? readBook(configuration, workspace);
-  known.set(workspace, book);
-  return book;
+export function limitIndexOf(configuration: Configuration, workspace: string): LimitIndex {
+  const known = indexes.get(configuration) ?? new Map<string, LimitIndex>();
+  indexes.set(configuration, known);
+  const index = known.get(workspace) ?? indexLimits(configuration, workspace);
+  known.set(workspace, index);
+  return index;
 }
 
-function readBook(configuration: Configuration, workspace: string): LimitBook {
+function indexLimits(configuration: Configuration, workspace: string): LimitIndex {
   const common = limitsOfWorkspace(findResource(configuration, 'workspace', workspace, '')?.body);
   const own = new Map<string, readonly FrequencyLimit[]>();
   for (const resource of listResources(configuration, 'notification')) {
@@ -94,5 +94,5 @@ const limitsOfNotification = ({ cadence }: NotificationBody, id: string): readon
   (cadence?.limits ?? []).map((limit) => notificationLimit(limit, id));
 
 /** The limits that a message meets, which are those that count it. */
-export const limitsMet = (book: LimitBook, message: Countable): readonly FrequencyLimit[] =>
-  book.of(message.notificationId).filter(({ counted }) => counts(counted, message));
+export const limitsMet = (index: LimitIndex, message: Countable): readonly FrequencyLimit[] =>
+  index.of(message.notificationId).filter(({ counted }) => counts(counted, message));

@@ -1,7 +1,7 @@
 import type { Duration, Instant } from '@carillon/kernel';
 import type { Attempt, Delivery, DeliveryState } from '../deliveries/delivery.ts';
 import { countedUntil, type SentEntry } from './limits.ts';
-import type { LimitBook } from './limit-settings.ts';
+import type { LimitIndex } from './limit-settings.ts';
 
 /**
  * Messages sent to a person of a workspace that limits may count: one document, written by compare-and-set. Each writer
@@ -23,7 +23,7 @@ export type SentToPerson = {
 
 /** Inputs for removing entries that no limit counts any more. */
 export type Pruning = {
-  readonly book: LimitBook;
+  readonly index: LimitIndex;
   readonly zone: string;
   readonly now: Instant;
   readonly revision: string;
@@ -35,12 +35,12 @@ type Person = Pick<SentToPerson, 'workspace' | 'person'>;
 function written(
   { workspace, person }: Person,
   entries: readonly SentEntry[],
-  { book, zone, now, revision }: Pruning,
+  { index, zone, now, revision }: Pruning,
 ): SentToPerson {
   const counted: SentEntry[] = [];
   let keptUntil = now;
   for (const entry of entries) {
-    const until = countedUntil(book.of(entry.notificationId), entry, zone);
+    const until = countedUntil(index.of(entry.notificationId), entry, zone);
     if (until === null || until <= now) continue;
     counted.push(entry);
     keptUntil = Math.max(keptUntil, until);

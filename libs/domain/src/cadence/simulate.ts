@@ -7,7 +7,7 @@ import { deliverySettings } from '../deliveries/settings.ts';
 import { digestSettings, type DigestSettings } from '../digests/settings.ts';
 import { extendedBy, openedNow, type WindowEnd } from '../digests/window.ts';
 import { dueAt } from './delay.ts';
-import { limitBookOf, limitsMet, limitWords, periodLength, type LimitBook } from './limit-settings.ts';
+import { limitIndexOf, limitsMet, limitWords, periodLength, type LimitIndex } from './limit-settings.ts';
 import { decideLimits, type FrequencyLimit, type SentEntry } from './limits.ts';
 import { quietUntil } from './quiet-hours.ts';
 import { quietRulesOf, type QuietRules } from './settings.ts';
@@ -84,7 +84,7 @@ export function* simulateCadence(
 class Simulation {
   readonly #fates: SimulatedFate[] = [];
   readonly #ways: ReadonlyMap<string, Ways>;
-  readonly #book: LimitBook;
+  readonly #index: LimitIndex;
   readonly #longest: ReadonlyMap<string, Duration>;
   /** Without limits, sent messages need no record. */
   readonly #hasLimits: boolean;
@@ -96,11 +96,11 @@ class Simulation {
 
   constructor(messages: readonly PastMessage[], configuration: Configuration, workspace: string) {
     this.#ways = waysOf(configuration, workspace);
-    this.#book = limitBookOf(configuration, workspace);
+    this.#index = limitIndexOf(configuration, workspace);
     const ids = new Set(messages.map(({ notificationId }) => notificationId));
-    this.#hasLimits = [...ids].some((id) => this.#book.of(id).length > 0);
+    this.#hasLimits = [...ids].some((id) => this.#index.of(id).length > 0);
     this.#longest = new Map(
-      [...ids].map((id) => [id, Math.max(0, ...this.#book.of(id).map(periodLength)) + KEPT_LONGER]),
+      [...ids].map((id) => [id, Math.max(0, ...this.#index.of(id).map(periodLength)) + KEPT_LONGER]),
     );
     this.#due = messages
       .map((message, index): Due => {
@@ -135,7 +135,7 @@ class Simulation {
     if (night !== null) return this.#hold(moving, night, 'quiet hours');
     if (this.#hasLimits) {
       const asked = { ...message, category: ways?.category ?? null };
-      const limits = ways ? limitsMet(this.#book, asked) : [];
+      const limits = ways ? limitsMet(this.#index, asked) : [];
       const full = decideLimits(limits, this.#entriesOf(message, at), asked, message.zone, at);
       if (full.kind === 'full') return this.#meetLimit(moving, full, ways?.digest ?? null);
     }

@@ -66,11 +66,11 @@ const LIMIT: FrequencyLimit = {
   per: { rolling: 86_400_000 },
   action: 'drop',
 };
-const book = { of: () => [LIMIT] };
+const limitIndex = { of: () => [LIMIT] };
 const PERSON = { workspace: 'shop', person: 'ada' };
 const moment = { now: NOW, derive: (...parts: readonly string[]) => parts.join('/') };
 const settings = { ...PLAIN_SETTINGS, retry: { ...PLAIN_SETTINGS.retry, attempts: 2 } };
-const pruning = (revision: string) => ({ book, zone: 'UTC', now: NOW, revision });
+const pruning = (revision: string) => ({ index: limitIndex, zone: 'UTC', now: NOW, revision });
 
 export const PRODUCT: LimitSteps = {
   take: (before, entry, revision) => withEntry(before, PERSON, entry, pruning(revision)),

@@ -3,7 +3,7 @@ import {
   fateOf,
   fenced,
   decideLimits,
-  limitBookOf,
+  limitIndexOf,
   limitsMet,
   limitWords,
   together,
@@ -125,12 +125,12 @@ const configured = (
     notification('news', { ...ORDER_PAID, id: 'ntf_news', category: 'marketing' }),
     workspaceSettings({ cadence: common }),
   ];
-  return limitBookOf(configurationOf(wishes), 'shop');
+  return limitIndexOf(configurationOf(wishes), 'shop');
 };
 const words = (limits: readonly FrequencyLimit[]): readonly string[] => limits.map(limitWords);
 
 describe('the limits that apply to a message', () => {
-  const book = configured(
+  const index = configured(
     {
       limits: [
         { max: 1, per: '1d', then: 'drop' },
@@ -146,12 +146,12 @@ describe('the limits that apply to a message', () => {
   );
 
   it('are those of its notification, and those of the workspace that count its channel and category', () => {
-    expect(words(limitsMet(book, entry('a')))).toEqual([
+    expect(words(limitsMet(index, entry('a')))).toEqual([
       'at most 1 message in 1d of this notification',
       'at most 5 messages in 12h on email',
     ]);
     const news = entry('a', NOON, { notificationId: 'ntf_news', category: 'marketing', channel: 'sms' });
-    expect(words(limitsMet(book, news))).toEqual(['at most 2 messages a calendar day of the category marketing']);
+    expect(words(limitsMet(index, news))).toEqual(['at most 2 messages a calendar day of the category marketing']);
   });
 
   it('are none if the notification is transactional', () => {
@@ -165,11 +165,11 @@ describe('the limits that apply to a message', () => {
 });
 
 describe('the limit document of a person', () => {
-  const book = configured(
+  const index = configured(
     { limits: [{ max: 2, per: '1d', then: 'drop' }] },
     { limits: [{ max: 9, per: 'calendar day', channel: 'sms', then: 'drop' }] },
   );
-  const pruning = (revision: string, now = NOON) => ({ book, zone: 'UTC', now, revision });
+  const pruning = (revision: string, now = NOON) => ({ index, zone: 'UTC', now, revision });
 
   it('adds an entry beside those of the same delivery, and drops entries that no limit counts any more', () => {
     const first = withEntry(null, ADA, entry('a'), pruning('r1'));
@@ -220,7 +220,7 @@ describe('several devices of one event', () => {
     withFound(
       { ...before, entries },
       { sure: new Set(), gone: new Set() },
-      { book: { of: () => all }, zone: 'UTC', now: NOON, revision: 'r2' },
+      { index: { of: () => all }, zone: 'UTC', now: NOON, revision: 'r2' },
     );
 
   it('become one entry once they are sent, the newest; an entry that may be unsent stays', () => {

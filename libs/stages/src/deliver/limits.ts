@@ -2,7 +2,7 @@ import {
   fateOf,
   fenced,
   decideLimits,
-  limitBookOf,
+  limitIndexOf,
   limitsMet,
   withEntry,
   withFound,
@@ -11,7 +11,7 @@ import {
   type EntryFate,
   type FrequencyLimit,
   type FullLimit,
-  type LimitBook,
+  type LimitIndex,
   type Pruning,
   type SentEntry,
   type SentToPerson,
@@ -52,7 +52,7 @@ type Asking = {
   readonly message: Countable;
   readonly person: Pick<SentToPerson, 'workspace' | 'person'>;
   readonly limits: readonly FrequencyLimit[];
-  readonly book: LimitBook;
+  readonly index: LimitIndex;
   readonly zone: string;
 };
 
@@ -77,12 +77,12 @@ export async function takeRoom(
     category: notification.body.category ?? null,
     channel,
   };
-  const book = limitBookOf(newest, workspace);
-  const limits = limitsMet(book, message);
+  const index = limitIndexOf(newest, workspace);
+  const limits = limitsMet(index, message);
   if (limits.length === 0) return { kind: 'uncounted' };
   const { timeZone: zone } = localityOf(newest, workspace, delivery.intent.variables).locality;
   const person = { workspace, person: personOf(delivery, ports.ids) };
-  return turnsOf(ports.limits)(nameOf(person), () => take({ delivery, message, person, limits, book, zone }, ports));
+  return turnsOf(ports.limits)(nameOf(person), () => take({ delivery, message, person, limits, index, zone }, ports));
 }
 
 /**
@@ -133,8 +133,8 @@ async function take(asking: Asking, ports: LimitPorts): Promise<RoomAnswer> {
   return { kind: 'again' };
 }
 
-const pruning = ({ book, zone }: Asking, now: Instant, { ids }: LimitPorts): Pruning => ({
-  book,
+const pruning = ({ index, zone }: Asking, now: Instant, { ids }: LimitPorts): Pruning => ({
+  index,
   zone,
   now,
   revision: ids.token(),
