@@ -19,7 +19,7 @@ export function personName(text: string, keyed: KeyedHash): string {
  * All names under which the wishes about a message may be kept: the person's own, those of the address, and the forms in which
  * earlier versions kept phone numbers. Such a form must not become canonical again, or its wishes would not be found.
  */
-export function namesAsked(
+export function consentLookupNames(
   { person, to }: { readonly person: string; readonly to: string | null },
   channel: ChannelName,
   keyed: KeyedHash,

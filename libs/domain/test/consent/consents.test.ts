@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   decide,
   fold,
-  namesAsked,
+  consentLookupNames,
   optOutFor,
   personName,
   publishedWords,
@@ -182,20 +182,23 @@ describe('the name of a person', () => {
   });
 
   it('is looked up together with the address of the message', () => {
-    expect(namesAsked({ person: 'user 42', to: 'Ada@example.com' }, 'email', keyed)).toEqual([
+    expect(consentLookupNames({ person: 'user 42', to: 'Ada@example.com' }, 'email', keyed)).toEqual([
       'user 42',
       'ada@example.com',
     ]);
-    expect(namesAsked({ person: 'ADA@example.com', to: 'ada@example.com' }, 'email', keyed)).toEqual([
+    expect(consentLookupNames({ person: 'ADA@example.com', to: 'ada@example.com' }, 'email', keyed)).toEqual([
       'ada@example.com',
     ]);
-    expect(namesAsked({ person: 'user 42', to: null }, 'email', keyed)).toEqual(['user 42']);
+    expect(consentLookupNames({ person: 'user 42', to: null }, 'email', keyed)).toEqual(['user 42']);
     // Earlier versions kept wishes under the number with its trunk zero.
-    expect(namesAsked({ person: 'user 42', to: '+49 (0) 30 123456' }, 'sms', keyed)).toEqual([
+    expect(consentLookupNames({ person: 'user 42', to: '+49 (0) 30 123456' }, 'sms', keyed)).toEqual([
       'user 42',
       '+4930123456',
       '+49030123456',
     ]);
-    expect(namesAsked({ person: '+49030123456', to: null }, 'email', keyed)).toEqual(['+4930123456', '+49030123456']);
+    expect(consentLookupNames({ person: '+49030123456', to: null }, 'email', keyed)).toEqual([
+      '+4930123456',
+      '+49030123456',
+    ]);
   });
 });

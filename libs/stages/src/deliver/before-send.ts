@@ -1,4 +1,4 @@
-import { namesAsked } from '@carillon/domain/consent';
+import { consentLookupNames } from '@carillon/domain/consent';
 import { presend, type BeforeSend, type Delivery, type Hold, type PresendVerdict } from '@carillon/domain/deliveries';
 import type { Clock, ConfigurationView, ConsentStore, Ids, SuppressionList } from '@carillon/ports';
 
@@ -24,7 +24,7 @@ export async function checkBeforeSend(
   const { workspace, channel } = delivery.slot;
   const keyed = (...parts: readonly string[]): string => ports.ids.keyed(...parts);
   const [consents, suppressed] = await Promise.all([
-    ports.consents.find(workspace, namesAsked(delivery.intent, channel, keyed)),
+    ports.consents.find(workspace, consentLookupNames(delivery.intent, channel, keyed)),
     ports.suppressions.find(workspace, channel, delivery.intent.to ?? ''),
   ]);
   const known = { delivery, newest, consents, suppressed, now: ports.clock.now() };
