@@ -1,7 +1,7 @@
 import { err, ok, type JsonObject, type Result } from '@carillon/kernel';
 import type { RuleBody } from '../../configuration/resources.ts';
 import { COOLDOWN } from './cooldown/cooldown.ts';
-import type { CompiledForm, DecisionGate, EditWords, ExpressionCompiler, RuleFault, RuleForm } from './rule-form.ts';
+import type { CompiledForm, BlockingGate, EditWords, ExpressionCompiler, RuleFault, RuleForm } from './rule-form.ts';
 import { TOTALS } from './totals/totals.ts';
 import { WAIT } from './wait/wait.ts';
 
@@ -29,7 +29,7 @@ export const ruleFormsOf = (body: RuleBody): readonly RuleForm[] =>
   RULE_FORMS.filter(({ keys }) => keys.some((key) => body[key] !== undefined));
 
 /** Returns the gates that a message of a rule passes after its condition, because of the forms that the rule has. */
-export const gatesOfForms = (body: RuleBody): readonly DecisionGate[] =>
+export const gatesOfForms = (body: RuleBody): readonly BlockingGate[] =>
   ruleFormsOf(body).flatMap(({ gates }) => gates);
 
 /** When a rule fires that `events` alike events make match, such as "1h after the first such event". Null: at the event itself. */

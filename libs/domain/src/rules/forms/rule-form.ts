@@ -125,7 +125,7 @@ export type EditWords = {
 };
 
 /** Gate of `why-not` at which a decision of a form stops a message. */
-export type DecisionGate = 'condition' | 'unless' | 'deadline';
+export type BlockingGate = 'condition' | 'unless' | 'deadline';
 
 /**
  * A way in which a rule looks at more than one event, such as a wait. A form has keys in the rule, steps, and sentences
@@ -145,12 +145,12 @@ export type RuleForm<Kept = Json> = {
   /** Returns an upper bound for the bytes of the stored value. Absent if they are few. */
   bytes?(kept: Kept): number;
   /** Gates that a message of a rule with this form passes after its condition. */
-  readonly gates: readonly Exclude<DecisionGate, 'condition'>[];
+  readonly gates: readonly Exclude<BlockingGate, 'condition'>[];
   /**
    * Returns the gate at which a decision stops the message of its event. Null if it stops none, such as at the start of
    * a wait.
    */
-  gateOf(decision: JsonObject): DecisionGate | null;
+  gateOf(decision: JsonObject): BlockingGate | null;
   /** When a rule fires that `events` alike events make match, such as "1h later". Null: the form says nothing of it. */
   sentence(body: RuleBody, events: number): string | null;
   /**

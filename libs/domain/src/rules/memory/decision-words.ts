@@ -1,5 +1,5 @@
 import { formatInstant, stringifyJson, type Instant, type JsonObject } from '@carillon/kernel';
-import { readTotals, RULE_FORMS, totalWords, type DecisionGate, type ShownTotals } from '../forms/index.ts';
+import { readTotals, RULE_FORMS, totalWords, type BlockingGate, type ShownTotals } from '../forms/index.ts';
 import type { Decision, RuleMemory } from './entity-memory.ts';
 
 /** Returns the sentences of a decision. A form that this version does not know has its facts as JSON. */
@@ -23,7 +23,7 @@ export const memoryWords = ({ wait, kept = {} }: RuleMemory): readonly string[] 
 ];
 
 /** Returns the gate of `why-not` at which a decision stops the message of its event. Null: it does not stop it. */
-export function gateOfDecision({ form, saw }: Pick<Decision, 'form' | 'saw'>): DecisionGate | 'rule' | null {
+export function gateOfDecision({ form, saw }: Pick<Decision, 'form' | 'saw'>): BlockingGate | 'rule' | null {
   if (form !== null) return RULE_FORMS.find(({ name }) => name === form)?.gateOf(saw) ?? null;
   const { kind } = saw;
   if (kind === 'failed') return 'condition';
