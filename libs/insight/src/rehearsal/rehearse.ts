@@ -37,7 +37,7 @@ export type Rehearsed = {
 };
 
 /** A part of an expression with its value. `field`: the key of the rule that has the expression, such as `when`. */
-export type ExplainedPart = Explained & { readonly field: string };
+export type ExpressionPartValue = Explained & { readonly field: string };
 
 /** Result of a rule for an event or a deadline. */
 export type RehearsedStep = {
@@ -54,7 +54,7 @@ export type RehearsedStep = {
   /** Sentences about the decisions of the rule. */
   readonly decisions: readonly string[];
   /** Parts of the rule's expressions with their values, and the key that has each expression. Empty at a deadline. */
-  readonly explained: readonly ExplainedPart[];
+  readonly explained: readonly ExpressionPartValue[];
   /** Deadline for which the entity waits after the step. Null: it does not wait. */
   readonly waitsUntil: Instant | null;
 };
@@ -184,7 +184,7 @@ class Rehearsal {
 }
 
 /** Explains `when` and the expressions of the rule's forms. */
-function explainParts({ when, memory }: CompiledRule, bindings: Bindings): readonly ExplainedPart[] {
+function explainParts({ when, memory }: CompiledRule, bindings: Bindings): readonly ExpressionPartValue[] {
   const others = memory?.forms.flatMap(({ expressions }) => expressions) ?? [];
   return [['when', when] as const, ...others].flatMap(([field, expression]) =>
     expression.explain(bindings).map((part) => ({ ...part, field })),
