@@ -7,7 +7,7 @@ import { createRecordSink, pause, startLoop, startStageConsumer } from '@carillo
 import {
   abandon,
   collectForDigest,
-  createAfterChange,
+  createWaitingCheck,
   createConsentStage,
   createCustodyStage,
   createDoubtSettler,
@@ -188,7 +188,7 @@ type LoopParts = {
 
 function startLoops(ports: DeliveryPorts, { startGate, share, sending, stopping }: LoopParts): readonly Running[] {
   const { clock, watch } = ports;
-  const afterChange = createAfterChange({ ...ports, stopping });
+  const checkWaiting = createWaitingCheck({ ...ports, stopping });
   const settler = createDoubtSettler({
     ...ports,
     isOurs: share.hasDelivery,
@@ -222,7 +222,7 @@ function startLoops(ports: DeliveryPorts, { startGate, share, sending, stopping 
       isHashed ||= await removeNamedRecords('delivery', ports);
     }),
     // A loop of its own, because a change that concerns very many deliveries takes minutes.
-    loop('look through what waits', CHANGES_INTERVAL_MS, afterChange),
+    loop('look through what waits', CHANGES_INTERVAL_MS, checkWaiting),
     loop('ask about doubts', DOUBTS_INTERVAL_MS, () => settler.round()),
   ];
 }

@@ -12,7 +12,7 @@ export * from './dead-letters.ts';
 export { createErasureWork, type ErasurePorts } from './erase/erasure-work.ts';
 export { decodeRecord, decodeRecords } from './decode-record.ts';
 export * from './append/receipts.ts';
-export * from './deliver/after-change.ts';
+export * from './deliver/waiting-check.ts';
 export * from './deliver/attempt.ts';
 export * from './deliver/catch-up.ts';
 export * from './deliver/before-send.ts';

@@ -11,7 +11,7 @@ import { forEachConcurrently } from '../for-each-concurrently.ts';
 import type { SweepPorts } from './sweep.ts';
 import { publishTogether, transitionAndPublish } from './transition.ts';
 
-export type AfterChangePorts = SweepPorts & {
+export type WaitingCheckPorts = SweepPorts & {
   readonly checkpoints: CheckpointStore;
   /** Aborts when the process stops. The next start continues with the messages that were not checked. */
   readonly stopping: AbortSignal;
@@ -30,7 +30,7 @@ const CONCURRENCY = 16;
  * changes. Without a stored number, after an upgrade or a move to a cluster, it checks all waiting messages. Several
  * processes may run this concurrently. Returns the number of moved messages.
  */
-export function createAfterChange(ports: AfterChangePorts): () => Promise<number> {
+export function createWaitingCheck(ports: WaitingCheckPorts): () => Promise<number> {
   const { checkpoints, log, configuration } = ports;
   /** Number of the last checked configuration. Undefined until it is read; -1 if none is stored. */
   let lookedBy: number | undefined;
@@ -61,7 +61,7 @@ export function createAfterChange(ports: AfterChangePorts): () => Promise<number
   };
 }
 
-async function rememberedNumber({ checkpoints, log }: AfterChangePorts): Promise<number> {
+async function rememberedNumber({ checkpoints, log }: WaitingCheckPorts): Promise<number> {
   const stored = await checkpoints.load(GROUP, TOPIC, 0);
   return stored?.logId === log.logId ? stored.configNumber : -1;
 }
@@ -77,16 +77,16 @@ async function* paged(read: (cursor?: string) => Promise<DeliveryPage>, concern:
   } while (cursor !== undefined);
 }
 
-const pagesOf = (concern: WaitingConcern, { ledger }: AfterChangePorts): Pages => {
+const pagesOf = (concern: WaitingConcern, { ledger }: WaitingCheckPorts): Pages => {
   const { workspace, notificationId } = concern;
   const of = { workspace, ...(notificationId !== null && { notificationId }) };
   return paged((cursor) => ledger.waiting(of, PAGE, cursor), concern);
 };
 
-const pagesOfAll = ({ ledger }: AfterChangePorts): Pages =>
+const pagesOfAll = ({ ledger }: WaitingCheckPorts): Pages =>
   paged((cursor) => ledger.list({ states: ['WAITING'] }, PAGE, cursor), CONCERNS_ALL);
 
-async function movePage(page: readonly Delivery[], concern: ChangedFor, ports: AfterChangePorts): Promise<number> {
+async function movePage(page: readonly Delivery[], concern: ChangedFor, ports: WaitingCheckPorts): Promise<number> {
   const { clock, ids } = ports;
   const newest = ports.configuration.current();
   let moved = 0;
