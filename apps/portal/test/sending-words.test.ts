@@ -1,32 +1,37 @@
 import { describe, expect, it } from 'vitest';
-import { accountState, callsWords, goesWords, refusedWords } from '../src/screens/accounts/sending-words.ts';
+import {
+  accountState,
+  formatCallCounts,
+  describeDestination,
+  formatRefusalShare,
+} from '../src/screens/accounts/sending-words.ts';
 
 const none = { accepted: 0, refused: 0, failed: 0, unknown: 0 };
 const refusals = (high: boolean) => [{ notification: 'order-paid', calls: 80, refused: 42, high }];
 
 describe('the words about an account', () => {
   it('say whether messages leave or stay in the inbox', () => {
-    expect(goesWords({ account: 'sandbox', kind: 'sandbox', owner: 'deployment' }, '')).toBe(
+    expect(describeDestination({ account: 'sandbox', kind: 'sandbox', owner: 'deployment' }, '')).toBe(
       'Messages stay in the inbox',
     );
-    expect(goesWords({ account: 'default', kind: 'smtp', owner: 'deployment' }, 'Email by SMTP')).toBe(
+    expect(describeDestination({ account: 'default', kind: 'smtp', owner: 'deployment' }, 'Email by SMTP')).toBe(
       'Sent over the deployment’s account default (Email by SMTP)',
     );
-    expect(goesWords({ account: 'shop/main', kind: 'smtp', owner: 'workspace' }, 'Email by SMTP')).toBe(
+    expect(describeDestination({ account: 'shop/main', kind: 'smtp', owner: 'workspace' }, 'Email by SMTP')).toBe(
       'Notifications that name the account main (Email by SMTP)',
     );
-    expect(goesWords({ account: 'shop/old', kind: null, owner: 'workspace' }, '')).toBe(
+    expect(describeDestination({ account: 'shop/old', kind: null, owner: 'workspace' }, '')).toBe(
       'Account shop/old, which was removed',
     );
   });
 
   it('count calls by what became of them', () => {
-    expect(callsWords({ accepted: 1_200, refused: 3, failed: 2, unknown: 1 }, 'smtp')).toBe(
+    expect(formatCallCounts({ accepted: 1_200, refused: 3, failed: 2, unknown: 1 }, 'smtp')).toBe(
       '1,200 accepted, 3 refused, 2 failed and tried again, 1 without an answer in the last hour',
     );
-    expect(callsWords({ ...none, accepted: 2 }, 'sandbox')).toBe('2 kept in the last hour');
-    expect(callsWords(none, 'smtp')).toBe('Nothing sent in the last hour');
-    expect(callsWords({ ...none, refused: 9 }, 'smtp', false)).toBe(
+    expect(formatCallCounts({ ...none, accepted: 2 }, 'sandbox')).toBe('2 kept in the last hour');
+    expect(formatCallCounts(none, 'smtp')).toBe('Nothing sent in the last hour');
+    expect(formatCallCounts({ ...none, refused: 9 }, 'smtp', false)).toBe(
       '9 refused in the last hour, of the newest messages',
     );
   });
@@ -49,6 +54,6 @@ describe('the words about an account', () => {
   });
 
   it('name the share of refused calls', () => {
-    expect(refusedWords({ calls: 80, refused: 42 })).toBe('42 of 80 refused (53 %)');
+    expect(formatRefusalShare({ calls: 80, refused: 42 })).toBe('42 of 80 refused (53 %)');
   });
 });

@@ -12,7 +12,7 @@ import { checkQuery } from '../setup/queries.ts';
 import { SetupRows, useSetupDrafts } from '../setup/setup-list.tsx';
 import { accountKindOf, CHANNEL_WORDS, kindWords, NEW_ACCOUNTS, type Channel } from './account-kinds.ts';
 import { accountsQuery, sendingQuery } from './queries.ts';
-import { callsWords, goesWords, type SendingAccount } from './sending-words.ts';
+import { formatCallCounts, describeDestination, type SendingAccount } from './sending-words.ts';
 
 /** Over what messages go out: accounts of the workspace, beside the default of the deployment. */
 export function Accounts(): ReactNode {
@@ -97,7 +97,7 @@ function Defaults({ workspace, asks }: { readonly workspace: string; readonly as
               workspace={workspace}
               channel={channel as Channel}
               account={account}
-              calls={callsWords(account.calls, account.kind, data.complete)}
+              calls={formatCallCounts(account.calls, account.kind, data.complete)}
               asks={asks}
             />
           )),
@@ -132,7 +132,7 @@ function DefaultRow({
     <Row>
       <span>
         <h3>{CHANNEL_WORDS[channel]}</h3>
-        <Quiet>{goesWords(account, kindWords(account.kind))}</Quiet>
+        <Quiet>{describeDestination(account, kindWords(account.kind))}</Quiet>
         <Quiet>{calls}</Quiet>
       </span>
       {error && <Lamp tone="none">{error.message}</Lamp>}

@@ -9,7 +9,7 @@ import { Id } from '../../ui/text.tsx';
 import { CHANNEL_WORDS, kindWords, type Channel } from './account-kinds.ts';
 import { accountsFor, moved, withAccounts } from './priority.ts';
 import { sendingQuery } from './queries.ts';
-import { goesWords } from './sending-words.ts';
+import { describeDestination } from './sending-words.ts';
 import styles from '../setup/setup.module.css';
 
 /**
@@ -91,5 +91,9 @@ export function ChannelAccounts({
 function DefaultWords({ workspace, channel }: { readonly workspace: string; readonly channel: Channel }): ReactNode {
   const { data } = useQuery(sendingQuery(workspace));
   const [first] = data?.channels.find((one) => one.channel === channel)?.accounts ?? [];
-  return <Quiet>{first === undefined ? 'No account chosen.' : `${goesWords(first, kindWords(first.kind))}.`}</Quiet>;
+  return (
+    <Quiet>
+      {first === undefined ? 'No account chosen.' : `${describeDestination(first, kindWords(first.kind))}.`}
+    </Quiet>
+  );
 }

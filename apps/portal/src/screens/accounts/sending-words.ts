@@ -13,7 +13,7 @@ const PARTS: readonly (readonly [key: keyof Calls, words: string])[] = [
 ];
 
 /** Returns the calls of an account by result, as text. `complete` is false if only the newest messages were counted. */
-export function callsWords(calls: Calls, kind: string | null, complete = true): string {
+export function formatCallCounts(calls: Calls, kind: string | null, complete = true): string {
   const span = complete ? 'in the last hour' : 'in the last hour, of the newest messages';
   if (PARTS.every(([key]) => calls[key] === 0)) return `Nothing sent ${span}`;
   const named = PARTS.filter(([key]) => calls[key] > 0).map(
@@ -23,7 +23,7 @@ export function callsWords(calls: Calls, kind: string | null, complete = true): 
 }
 
 /** Returns where the messages of an account go. Checks the inbox first, because it does not send. */
-export function goesWords(
+export function describeDestination(
   { account, kind, owner }: Pick<SendingAccount, 'account' | 'kind' | 'owner'>,
   kindName: string,
 ): string {
@@ -48,5 +48,5 @@ export function accountState(
 }
 
 /** Returns the share of refused calls, such as "42 of 80 refused (53 %)". */
-export const refusedWords = ({ calls, refused }: { readonly calls: number; readonly refused: number }): string =>
+export const formatRefusalShare = ({ calls, refused }: { readonly calls: number; readonly refused: number }): string =>
   `${refused.toLocaleString('en')} of ${calls.toLocaleString('en')} refused (${Math.round((refused / calls) * 100)} %)`;

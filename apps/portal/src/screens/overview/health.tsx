@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../../api/client.ts';
 import { CHANNEL_WORDS, kindWords, type Channel } from '../accounts/account-kinds.ts';
 import { sendingQuery } from '../accounts/queries.ts';
-import { accountState, callsWords, goesWords, refusedWords } from '../accounts/sending-words.ts';
+import { accountState, formatCallCounts, describeDestination, formatRefusalShare } from '../accounts/sending-words.ts';
 import type { Insights } from '../notifications/queries.ts';
 import { cls } from '../../ui/class-names.ts';
 import { Card, Quiet } from '../../ui/page.tsx';
@@ -77,12 +77,12 @@ function AccountHealth({
   const { tone, words } = accountState(account, failing);
   return (
     <li>
-      <span>{goesWords(account, kindWords(account.kind))}</span>
+      <span>{describeDestination(account, kindWords(account.kind))}</span>
       <Lamp tone={tone}>{words}</Lamp>
-      <Quiet>{callsWords(account.calls, account.kind, isComplete)}</Quiet>
+      <Quiet>{formatCallCounts(account.calls, account.kind, isComplete)}</Quiet>
       {account.refusals.map((refusals) => (
         <span key={refusals.notification}>
-          {refusals.notification}: {refusedWords(refusals)} in the last 15 minutes
+          {refusals.notification}: {formatRefusalShare(refusals)} in the last 15 minutes
         </span>
       ))}
     </li>

@@ -9,7 +9,7 @@ import { Card } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { sendingQuery } from '../accounts/queries.ts';
-import { refusedWords } from '../accounts/sending-words.ts';
+import { formatRefusalShare } from '../accounts/sending-words.ts';
 import { draftsQuery } from '../drafts/queries.ts';
 import { waitingPartnersQuery } from '../integrations/queries.ts';
 import { PartnerWords } from '../integrations/waiting.tsx';
@@ -106,7 +106,7 @@ export function Waits({
           <li key={`refused ${channel} ${account} ${notification}`}>
             <Lamp tone="bad">Refused</Lamp>
             <Link to="/workspaces/$w/deliveries" params={params} search={{ state: 'FAILED', notification }}>
-              {notification} over {account}: {refusedWords(counts)} in the last 15 minutes
+              {notification} over {account}: {formatRefusalShare(counts)} in the last 15 minutes
             </Link>
           </li>,
         );
