@@ -30,11 +30,11 @@ describe('changes of a notification', () => {
 
   it('report which values their sentences cover, so that all other values are still listed', () => {
     const rules = { paid: { when: 'event.total > 50', recipients: { ...recipients, where: 'event.vip' } } };
-    const { isTold } = changeSentences(before, { ...before, rules });
-    expect(isTold('rules.paid.when')).toBe(true);
-    expect(isTold('rules.paid.recipients.where')).toBe(false);
-    expect(isTold('cadence.limits')).toBe(false);
-    expect(isTold('rules.other.when')).toBe(false);
+    const { isDescribed } = changeSentences(before, { ...before, rules });
+    expect(isDescribed('rules.paid.when')).toBe(true);
+    expect(isDescribed('rules.paid.recipients.where')).toBe(false);
+    expect(isDescribed('cadence.limits')).toBe(false);
+    expect(isDescribed('rules.other.when')).toBe(false);
   });
 
   it('take any body, however broken', () => {

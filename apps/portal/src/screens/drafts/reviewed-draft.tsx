@@ -22,15 +22,15 @@ export function ReviewedDraft({
   readonly plan: Pick<DraftsPlan, 'bodies' | 'changes' | 'files'> | undefined;
 }): ReactNode {
   const body = plan?.bodies.find(({ kind, name }) => kind === draft.kind && name === draft.name);
-  const told = changeSentences(body?.before ?? null, body?.after ?? null);
+  const described = changeSentences(body?.before ?? null, body?.after ?? null);
   const files = filesOf(plan, draft);
   const isChange = draft.action === 'update';
   return (
     <>
       {body?.after && <p>{sentenceOf(body.after)}</p>}
-      {isChange && told.sentences.length > 0 && (
+      {isChange && described.sentences.length > 0 && (
         <ul aria-label="What changes" className={cls(styles.fields)}>
-          {told.sentences.map((sentence) => (
+          {described.sentences.map((sentence) => (
             <li key={sentence}>{sentence}</li>
           ))}
         </ul>
@@ -44,7 +44,9 @@ export function ReviewedDraft({
               {counted(change.waiting ?? 0, 'person', 'people')} will not be sent.
             </p>
           )}
-          {draft.action !== 'create' && <Fields fields={change.fields.filter(({ path }) => !told.isTold(path))} />}
+          {draft.action !== 'create' && (
+            <Fields fields={change.fields.filter(({ path }) => !described.isDescribed(path))} />
+          )}
         </div>
       ))}
       {files.length > 0 && (

@@ -60,15 +60,15 @@ function partsOfRule(body: Loose, name: string, rule: Loose): readonly Part[] {
   }));
 }
 
-export type ToldChanges = {
+export type DescribedChanges = {
   /** What the notification does from now on, and what it did before. */
   readonly sentences: readonly string[];
   /** Whether a sentence tells what became of the value at this path. */
-  readonly isTold: (path: string) => boolean;
+  readonly isDescribed: (path: string) => boolean;
 };
 
 /** Returns the changes of a notification as sentences. `before` is null for a new notification, `after` for a removed one. */
-export function changeSentences(before: Loose | null, after: Loose | null): ToldChanges {
+export function changeSentences(before: Loose | null, after: Loose | null): DescribedChanges {
   const [old, now] = [partsOf(before), partsOf(after)];
   const wordsIn = (parts: readonly Part[], key: string): string | undefined =>
     parts.find((part) => part.key === key)?.words;
@@ -81,6 +81,6 @@ export function changeSentences(before: Loose | null, after: Loose | null): Told
       if (is === undefined) return `No longer: ${was ?? ''}.`;
       return was === undefined ? `New: ${is}.` : `${is}. Before: ${was}.`;
     }),
-    isTold: (path) => changed.some(({ tells }) => tells.test(path)),
+    isDescribed: (path) => changed.some(({ tells }) => tells.test(path)),
   };
 }
