@@ -6,7 +6,7 @@ import { CodeField } from '../../ui/code-field.tsx';
 import type { Complete } from '../../ui/code-words.ts';
 import { mostSeen, shareWords, type SeenField } from './completion.ts';
 import type { Condition } from './form-rows.ts';
-import type { Check, FormChange, Place } from './queries.ts';
+import type { ExpressionCheck, FormChange, Place } from './queries.ts';
 import { ConditionRow, type ConditionRowProps } from './row.tsx';
 import { useFormChanges } from './use-form-changes.ts';
 import styles from './rule.module.css';
@@ -14,7 +14,7 @@ import styles from './rule.module.css';
 /** Comes when changes were dropped, which is rare. */
 const DroppedChanges = lazy(async () => ({ default: (await import('./dropped-changes.tsx')).DroppedChanges }));
 
-export type Form = NonNullable<Check['form']>;
+export type Form = NonNullable<ExpressionCheck['form']>;
 type Part = Form['conditions'][number];
 
 export type FormViewProps = {
@@ -31,7 +31,7 @@ export type FormViewProps = {
   readonly tools?: ReactNode;
   /** Field of a new line. Defaults to the first text of the event. */
   readonly firstField?: string | undefined;
-  readonly check: Check | undefined;
+  readonly check: ExpressionCheck | undefined;
   readonly error: Error | null;
   /** An event can be compared with the one before it. */
   readonly hasPrevious: boolean;

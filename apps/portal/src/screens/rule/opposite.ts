@@ -1,7 +1,7 @@
 import { pathText, type Condition } from './form-rows.ts';
-import type { Check } from './queries.ts';
+import type { ExpressionCheck } from './queries.ts';
 
-type Form = NonNullable<Check['form']>;
+type Form = NonNullable<ExpressionCheck['form']>;
 type Part = Form['conditions'][number];
 
 const FLIPPED: Readonly<Record<string, string>> = {

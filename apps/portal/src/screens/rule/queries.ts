@@ -3,7 +3,7 @@ import type { paths } from '../../api/management-api.generated.ts';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
 
 type CheckCall = paths['/v1/workspaces/{workspace}/expressions/check']['post'];
-export type Check = CheckCall['responses'][200]['content']['application/json'];
+export type ExpressionCheck = CheckCall['responses'][200]['content']['application/json'];
 export type Sample = Schemas['RuleSample'];
 export type Place = 'when' | 'unless' | 'at' | 'for_each' | 'recipient' | 'where' | 'user_ids' | 'total_condition';
 export type FormChange = NonNullable<CheckCall['requestBody']['content']['application/json']['change']>;
@@ -13,7 +13,7 @@ export const checkExpression = (
   workspace: string,
   asked: { source: string; place: Place; stream?: string; change?: FormChange },
   signal?: AbortSignal,
-): Promise<Check> =>
+): Promise<ExpressionCheck> =>
   // The client loses the length of a path, which the description has.
   bodyOf(
     api.POST('/v1/workspaces/{workspace}/expressions/check', {
@@ -21,7 +21,7 @@ export const checkExpression = (
       body: asked,
       ...(signal && { signal }),
     }),
-  ) as Promise<unknown> as Promise<Check>;
+  ) as Promise<unknown> as Promise<ExpressionCheck>;
 
 export const checkQuery = (workspace: string, source: string, place: Place, stream: string | undefined) =>
   queryOptions({

@@ -13,7 +13,7 @@ import { useOrigin } from '../streams/use-origin.ts';
 import { completeExpression, withField } from './completion.ts';
 import { readsPrevious, type Entity } from './entity.ts';
 import { ExpressionFormView, type Form } from './form.tsx';
-import { checkQuery, type Check } from './queries.ts';
+import { checkQuery, type ExpressionCheck } from './queries.ts';
 import { textOf, type RuleProps } from './rule-props.ts';
 import { useSeenFields } from './use-seen-fields.ts';
 import { useTotalLines } from './use-total-lines.tsx';
@@ -168,7 +168,7 @@ export function Warnings({
   source,
   onWrite,
 }: {
-  readonly check: Check | undefined;
+  readonly check: ExpressionCheck | undefined;
   readonly source: string;
   readonly onWrite: (source: string) => void;
 }): ReactNode {
