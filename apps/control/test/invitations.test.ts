@@ -1,7 +1,7 @@
 import type { ResourceBodies } from '@carillon/domain/configuration';
 import { givenIds, type Wish } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { digestOf } from '../src/access/people/words.ts';
+import { digestOf } from '../src/access/people/secret-tokens.ts';
 import { openPeople, PASSWORD, type Browser, type PeopleFixture } from './people-fixture.ts';
 import { publishWishes } from './control-fixture.ts';
 

@@ -1,6 +1,6 @@
 import { ROLES, TOKEN_SCOPES, type Role, type TokenScope } from '@carillon/domain/people';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { digestOf } from '../src/access/people/words.ts';
+import { digestOf } from '../src/access/people/secret-tokens.ts';
 import { PERMISSIONS, ROLES_WITH, SCOPE_PERMISSIONS, type RoutePermission } from '../src/access/permission.ts';
 import { openPeople, PASSWORD, type Browser, type PeopleFixture } from './people-fixture.ts';
 

@@ -18,7 +18,7 @@ import type { Asker } from './people/places.ts';
 import { createSessions, SESSION_LASTS } from './people/sessions.ts';
 import { hasSecondFactor, secondFactor } from './people/second-factor.ts';
 import { tokenPrincipal } from './people/tokens.ts';
-import { digestOf, newSecretToken } from './people/words.ts';
+import { digestOf, newSecretToken } from './people/secret-tokens.ts';
 import { deploymentOwner, personPrincipal, type Principal } from './principal.ts';
 
 /** Credentials of a sign-in. */

@@ -2,7 +2,7 @@ import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
 import { timingSafeEqual } from 'node:crypto';
 import type { ControlPorts } from '../ports.ts';
 import type { Directory } from './people/directory.ts';
-import { digestOf, newSecretToken } from './people/words.ts';
+import { digestOf, newSecretToken } from './people/secret-tokens.ts';
 
 /** Validity of a sign-in link, which works once. */
 export const LINK_LASTS: Duration = 15 * 60_000;

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Instant } from '@carillon/kernel';
-import { digestOf } from './words.ts';
+import { digestOf } from './secret-tokens.ts';
 
 /** Time-based codes as authenticators make them: RFC 6238 with SHA-1, six digits, thirty seconds. */
 const INTERVAL_MS = 30_000;

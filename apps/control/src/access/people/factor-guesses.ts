@@ -3,7 +3,7 @@ import { CarillonError, type Duration } from '@carillon/kernel';
 import type { Clock, PeopleStore } from '@carillon/ports';
 import { addGuess, guessesOf } from './guessing.ts';
 import type { MailedLinks } from './mailed-links.ts';
-import { digestOf } from './words.ts';
+import { digestOf } from './secret-tokens.ts';
 
 /** Wrong codes within the span that lock a person's second factor. The sender knows the password. */
 export const MAX_WRONG_CODES = 100;

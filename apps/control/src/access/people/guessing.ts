@@ -1,7 +1,7 @@
 import { emailKey } from '@carillon/domain/people';
 import { CarillonError, type Duration } from '@carillon/kernel';
 import type { Clock, PeopleStore } from '@carillon/ports';
-import { digestOf } from './words.ts';
+import { digestOf } from './secret-tokens.ts';
 
 /** Age after which wrong passwords no longer count. */
 const SPAN: Duration = 15 * 60_000;

@@ -3,7 +3,7 @@ import { CarillonError, type Duration } from '@carillon/kernel';
 import type { ControlPorts } from '../../ports.ts';
 import { createDirectory } from './directory.ts';
 import { mayGiveRole, rightsOf } from './rights.ts';
-import { digestOf, newSecretToken } from './words.ts';
+import { digestOf, newSecretToken } from './secret-tokens.ts';
 
 /** Validity of an invitation, for one person. */
 export const INVITATION_LASTS: Duration = 7 * 24 * 60 * 60_000;

@@ -2,7 +2,7 @@ import type { MailedLink, PeopleRecord } from '@carillon/domain/people';
 import { CarillonError, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import type { Clock, PeopleStore } from '@carillon/ports';
 import type { Mailed, PersonMail } from './person-mail.ts';
-import { digestOf, newSecretToken } from './words.ts';
+import { digestOf, newSecretToken } from './secret-tokens.ts';
 
 /** A mailed link opens once, within this span. */
 export const MAILED_LINK_LASTS: Duration = 24 * 60 * 60_000;

@@ -2,7 +2,7 @@ import type { PeopleRecord, SignInWay } from '@carillon/domain/people';
 import type { Duration } from '@carillon/kernel';
 import type { Clock, Ids, PeopleStore } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';
-import { digestOf } from './words.ts';
+import { digestOf } from './secret-tokens.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

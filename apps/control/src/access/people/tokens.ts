@@ -2,7 +2,7 @@ import type { Duration } from '@carillon/kernel';
 import type { ControlPorts } from '../../ports.ts';
 import type { Principal } from '../principal.ts';
 import { hasExpired, tokenMay } from './rights.ts';
-import { digestOf } from './words.ts';
+import { digestOf } from './secret-tokens.ts';
 
 /** Precision of a token's last use. */
 const TOUCHED_EVERY: Duration = 60_000;

@@ -3,7 +3,7 @@ import { CarillonError, isCarillonError, type Instant } from '@carillon/kernel';
 import type { ProvenIdentity } from '@carillon/ports';
 import type { ControlPorts } from '../../ports.ts';
 import { createDirectory } from '../people/directory.ts';
-import { digestOf } from '../people/words.ts';
+import { digestOf } from '../people/secret-tokens.ts';
 import { isSame, type Admission } from './admission.ts';
 
 /** The roles of a person before and after a sign-in, for the audit. */

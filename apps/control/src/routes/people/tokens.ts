@@ -5,7 +5,7 @@ import { CarillonError, formatInstant, parseDuration, type Instant } from '@cari
 import { z } from 'zod';
 import { createDirectory, type Directory } from '../../access/people/directory.ts';
 import { MAX_TOKENS_IN_A_ROW, tokensInARow } from '../../access/people/rights.ts';
-import { digestOf, newSecretToken } from '../../access/people/words.ts';
+import { digestOf, newSecretToken } from '../../access/people/secret-tokens.ts';
 import { SCOPE_PERMISSIONS } from '../../access/permission.ts';
 import { principalOf, type Principal } from '../../access/principal.ts';
 import { audited, digestOf as factsDigest } from '../../audit/facts.ts';
