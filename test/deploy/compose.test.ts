@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readGround, readSettings, ROLES } from '@carillon/cli';
+import { readProcessContext, readSettings, ROLES } from '@carillon/cli';
 import { COMPOSE_FOLDER, readCompose, readComposeServices, type ComposeService } from '@carillon/testing';
 import * as dclint from 'dclint';
 import { describe, expect, it } from 'vitest';
@@ -139,7 +139,7 @@ describe('The roles in deploy/compose', () => {
   /** What the program makes of an environment; what it refuses counts too. */
   const settingsOf = (environment: Readonly<Record<string, string>>): unknown => {
     try {
-      return readGround({}, environment).settings;
+      return readProcessContext({}, environment).settings;
     } catch (error) {
       return String(error);
     }

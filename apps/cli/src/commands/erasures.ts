@@ -58,8 +58,8 @@ export function erasureCommands(program: Command): void {
 async function applyList(file: string, flags: ApplyFlags): Promise<void> {
   const { applyErasures, readErasureList } = await import('../process/apply-erasures.ts');
   const list = readErasureList(resolve(file));
-  const { readGround } = await import('../process/settings.ts');
-  const { settings, env } = readGround(flags, environment);
+  const { readProcessContext } = await import('../process/settings.ts');
+  const { settings, env } = readProcessContext(flags, environment);
   if (!settings.cluster && !existsSync(settings.dataDir)) {
     throw new UsageError(`there is no data folder ${settings.dataDir}`);
   }

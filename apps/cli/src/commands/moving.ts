@@ -23,8 +23,8 @@ export function moveCommands(program: Command): void {
     .option('--data-dir <dir>', 'data folder (CARILLON_DATA_DIR, ./carillon-data)')
     .option('--json', 'print JSON')
     .action(async (file: string, flags: MoveFlags) => {
-      const { readGround } = await import('../process/settings.ts');
-      const { settings, env } = readGround(flags, environment);
+      const { readProcessContext } = await import('../process/settings.ts');
+      const { settings, env } = readProcessContext(flags, environment);
       if (settings.cluster) {
         throw new UsageError('move export reads a data folder. Pass --data-dir and leave out the Kafka settings');
       }
@@ -48,8 +48,8 @@ export function moveCommands(program: Command): void {
     .option('--config <file>', 'carillon.yaml with the addresses of log and stores (CARILLON_CONFIG)')
     .option('--json', 'print JSON')
     .action(async (file: string, flags: MoveFlags) => {
-      const { readGround } = await import('../process/settings.ts');
-      const { settings, env } = readGround(flags, environment);
+      const { readProcessContext } = await import('../process/settings.ts');
+      const { settings, env } = readProcessContext(flags, environment);
       const { withDeployment } = await import('../move/deployment.ts');
       const { checkMove, importMove } = await import('../move/import.ts');
       if (!settings.cluster) refuseMoved(settings.dataDir);

@@ -7,7 +7,7 @@ import { formatInstant } from '@carillon/kernel';
 import { readSourceRecord } from '@carillon/stages';
 import { workspaceOf } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readGround } from '../process/settings.ts';
+import { readProcessContext } from '../process/settings.ts';
 import { withDeployment, type Deployment } from './deployment.ts';
 import { exportMove } from './export.ts';
 import { importMove } from './import.ts';
@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 function inFolder<T>(name: string, work: (deployment: Deployment) => Promise<T>): Promise<T> {
-  const { settings, env } = readGround({ dataDir: join(folder, name) }, {});
+  const { settings, env } = readProcessContext({ dataDir: join(folder, name) }, {});
   return withDeployment(settings, env, work);
 }
 

@@ -5,7 +5,7 @@ import type { LogFields } from '@carillon/runtime';
 import { freePorts } from '@carillon/testing/services';
 import { afterEach, expect, it } from 'vitest';
 import { startPatiently } from './patient-start.ts';
-import { findGround as findFixture } from './settings.ts';
+import { findProcessContext } from './settings.ts';
 
 const never = new Promise<void>(() => undefined);
 const taken: Server[] = [];
@@ -37,8 +37,8 @@ async function patient(patience: string, asked: Promise<void> = never) {
           { port: gateway, strangers: true },
           { port: health, strangers: false },
         ],
-        find: () => findFixture({}, { ...env, ...more }),
-        start: (_fixture, listens) => one(listens),
+        find: () => findProcessContext({}, { ...env, ...more }),
+        start: (_context, listens) => one(listens),
         asked,
         warn: (fields) => void lines.push(fields),
       }),

@@ -1,7 +1,7 @@
 import { CarillonError, isCarillonError, messageOf, type Duration } from '@carillon/kernel';
 import { pause, type Log } from '@carillon/runtime';
 import { serveNotStarted, type ListeningPlace, type NotStarted } from './not-started.ts';
-import type { ProcessGround, ProcessSettings } from './settings.ts';
+import type { ProcessContext, ProcessSettings } from './settings.ts';
 
 const AGAIN_AFTER: Duration = 3_000;
 
@@ -10,9 +10,9 @@ export type PatientStart<Running> = {
   readonly role: string;
   readonly places: (settings: ProcessSettings) => readonly ListeningPlace[];
   /** Reads the settings again for each attempt, because missing files may exist by then. */
-  readonly find: () => ProcessGround;
+  readonly find: () => ProcessContext;
   /** Makes one attempt to start. It must call `listens` before it listens on a port. */
-  readonly start: (ground: ProcessGround, listens: () => Promise<void>) => Promise<Running>;
+  readonly start: (context: ProcessContext, listens: () => Promise<void>) => Promise<Running>;
   /** Resolves when somebody asks for the end. */
   readonly asked: Promise<void>;
   readonly warn: Log;
@@ -30,11 +30,11 @@ export async function startPatiently<Running>(wish: PatientStart<Running>): Prom
   const said = new Set<string>();
   let shown: NotStarted | null = null;
   for (;;) {
-    const ground = find();
-    const left = (): number => ground.settings.startPatience - (performance.now() - began);
+    const context = find();
+    const left = (): number => context.settings.startPatience - (performance.now() - began);
     try {
-      if (ground.faults.length > 0) throw new CarillonError('wrong_usage', ground.faults.join('\n'));
-      return await start(ground, async () => {
+      if (context.faults.length > 0) throw new CarillonError('wrong_usage', context.faults.join('\n'));
+      return await start(context, async () => {
         await shown?.close();
         shown = null;
       });
@@ -44,7 +44,7 @@ export async function startPatiently<Running>(wish: PatientStart<Running>): Prom
         throw error;
       }
       const why = isCarillonError(error) ? error.detail : messageOf(error);
-      shown ??= await serveNotStarted(places(ground.settings), ground.settings);
+      shown ??= await serveNotStarted(places(context.settings), context.settings);
       shown.because(why);
       const reason = reasonOf(why);
       if (!said.has(reason)) {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { readGround as readFixture } from './settings.ts';
+import { readProcessContext } from './settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'carillon-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -27,7 +27,7 @@ it('reads a secret from the file named by its _FILE variable, without the traili
     CARILLON_MONGODB_PASSWORD_FILE: written('password', 'pass word \r\n'),
     CARILLON_OWNER_TOKEN_FILE: written('owner', 'owner'),
   };
-  const { settings, env: found } = readFixture({}, env);
+  const { settings, env: found } = readProcessContext({}, env);
   expect(settings.healthToken).toBe(TOKEN);
   expect(settings.cluster?.stores.credentials).toEqual({ username: 'us', password: 'pass word ' });
   expect(found['CARILLON_OWNER_TOKEN']).toBe('owner');
@@ -41,7 +41,7 @@ it('a file that is missing or empty, or stands beside the value, is named with a
     CARILLON_MASTER_KEY_FILE: written('other', 'other'),
     CARILLON_TRACE_RATIO: 'most',
   };
-  expect(() => readFixture({}, env)).toThrow(
+  expect(() => readProcessContext({}, env)).toThrow(
     new RegExp(
       [
         `CARILLON_HEALTH_TOKEN_FILE: \\S+nowhere cannot be read: ENOENT.*`,
@@ -55,5 +55,5 @@ it('a file that is missing or empty, or stands beside the value, is named with a
 
 it('certificates, and variables of others, are no files of secrets', () => {
   const env = { CARILLON_KAFKA_KEY_FILE: join(folder, 'nowhere'), SSL_CERT_FILE: join(folder, 'nowhere') };
-  expect(readFixture({}, env).env).toBe(env);
+  expect(readProcessContext({}, env).env).toBe(env);
 });

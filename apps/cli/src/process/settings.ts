@@ -66,27 +66,27 @@ export function readSettings(flags: ProcessFlags, env: Environment): ProcessSett
 }
 
 /** Start inputs of a process: its settings, and its environment with the secrets from files. */
-export type ProcessGround = {
+export type ProcessContext = {
   readonly settings: ProcessSettings;
   readonly env: Environment;
   /** Missing and wrong settings. A setting with a fault has its default value. */
   readonly faults: readonly string[];
 };
 
-export function findGround(flags: ProcessFlags, environment: Environment): ProcessGround {
+export function findProcessContext(flags: ProcessFlags, environment: Environment): ProcessContext {
   const faults: string[] = [];
   const env = withSecretFiles(environment, faults);
   return { ...settingsOf(flags, env, faults), env };
 }
 
-/** Reads the settings like `findGround`, but throws CarillonError `wrong_usage` with one line per fault. */
-export function readGround(flags: ProcessFlags, environment: Environment): ProcessGround {
-  const ground = findGround(flags, environment);
-  if (ground.faults.length > 0) throw new CarillonError('wrong_usage', ground.faults.join('\n'));
-  return ground;
+/** Reads the settings like `findProcessContext`, but throws CarillonError `wrong_usage` with one line per fault. */
+export function readProcessContext(flags: ProcessFlags, environment: Environment): ProcessContext {
+  const context = findProcessContext(flags, environment);
+  if (context.faults.length > 0) throw new CarillonError('wrong_usage', context.faults.join('\n'));
+  return context;
 }
 
-function settingsOf(flags: ProcessFlags, env: Environment, faults: string[]): Omit<ProcessGround, 'env'> {
+function settingsOf(flags: ProcessFlags, env: Environment, faults: string[]): Omit<ProcessContext, 'env'> {
   const file = readFile(flags.config || env['CARILLON_CONFIG'], faults);
   const port = <Otherwise>(flag: string | undefined, variable: string, name: string, otherwise: Otherwise) => {
     const text = flag ?? env[variable];

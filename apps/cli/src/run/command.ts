@@ -43,7 +43,7 @@ export function runCommand(program: Command): void {
     .option('--log-level <level>', 'debug, info, warn or error (CARILLON_LOG_LEVEL, warn)')
     .option('--json', 'print the address as JSON')
     .action(async (role: RoleName, flags: RunFlags) => {
-      const { findGround } = await import('../process/settings.ts');
+      const { findProcessContext } = await import('../process/settings.ts');
       await serveUntilAsked(
         flags.json ?? false,
         async (fatal, asked) => {
@@ -53,7 +53,7 @@ export function runCommand(program: Command): void {
           const started = startPatiently({
             role,
             places: (settings) => placesOf(role, settings),
-            find: () => findGround(flags, environment),
+            find: () => findProcessContext(flags, environment),
             asked,
             warn: createLogger().warn,
             start: async ({ settings, env }, listens) => {

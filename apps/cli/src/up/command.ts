@@ -25,7 +25,7 @@ export function upCommand(program: Command): void {
         flags.json ?? false,
         async (fatal, asked) => {
           // Loaded here only, as the roles below: every other command starts in a fraction of the time without them.
-          const { findGround } = await import('../process/settings.ts');
+          const { findProcessContext } = await import('../process/settings.ts');
           const { startPatiently } = await import('../process/patient-start.ts');
           const { createLogger } = await import('@carillon/runtime');
           return startPatiently({
@@ -34,7 +34,7 @@ export function upCommand(program: Command): void {
               { port: gatewayPort, strangers: true },
               { port: controlPort, strangers: false },
             ],
-            find: () => findGround(flags, environment),
+            find: () => findProcessContext(flags, environment),
             asked,
             warn: createLogger().warn,
             start: async ({ settings, env }, listens) => {
