@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 /** Beside other work, `npm ci` and two bundles take minutes. */
 const START_TIMEOUT = 1_200_000;
-const PATIENCE = 300_000;
+const TIMEOUT_MS = 300_000;
 /** Events that are taken in each phase, so that all partitions have some. */
 const EACH_PHASE = 150;
 /** Between two events: some twenty a second. */
@@ -55,7 +55,7 @@ function startTraffic(gateways: () => readonly Member[], key: string) {
         await answer?.arrayBuffer();
         return answer?.status === 202 ? true : undefined;
       },
-      PATIENCE,
+      TIMEOUT_MS,
     );
     taken.push(id);
   }
@@ -70,7 +70,7 @@ function startTraffic(gateways: () => readonly Member[], key: string) {
     /** Resolves when so many more were taken. */
     async more(): Promise<void> {
       const wanted = taken.length + EACH_PHASE;
-      await untilFound('more events', () => (taken.length >= wanted ? true : undefined), PATIENCE);
+      await untilFound('more events', () => (taken.length >= wanted ? true : undefined), TIMEOUT_MS);
     },
     async end(): Promise<void> {
       ending = true;
@@ -139,7 +139,7 @@ accounts:
         await untilFound(
           'every message',
           () => (new Set(accepted()).size >= traffic.taken.length ? true : undefined),
-          PATIENCE,
+          TIMEOUT_MS,
         );
         // Whoever would tell somebody twice has done so by the time that nothing waits any more.
         const control = cluster.of('control').findLast(({ running }) => running);
@@ -153,7 +153,7 @@ accounts:
             );
             return body.items.length === 0 ? true : undefined;
           },
-          PATIENCE,
+          TIMEOUT_MS,
         );
         const byNumber = (one: string, other: string): number => Number(one.slice(2)) - Number(other.slice(2));
         expect(accepted().toSorted(byNumber)).toEqual(traffic.taken.toSorted(byNumber));
@@ -162,6 +162,6 @@ accounts:
         await smtp.stop();
       }
     },
-    PATIENCE * 4,
+    TIMEOUT_MS * 4,
   );
 });

@@ -53,9 +53,9 @@ const TIMES_ALONE = 3;
 const WIDTH = 8;
 const STRETCH = 1_000;
 /** So long a client waits for what it may be told before it leaves. */
-const PATIENCE = 60;
+const TIMEOUT_MS = 60;
 /** So long one waits who has said goodbye, and whose goodbye may have become a line of its mail. */
-const PATIENCE_FOR_GOODBYE = 1_000;
+const GOODBYE_TIMEOUT_MS = 1_000;
 /** Enough to see what is wrong; more would only be the same again. */
 const MAX_FAILURES = 25;
 const TRIES = 5;
@@ -156,7 +156,7 @@ async function mail(target: Target, input: RequestCase, limit: number) {
   let outcome = '';
   for (let time = 1; time <= TRIES; time += 1) {
     const bytes = await target.fillIn(input);
-    const leavesAfter = input.request.endsWith('QUIT\r\n') ? PATIENCE_FOR_GOODBYE : PATIENCE;
+    const leavesAfter = input.request.endsWith('QUIT\r\n') ? GOODBYE_TIMEOUT_MS : TIMEOUT_MS;
     const seen = await exchange({ port: target.ports.bounces, bytes, limit, leavesAfter, greeted: true });
     verdict = judgeMail(seen, isForUs(input.request), limit, target.secrets);
     outcome = `mails ${wasTaken(seen.raw) ? 'taken' : 'refused'}`;
@@ -171,7 +171,7 @@ async function send(target: Target, input: RequestCase, limit: number) {
   let outcome = '';
   for (let time = 1; time <= TRIES; time += 1) {
     const bytes = await target.fillIn(input);
-    const leaves = input.client === 'leaves' ? { leavesAfter: PATIENCE } : {};
+    const leaves = input.client === 'leaves' ? { leavesAfter: TIMEOUT_MS } : {};
     const seen = await exchange({ port: target.ports[input.to], bytes, limit, ...leaves });
     const [method = '', asked = ''] = input.client === 'stays' ? input.request.split(' ', 2) : [];
     const path = asked.replace(/^http:\/\/[^/]*/, '');

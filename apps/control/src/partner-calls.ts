@@ -3,7 +3,7 @@ import { lookupTimeouts } from '@carillon/domain/lookups';
 import { formatDuration, type Duration } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';
 import type { ControlPorts } from './ports.ts';
-import { CHECK_PATIENCE } from './routes/configuration/cohorts.ts';
+import { CHECK_TIMEOUT } from './routes/configuration/cohorts.ts';
 import { missingSecret } from './secret-places.ts';
 
 /** Values behind the names that a call of a partner needs, and a sentence for each that is not there. */
@@ -45,7 +45,7 @@ export const askPartner = (
 
 const asPatientAsAllowed = (integration: LookupIntegration): LookupIntegration => {
   const { connect, total } = lookupTimeouts(integration);
-  const allowed = (span: Duration): string => formatDuration(Math.min(span, CHECK_PATIENCE));
+  const allowed = (span: Duration): string => formatDuration(Math.min(span, CHECK_TIMEOUT));
   return { ...integration, timeouts: { connect: allowed(connect), total: allowed(total) } };
 };
 

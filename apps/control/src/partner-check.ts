@@ -4,7 +4,7 @@ import { formatDuration } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';
 import { answerWords, askPartner, readPartnerSecrets } from './partner-calls.ts';
 import type { Check, ControlPorts } from './ports.ts';
-import { CHECK_PATIENCE } from './routes/configuration/cohorts.ts';
+import { CHECK_TIMEOUT } from './routes/configuration/cohorts.ts';
 
 /** The user id of a check without user ids. A partner that does not know it returns an empty array. */
 export const MADE_UP = 'carillon-check';
@@ -54,8 +54,8 @@ export async function checkPartner(
  */
 function firstWords(answer: PartnerAnswer, integration: LookupIntegration): string {
   const { total } = lookupTimeouts(integration);
-  const cut = answer.kind === 'unavailable' && answer.status === null && total > CHECK_PATIENCE;
-  const longer = `; a check waits ${formatDuration(CHECK_PATIENCE)} at the most, a call for a rule ${formatDuration(total)}`;
+  const cut = answer.kind === 'unavailable' && answer.status === null && total > CHECK_TIMEOUT;
+  const longer = `; a check waits ${formatDuration(CHECK_TIMEOUT)} at the most, a call for a rule ${formatDuration(total)}`;
   return `${answerWords(answer)}${cut ? longer : ''}`;
 }
 

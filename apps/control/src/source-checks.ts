@@ -19,7 +19,7 @@ import { err, formatDuration, ok } from '@carillon/kernel';
 import type { ChangeSources, SourceCheck, SourceTarget, StoredSource, TableCheck } from '@carillon/ports';
 import { missingColumns } from './missing-columns.ts';
 import type { Check, ControlPorts } from './ports.ts';
-import { CHECK_PATIENCE } from './routes/configuration/cohorts.ts';
+import { CHECK_TIMEOUT } from './routes/configuration/cohorts.ts';
 import { missingSecret } from './secret-places.ts';
 
 export type SourceRef = { readonly workspace: string; readonly integration: string };
@@ -57,7 +57,7 @@ export const findTarget = (
 
 export const LATE: SourceProblem<WaitingReason> = {
   reason: 'unreachable',
-  detail: `No answer arrived within ${formatDuration(CHECK_PATIENCE)}, the limit of a check.`,
+  detail: `No answer arrived within ${formatDuration(CHECK_TIMEOUT)}, the limit of a check.`,
   fix: null,
 };
 const UNANSWERED: SourceCheck = { server: null, problems: [LATE], warnings: [], tables: [] };
@@ -75,7 +75,7 @@ export function before<Value>(deadline: AbortSignal, work: Promise<Value>, other
 export const readTables = (
   changeSources: Pick<ChangeSources, 'tables'>,
   target: SourceTarget,
-  deadline = AbortSignal.timeout(CHECK_PATIENCE),
+  deadline = AbortSignal.timeout(CHECK_TIMEOUT),
 ): ReturnType<ChangeSources['tables']> => before(deadline, changeSources.tables(target), err(LATE));
 
 /** Looks at a database as the engine would, and says what keeps it from being read. Changes nothing there. */
@@ -91,7 +91,7 @@ export async function checkDatabase(
   const streams = streamsReading(ref, ref.configuration);
   const names = [...new Set(streams.flatMap((stream) => tablesOf(stream).map(({ table }) => table)))];
   const slots = (await ports.sources.list()).flatMap(({ position }) => postgresPosition(position)?.slot ?? []);
-  const deadline = AbortSignal.timeout(CHECK_PATIENCE);
+  const deadline = AbortSignal.timeout(CHECK_TIMEOUT);
   const [checked, tables] = await Promise.all([
     before(deadline, changeSources.check(found.target, names, slots), UNANSWERED),
     names.length === 0 ? ok([]) : readTables(changeSources, found.target, deadline),

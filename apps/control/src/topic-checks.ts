@@ -3,7 +3,7 @@ import { topicsOf, type Configuration, type TopicsIntegration } from '@carillon/
 import { err } from '@carillon/kernel';
 import type { SourceTopic, TopicCheck, TopicSources, TopicTarget } from '@carillon/ports';
 import type { Check, ControlPorts } from './ports.ts';
-import { CHECK_PATIENCE } from './routes/configuration/cohorts.ts';
+import { CHECK_TIMEOUT } from './routes/configuration/cohorts.ts';
 import {
   before,
   kindStep,
@@ -39,7 +39,7 @@ export const readTopics = (
   topicSources: Pick<TopicSources, 'topics'>,
   target: TopicTarget,
 ): ReturnType<TopicSources['topics']> => {
-  const deadline = AbortSignal.timeout(CHECK_PATIENCE);
+  const deadline = AbortSignal.timeout(CHECK_TIMEOUT);
   return before(deadline, topicSources.topics(target, deadline), err(LATE));
 };
 
@@ -53,7 +53,7 @@ export async function checkTopics(
   if ('missing' in found) return [kindStep(body), ...found.missing.map(secretStep)];
   const topicSources = await ports.topicSources();
   const named = streamsReading(ref, ref.configuration).flatMap((stream) => topicsOf(stream).map(({ topic }) => topic));
-  const deadline = AbortSignal.timeout(CHECK_PATIENCE);
+  const deadline = AbortSignal.timeout(CHECK_TIMEOUT);
   const checking = topicSources.check(found.target, [...new Set(named)], deadline);
   const checked = await before(deadline, checking, UNANSWERED);
   return [kindStep(body), ...serverSteps(body.kind, checked), ...checked.topics.map(topicStep)];

@@ -8,7 +8,7 @@ import { startPosting } from '../cluster/posting.ts';
 import { caller, order, scratch, shopFiles, shopOf, smtpDeployment, type Shop } from './shop.ts';
 
 const HOUR = 3600;
-const PATIENCE = 90_000;
+const TIMEOUT_MS = 90_000;
 /** Calls are under way when the clock is set. */
 const SLOW = 200;
 const EACH = 15;
@@ -72,7 +72,7 @@ describeWith('faketime', 'The clock of the machine', () => {
             const { body } = await again.api<{ deliveries: Record<string, number> }>('GET', '/v1/status');
             return (body.deliveries['SENT'] ?? 0) + (body.deliveries['IN_DOUBT'] ?? 0) >= accepted.size || undefined;
           },
-          PATIENCE,
+          TIMEOUT_MS,
         );
         const inDoubt = await again.deliveries('&state=IN_DOUBT');
         const told = (await smtp.entries()).map(({ subject }) => subject);
@@ -96,7 +96,7 @@ describeWith('faketime', 'The clock of the machine', () => {
         await remove();
       }
     },
-    PATIENCE * 4,
+    TIMEOUT_MS * 4,
   );
 });
 
@@ -111,7 +111,7 @@ async function turn(shop: Shop, file: string, ahead: number): Promise<void> {
       const off = Date.parse(said.split(' ')[0] ?? '') / 1000 - Date.now() / 1000 - ahead;
       return Math.abs(off) < HOUR / 2 || undefined;
     },
-    PATIENCE,
+    TIMEOUT_MS,
   );
 }
 
@@ -124,7 +124,7 @@ async function underLoad(
 ): Promise<void> {
   const load = startPosting({ gatewayUrl: shop.product.gatewayUrl, key: shop.key }, { name, clients: 2, every: 40 });
   const reaches = (count: number) =>
-    untilFound(`${count} events taken (${name})`, () => load.accepted.size >= count || undefined, PATIENCE);
+    untilFound(`${count} events taken (${name})`, () => load.accepted.size >= count || undefined, TIMEOUT_MS);
   await reaches(EACH);
   await happens();
   await reaches(load.accepted.size + EACH);

@@ -29,7 +29,7 @@ type Told = {
 const BACKLOG = 40;
 /** Milliseconds for one mail at most: the backlog lasts for seconds. */
 const SLOW = 600;
-const PATIENCE = 90_000;
+const TIMEOUT_MS = 90_000;
 
 let shop: Shop & { close(): Promise<void> };
 let smtp: LedgerSmtp;
@@ -62,7 +62,7 @@ beforeAll(async () => {
   expect(new Set(sentOnce).size).toBe(sentOnce.length);
   expect(await shop.product.kill('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
   known = await evidenceOf(await restore('looked-at'));
-}, PATIENCE * 4);
+}, TIMEOUT_MS * 4);
 afterAll(async () => {
   await shop.close();
   await smtp.stop();
@@ -88,7 +88,7 @@ async function quiet(target: Shop): Promise<void> {
       // One look sees one queue after the other: what moved from one to the next meanwhile is seen by a later one.
       return quietLooks === 3 || undefined;
     },
-    PATIENCE,
+    TIMEOUT_MS,
   );
 }
 
@@ -153,7 +153,7 @@ it(
     const unread = told.unread.reduce((sum, { from, to }) => sum + to - from, 0);
     expect(again.length - waiting.length).toBeLessThanOrEqual(unread);
   },
-  PATIENCE * 4,
+  TIMEOUT_MS * 4,
 );
 
 it('A plain copy of the folder under load is refused at start, with the backup command to use', async () => {
@@ -193,7 +193,7 @@ it(
     const { events } = await evidenceOf(dataDir);
     for (const id of [...before.values(), ...after.values()]) expect([...events.values()]).toContain(id);
   },
-  PATIENCE * 4,
+  TIMEOUT_MS * 4,
 );
 
 it(
@@ -216,5 +216,5 @@ it(
     });
     expect(await book()).toHaveLength(sentOnce.length + 2);
   },
-  PATIENCE * 4,
+  TIMEOUT_MS * 4,
 );

@@ -31,7 +31,7 @@ export async function startPatiently<Running>(wish: PatientStart<Running>): Prom
   let shown: NotStarted | null = null;
   for (;;) {
     const context = find();
-    const left = (): number => context.settings.startPatience - (performance.now() - began);
+    const left = (): number => context.settings.startTimeout - (performance.now() - began);
     try {
       if (context.faults.length > 0) throw new CarillonError('wrong_usage', context.faults.join('\n'));
       return await start(context, async () => {

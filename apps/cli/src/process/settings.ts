@@ -28,7 +28,7 @@ export type ProcessSettings = {
   /** Listener of the gateway for bounce mail. Null: nowhere. */
   readonly bounces: BounceSettings | null;
   /** Maximum time for which a role retries a failing start before it ends. */
-  readonly startPatience: Duration;
+  readonly startTimeout: Duration;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly otlpEndpoint: string | null;
   readonly traceRatio: number;
@@ -105,7 +105,7 @@ function settingsOf(flags: ProcessFlags, env: Environment, faults: string[]): Om
     healthToken: healthToken(env['CARILLON_HEALTH_TOKEN'] || null, faults),
     eventsUrl: eventsUrl(env, faults),
     bounces: bounceSettings(env, file, faults),
-    startPatience: startPatience(env['CARILLON_START_PATIENCE'] || '0', faults),
+    startTimeout: startTimeout(env['CARILLON_START_PATIENCE'] || '0', faults),
     logLevel: logLevel(flags.logLevel || env['CARILLON_LOG_LEVEL'] || 'warn', faults),
     otlpEndpoint: otlpEndpoint(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || null, faults),
     traceRatio: traceRatio(env['CARILLON_TRACE_RATIO'] || '1', faults),
@@ -206,7 +206,7 @@ function logLevel(text: string, faults: string[]): ProcessSettings['logLevel'] {
   return level ?? 'warn';
 }
 
-function startPatience(text: string, faults: string[]): Duration {
+function startTimeout(text: string, faults: string[]): Duration {
   const seconds = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   if (seconds <= 3600) return seconds * 1000;
   faults.push(`CARILLON_START_PATIENCE: expected seconds from 0 to 3600, found ${JSON.stringify(text)}`);

@@ -8,7 +8,7 @@ import type { JobKindPorts } from '../jobs/kind.ts';
 import type { ControlPorts, ErasingPorts } from '../ports.ts';
 
 /** How long an erasure waits for consumers and for messages that are being sent. A message is sent or in doubt after 30 s. */
-const PATIENCE_MS = 90_000;
+const TIMEOUT_MS = 90_000;
 const LOOK_EVERY_MS = 250;
 /** An event can become a question, an answer and a message before it is in the ledger, each read from another topic. */
 const READ_ROUNDS = 5;
@@ -58,7 +58,7 @@ async function untilRead(
       if (end > start) ends.push({ topic, partition, end });
     }
   }
-  for (const until = performance.now() + PATIENCE_MS; ;) {
+  for (const until = performance.now() + TIMEOUT_MS; ;) {
     const unread = await unreadOffsets();
     const behind = ends.find(({ topic, partition, end }) => unread(topic, partition) < end);
     if (!behind) return;
@@ -81,7 +81,7 @@ async function untilEmpty(
   stop: AbortSignal,
 ): Promise<void> {
   const work = workOf(erasure, { ...ports, book: createRuleBook(ports.compileRule, ports.templates) });
-  const until = performance.now() + PATIENCE_MS;
+  const until = performance.now() + TIMEOUT_MS;
   let passes = 0;
   for (;;) {
     const resume = await eraser.pauseConsumers();

@@ -14,7 +14,7 @@ const OTHERS_LAST: Duration = 5_000;
 /** Events of a batch that are not worth a wait while nobody else sends. */
 const UNPACED = 25;
 /** A partition that stands still delays the reader by no more than this, per change. */
-const PATIENCE_PER_EVENT: Duration = 7;
+const TIMEOUT_PER_EVENT: Duration = 7;
 
 /** Keeps a source to the pace of the engine, so that a bulk update does not stand before the events of others. */
 export type Pacing = {
@@ -43,7 +43,7 @@ export function createPacing({ log, progress, clock }: Pick<SourcePorts, 'log' |
           return { partition, offset: end - 1 };
         }),
       );
-      await progress.passed(places, events.length * PATIENCE_PER_EVENT);
+      await progress.passed(places, events.length * TIMEOUT_PER_EVENT);
     },
   };
 }

@@ -31,9 +31,9 @@ export class Refusal extends Error {
 export const isAway = (error: Error | null): boolean => error instanceof Refusal && error.status === 0;
 
 /** In milliseconds. A call that hangs must not stop a screen from asking again. */
-const PATIENCE = 20_000;
+const TIMEOUT_MS = 20_000;
 
-const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
+const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
 
 /** The management API, typed from its own description. Every write says that it comes from a page of ours. */
 export const api = createClient<paths>({

@@ -44,7 +44,7 @@ const AHEAD = 25;
 /**
  * Maximum wait for a stalled consumer per append, so that a batch of 10,000 outputs takes at most twenty extra seconds.
  */
-const PATIENCE: Duration = 50;
+const TIMEOUT: Duration = 50;
 
 /**
  * Creates a sink that keeps pace with the consumer of `topic`: it continues once its last append was consumed.
@@ -65,7 +65,7 @@ export function createPacedSink(
         const places = some.flatMap((record, index) =>
           record.topic === topic ? [{ partition: record.partition, offset: offsets[index] ?? 0 }] : [],
         );
-        await progress.passed(places, PATIENCE);
+        await progress.passed(places, TIMEOUT);
       }
     },
   };

@@ -9,7 +9,7 @@ export type Witness<Seen> = {
   until(what: string, condition: (seen: readonly Seen[]) => boolean): Promise<void>;
 };
 
-const PATIENCE = 100_000;
+const TIMEOUT_MS = 100_000;
 
 export function createWitness<Seen>(): Witness<Seen> {
   const seen: Seen[] = [];
@@ -34,7 +34,7 @@ export function createWitness<Seen>(): Witness<Seen> {
         const timer = setTimeout(() => {
           done();
           reject(new Error(`waited in vain until ${what}; seen: ${JSON.stringify(seen)}`));
-        }, PATIENCE);
+        }, TIMEOUT_MS);
         waiting.add(look);
         look();
       });

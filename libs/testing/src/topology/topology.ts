@@ -76,11 +76,11 @@ export type TopologyOptions = {
 export type Backing = { readonly data: MemoryBackendPorts; close(): Promise<void> };
 
 /** Longer than any test. */
-const PATIENCE = 3_600_000;
+const TIMEOUT_MS = 3_600_000;
 /** Never gives up a call because the machine is slow. */
 const patient = (http: OutboundHttp): OutboundHttp => ({
   ...http,
-  request: (asked) => http.request({ ...asked, connectTimeout: PATIENCE, totalTimeout: PATIENCE }),
+  request: (asked) => http.request({ ...asked, connectTimeout: TIMEOUT_MS, totalTimeout: TIMEOUT_MS }),
 });
 
 /** The key of links that tests follow. */

@@ -22,7 +22,7 @@ import { namesOf, placeOf } from '../../names.ts';
 import { paging, withNameAcross, type ApiServer } from '../app.ts';
 
 /** How long a check waits for all its answers: less than a request to this API may take. */
-export const CHECK_PATIENCE: Duration = 8_000;
+export const CHECK_TIMEOUT: Duration = 8_000;
 
 /** Routes for the cohorts of a platform: their sizes, and the progress of the newest sync. */
 export function cohortRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configuration' | 'cohorts' | 'clock'>): void {
@@ -99,7 +99,7 @@ export async function checkPlatform(
 ): Promise<Check[]> {
   const address = `${eventsUrl.replace(/\/events$/, '')}/cohorts/${workspace}/${name}`;
   const where = isPolled(body) ? body.url : `it has to send to ${address}`;
-  const signal = AbortSignal.timeout(CHECK_PATIENCE);
+  const signal = AbortSignal.timeout(CHECK_TIMEOUT);
   const steps: Check[] = [{ step: 'integration', ok: true, detail: `kind ${body.kind}, ${where}` }];
   for (const secret of integrationSecrets(body)) {
     const value = await ports.secrets.resolve(workspace, secret);
@@ -128,7 +128,7 @@ async function askForCohorts(
       answer.kind === 'page'
         ? `${answer.userIds.length} users${more}; ${answer.skipped} without a user id`
         : signal.aborted
-          ? `no answer within the ${formatDuration(CHECK_PATIENCE)} that the whole check may take`
+          ? `no answer within the ${formatDuration(CHECK_TIMEOUT)} that the whole check may take`
           : answer.detail;
     steps.push({ step: `cohort ${cohort}`, ok: answer.kind === 'page', detail });
   }

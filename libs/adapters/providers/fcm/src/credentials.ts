@@ -58,7 +58,7 @@ export type AccessToken =
 
 const SCOPES = ['https://www.googleapis.com/auth/firebase.messaging'];
 /** The library repeats by itself what failed to come; nobody waits longer than this for it. */
-const PATIENCE: Duration = 15_000;
+const TIMEOUT: Duration = 15_000;
 
 const LIMITS = { connect: 10_000, answer: 10_000, bytes: 64 * 1024 } as const;
 
@@ -105,7 +105,7 @@ export function createAccessTokens(account: ServiceAccount, { guard, trusted }: 
   return {
     get(): Promise<AccessToken> {
       return new Promise((settle) => {
-        const timer = setTimeout(() => settle(UNREACHABLE), PATIENCE);
+        const timer = setTimeout(() => settle(UNREACHABLE), TIMEOUT);
         void ask().then((answer) => {
           clearTimeout(timer);
           return settle(answer);
@@ -129,7 +129,7 @@ async function askAt(address: string, request: RequestInit | undefined, http: Ht
     'content-type': 'application/x-www-form-urlencoded',
     'content-length': String(Buffer.byteLength(body)),
   };
-  const end = await http.send({ method: 'POST', url: new URL(address), headers, body }, AbortSignal.timeout(PATIENCE));
+  const end = await http.send({ method: 'POST', url: new URL(address), headers, body }, AbortSignal.timeout(TIMEOUT));
   if (end.kind !== 'answered') throw new Error('no answer');
   return new Response(NO_BODY.has(end.status) ? null : end.body, {
     status: statusIn(end.status),
