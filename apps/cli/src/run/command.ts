@@ -47,10 +47,10 @@ export function runCommand(program: Command): void {
       await serveUntilAsked(
         flags.json ?? false,
         async (fatal, asked) => {
-          const { startPatiently } = await import('../process/patient-start.ts');
+          const { startWithRetries } = await import('../process/retried-start.ts');
           const { createLogger } = await import('@carillon/runtime');
           const { endsWhereAway, startRole } = await import('./start-role.ts');
-          const started = startPatiently({
+          const started = startWithRetries({
             role,
             places: (settings) => placesOf(role, settings),
             find: () => findProcessContext(flags, environment),

@@ -26,9 +26,9 @@ export function upCommand(program: Command): void {
         async (fatal, asked) => {
           // Loaded here only, as the roles below: every other command starts in a fraction of the time without them.
           const { findProcessContext } = await import('../process/settings.ts');
-          const { startPatiently } = await import('../process/patient-start.ts');
+          const { startWithRetries } = await import('../process/retried-start.ts');
           const { createLogger } = await import('@carillon/runtime');
-          return startPatiently({
+          return startWithRetries({
             role: 'carillon',
             places: ({ gatewayPort, controlPort }) => [
               { port: gatewayPort, strangers: true },

@@ -5,7 +5,7 @@ import type { ProcessContext, ProcessSettings } from './settings.ts';
 
 const AGAIN_AFTER: Duration = 3_000;
 
-export type PatientStart<Running> = {
+export type RetriedStart<Running> = {
   /** A role, or `carillon` for all of them. */
   readonly role: string;
   readonly places: (settings: ProcessSettings) => readonly ListeningPlace[];
@@ -22,7 +22,7 @@ export type PatientStart<Running> = {
  * Retries a failing start for the configured time, because a process manager would restart it immediately anyway.
  * Meanwhile health reports the reason, and each reason is logged once. Rejects with the last error.
  */
-export async function startPatiently<Running>(wish: PatientStart<Running>): Promise<Running> {
+export async function startWithRetries<Running>(wish: RetriedStart<Running>): Promise<Running> {
   const { role, places, find, start, asked, warn } = wish;
   const began = performance.now();
   const end = new AbortController();

@@ -4,7 +4,7 @@ import { CarillonError } from '@carillon/kernel';
 import type { LogFields } from '@carillon/runtime';
 import { freePorts } from '@carillon/testing/services';
 import { afterEach, expect, it } from 'vitest';
-import { startPatiently } from './patient-start.ts';
+import { startWithRetries } from './retried-start.ts';
 import { findProcessContext } from './settings.ts';
 
 const never = new Promise<void>(() => undefined);
@@ -31,7 +31,7 @@ async function patient(patience: string, asked: Promise<void> = never) {
     health: `http://127.0.0.1:${health}`,
     port: gateway,
     start: (one: (listens: () => Promise<void>) => Promise<string>, more: Record<string, string | undefined> = {}) =>
-      startPatiently({
+      startWithRetries({
         role: 'gateway',
         places: () => [
           { port: gateway, strangers: true },
