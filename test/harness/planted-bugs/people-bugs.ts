@@ -107,12 +107,12 @@ export const PEOPLE_BUGS: Readonly<Record<string, TestedBug>> = {
   'whoever guessed wrong most signs in first': {
     changes: [
       {
-        file: `${CONTROL}/access/people/places.ts`,
+        file: `${CONTROL}/access/people/sign-in-admission.ts`,
         from: '({ wrong }) => wrong);',
         to: '({ wrong }) => -wrong);',
       },
     ],
-    tests: [`${CONTROL}/access/people/places.test.ts`],
+    tests: [`${CONTROL}/access/people/sign-in-admission.test.ts`],
   },
   'a cursor of documents repeats a row': {
     changes: [

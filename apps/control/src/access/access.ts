@@ -14,7 +14,7 @@ import { createMailedLinks, type MailedLinks } from './people/mailed-links.ts';
 import { noteSignIn } from './people/notices.ts';
 import { NO_MAIL, type PersonMail } from './people/person-mail.ts';
 import { createPasswords, type Passwords } from './people/passwords.ts';
-import type { Asker } from './people/places.ts';
+import type { Asker } from './people/sign-in-admission.ts';
 import { createSessions, SESSION_LASTS } from './people/sessions.ts';
 import { hasSecondFactor, secondFactor } from './people/second-factor.ts';
 import { tokenPrincipal } from './people/tokens.ts';

@@ -2,7 +2,7 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { CarillonError } from '@carillon/kernel';
 import { asRead } from '@carillon/domain/people';
 import { MAX_USED_PASSWORDS } from './most-used-passwords.ts';
-import { createPlaces, type Asker } from './places.ts';
+import { createSignInAdmission, type Asker } from './sign-in-admission.ts';
 
 /** Costs of argon2id: the second recommendation of RFC 9106 with OWASP's memory: 19 MiB, 2 passes, 1 lane. */
 const COSTS = { memory: 19_456, passes: 2, parallelism: 1 } as const;
@@ -28,7 +28,7 @@ type Costs = { readonly memory: number; readonly passes: number; readonly parall
 
 /** Hashes passwords with argon2id. Rejects with `overloaded` if too many tries of a source wait. */
 export function createPasswords(costs: Costs = COSTS): Passwords {
-  const places = createPlaces({ atOnce: CONCURRENCY, waiting: MAX_WAITING });
+  const admission = createSignInAdmission({ atOnce: CONCURRENCY, waiting: MAX_WAITING });
 
   const derive = (password: string, nonce: Uint8Array, { memory, passes, parallelism }: Costs, tagLength: number) =>
     new Promise<Buffer>((resolve, reject) => {
@@ -43,12 +43,16 @@ export function createPasswords(costs: Costs = COSTS): Passwords {
   return {
     async hash(password, source) {
       const salt = randomBytes(SALT_BYTES);
-      return phc(costs, salt, await places.take({ source, wrong: 0 }, () => derive(password, salt, costs, HASH_BYTES)));
+      return phc(
+        costs,
+        salt,
+        await admission.take({ source, wrong: 0 }, () => derive(password, salt, costs, HASH_BYTES)),
+      );
     },
     async matches(password, hash, asker) {
       const wanted = hash === null ? nobody : readPhc(hash);
       const work = () => derive(password, wanted.salt, wanted.costs, wanted.hash.length);
-      const found = await places.take(asker, work);
+      const found = await admission.take(asker, work);
       return timingSafeEqual(found, wanted.hash) && hash !== null;
     },
   };

@@ -3,7 +3,7 @@ import { CarillonError } from '@carillon/kernel';
 /** A client: its source (see `sourceOf`) and its number of recent wrong passwords. */
 export type Asker = { readonly source: string; readonly wrong: number };
 
-export type Places = {
+export type SignInAdmission = {
   /**
    * Runs work within the concurrency limit. Rejects with `overloaded` without running it if too many requests of the
    * same source wait.
@@ -24,7 +24,7 @@ const LONGEST_EVERY = 4;
  * wrong passwords gives up a position to one with fewer; among equals, the source with most waiting requests does. A
  * crowd of guessing sources therefore cannot lock out others.
  */
-export function createPlaces(bounds: { readonly atOnce: number; readonly waiting: number }): Places {
+export function createSignInAdmission(bounds: { readonly atOnce: number; readonly waiting: number }): SignInAdmission {
   let running = 0;
   let waiting = 0;
   let came = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPlaces } from './places.ts';
+import { createSignInAdmission } from './sign-in-admission.ts';
 
 const source = (name: string, wrong = 0) => ({ source: name, wrong });
 
@@ -25,10 +25,10 @@ function held() {
 }
 
 test('sign-in queue: a newcomer waits for one attempt of a flooding source, not for all of them', async () => {
-  const places = createPlaces({ atOnce: 1, waiting: 100 });
+  const admission = createSignInAdmission({ atOnce: 1, waiting: 100 });
   const { begun, work, endOne, settled } = held();
-  const all = Array.from({ length: 50 }, (_, at) => places.take(source('flood'), work(`flood ${at}`)));
-  const right = places.take(source('ada'), work('ada'));
+  const all = Array.from({ length: 50 }, (_, at) => admission.take(source('flood'), work(`flood ${at}`)));
+  const right = admission.take(source('ada'), work('ada'));
   await settled();
   await endOne();
   await endOne();
@@ -39,13 +39,13 @@ test('sign-in queue: a newcomer waits for one attempt of a flooding source, not 
 });
 
 test('sign-in queue: when it is full, the source with the most waiting attempts loses one; a source with as many is refused', async () => {
-  const places = createPlaces({ atOnce: 1, waiting: 4 });
+  const admission = createSignInAdmission({ atOnce: 1, waiting: 4 });
   const { begun, work, endOne } = held();
-  const flood = Array.from({ length: 5 }, (_, at) => places.take(source('flood'), work(`flood ${at}`)));
+  const flood = Array.from({ length: 5 }, (_, at) => admission.take(source('flood'), work(`flood ${at}`)));
   const answers = Promise.allSettled(flood);
-  await expect(places.take(source('flood'), work('more'))).rejects.toMatchObject({ code: 'overloaded' });
-  const others = ['ada', 'bob'].map((name) => places.take(source(name), work(name)));
-  await expect(places.take(source('ada'), work('ada again'))).rejects.toMatchObject({ code: 'overloaded' });
+  await expect(admission.take(source('flood'), work('more'))).rejects.toMatchObject({ code: 'overloaded' });
+  const others = ['ada', 'bob'].map((name) => admission.take(source(name), work(name)));
+  await expect(admission.take(source('ada'), work('ada again'))).rejects.toMatchObject({ code: 'overloaded' });
   for (let at = 0; at < 6; at += 1) await endOne();
   expect(await Promise.all(others)).toEqual(['ada', 'bob']);
   expect(begun).toEqual(['flood 0', 'flood 1', 'ada', 'bob', 'flood 2']);
@@ -59,16 +59,16 @@ test('sign-in queue: when it is full, the source with the most waiting attempts 
 });
 
 test('sign-in queue: many sources with a wrong password each do not push out a source with fewer wrong passwords', async () => {
-  const places = createPlaces({ atOnce: 1, waiting: 128 });
+  const admission = createSignInAdmission({ atOnce: 1, waiting: 128 });
   const { begun, work, endOne, settled } = held();
-  const first = places.take(source('first'), work('first'));
+  const first = admission.take(source('first'), work('first'));
   const crowd = Array.from({ length: 128 }, (_, at) =>
-    places.take(source(`guesser ${at}`, 1 + (at % 3)), work('guess')),
+    admission.take(source(`guesser ${at}`, 1 + (at % 3)), work('guess')),
   );
   const answers = Promise.allSettled(crowd);
-  const right = places.take(source('ada'), work('ada'));
-  const mistyped = places.take(source('bob', 1), work('bob'));
-  await expect(places.take(source('one more', 3), work('guess'))).rejects.toMatchObject({ code: 'overloaded' });
+  const right = admission.take(source('ada'), work('ada'));
+  const mistyped = admission.take(source('bob', 1), work('bob'));
+  await expect(admission.take(source('one more', 3), work('guess'))).rejects.toMatchObject({ code: 'overloaded' });
   await settled();
   await endOne();
   await endOne();
@@ -82,40 +82,40 @@ test('sign-in queue: many sources with a wrong password each do not push out a s
 });
 
 test('sign-in queue: a source with 50 wrong passwords is refused before an office with three waiting attempts', async () => {
-  const places = createPlaces({ atOnce: 1, waiting: 4 });
+  const admission = createSignInAdmission({ atOnce: 1, waiting: 4 });
   const { begun, work, endOne } = held();
-  const first = places.take(source('first'), work('first'));
-  const office = [1, 2, 3].map((at) => places.take(source('office'), work(`office ${at}`)));
-  const guesser = places.take(source('guesser', 50), work('guess'));
-  await expect(places.take(source('another', 51), work('guess'))).rejects.toMatchObject({ code: 'overloaded' });
-  const fourth = places.take(source('office'), work('office 4'));
+  const first = admission.take(source('first'), work('first'));
+  const office = [1, 2, 3].map((at) => admission.take(source('office'), work(`office ${at}`)));
+  const guesser = admission.take(source('guesser', 50), work('guess'));
+  await expect(admission.take(source('another', 51), work('guess'))).rejects.toMatchObject({ code: 'overloaded' });
+  const fourth = admission.take(source('office'), work('office 4'));
   await expect(guesser).rejects.toMatchObject({ code: 'overloaded' });
-  await expect(places.take(source('guesser', 50), work('guess'))).rejects.toMatchObject({ code: 'overloaded' });
+  await expect(admission.take(source('guesser', 50), work('guess'))).rejects.toMatchObject({ code: 'overloaded' });
   for (let at = 0; at < 5; at += 1) await endOne();
   await Promise.all([first, ...office, fourth]);
   expect(begun).toEqual(['first', 'office 1', 'office 2', 'office 3', 'office 4']);
 });
 
 test('sign-in queue: waiting attempts of a source lose their place after the source enters a wrong password', async () => {
-  const places = createPlaces({ atOnce: 1, waiting: 4 });
+  const admission = createSignInAdmission({ atOnce: 1, waiting: 4 });
   const { work, endOne } = held();
-  const flood = Array.from({ length: 5 }, (_, at) => places.take(source('flood'), work(`flood ${at}`)));
+  const flood = Array.from({ length: 5 }, (_, at) => admission.take(source('flood'), work(`flood ${at}`)));
   const answers = Promise.allSettled(flood);
-  await expect(places.take(source('bob', 1), work('bob'))).rejects.toMatchObject({ code: 'overloaded' });
-  await expect(places.take(source('flood', 2), work('more'))).rejects.toMatchObject({ code: 'overloaded' });
-  const bob = places.take(source('bob', 1), work('bob'));
+  await expect(admission.take(source('bob', 1), work('bob'))).rejects.toMatchObject({ code: 'overloaded' });
+  await expect(admission.take(source('flood', 2), work('more'))).rejects.toMatchObject({ code: 'overloaded' });
+  const bob = admission.take(source('bob', 1), work('bob'));
   for (let at = 0; at < 5; at += 1) await endOne();
   expect(await bob).toBe('bob');
   expect((await answers).filter(({ status }) => status === 'rejected')).toHaveLength(1);
 });
 
 test('sign-in queue: a source with one wrong password still gets its turn while new sources keep arriving', async () => {
-  const places = createPlaces({ atOnce: 1, waiting: 100 });
+  const admission = createSignInAdmission({ atOnce: 1, waiting: 100 });
   const { begun, work, endOne } = held();
-  const all = [places.take(source('first'), work('first'))];
-  const bob = places.take(source('bob', 1), work('bob'));
+  const all = [admission.take(source('first'), work('first'))];
+  const bob = admission.take(source('bob', 1), work('bob'));
   for (let at = 0; at < 6; at += 1) {
-    all.push(...[1, 2].map((one) => places.take(source(`fresh ${at} ${one}`), work('fresh'))));
+    all.push(...[1, 2].map((one) => admission.take(source(`fresh ${at} ${one}`), work('fresh'))));
     await endOne();
   }
   expect(begun.indexOf('bob')).toBe(4);
@@ -125,8 +125,8 @@ test('sign-in queue: a source with one wrong password still gets its turn while 
 });
 
 test('A place is free again after work that failed', async () => {
-  const places = createPlaces({ atOnce: 1, waiting: 0 });
+  const admission = createSignInAdmission({ atOnce: 1, waiting: 0 });
   const fails = async () => Promise.reject(new Error('no'));
-  await expect(places.take(source('ada'), fails)).rejects.toThrow('no');
-  expect(await places.take(source('ada'), async () => 'yes')).toBe('yes');
+  await expect(admission.take(source('ada'), fails)).rejects.toThrow('no');
+  expect(await admission.take(source('ada'), async () => 'yes')).toBe('yes');
 });
