@@ -70,9 +70,9 @@ async function admitToken(
   { presented, hold }: Pick<Asked, 'hold'> & { readonly presented: string },
   { tokens, ids }: AdmissionPorts,
 ): Promise<Admission> {
-  const place = hold();
+  const permit = hold();
   const finding = findToken(configuration, workspace, stream, presented, tokens);
-  const token = await finding.finally(() => place.release());
+  const token = await finding.finally(() => permit.release());
   if (!stream) throw notFound(configuration, workspace, path);
   if (stream.security.jwt_provider !== token.provider) throw wrongKind(stream, 'a token of another provider');
   const { sub } = token.claims;

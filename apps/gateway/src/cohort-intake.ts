@@ -16,7 +16,7 @@ import { createPartnerAlerts } from './partner-alerts.ts';
 import { createCohortSecrets } from './cohort-proof.ts';
 import type { FreshSecrets } from './fresh-secrets.ts';
 import type { IntakeParts } from './intake-parts.ts';
-import { strangerOf } from './intake-places.ts';
+import { strangerOf } from './intake-admission.ts';
 import type { Permit } from './admission-control.ts';
 import type { GatewayPorts } from './ports.ts';
 import { createPauses } from './pauses.ts';
@@ -36,7 +36,7 @@ const UNKNOWN = 'It is unknown whether it was stored. Send it again: a repeat co
 export function serveCohortIntake(
   app: FastifyInstance,
   ports: GatewayPorts,
-  { settings, freshness, intakePlaces: { places, unproved }, secretOf }: Omit<IntakeParts, 'keyUses'>,
+  { settings, freshness, intakeAdmission: { proved, unproved }, secretOf }: Omit<IntakeParts, 'keyUses'>,
 ): void {
   const { clock, codecs, cohortReaders, configuration, ids, log, telemetry } = ports;
   const alert = createPartnerAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
@@ -54,9 +54,9 @@ export function serveCohortIntake(
     const given = readTraceparent(oneHeader(request, 'traceparent') ?? null);
     const span = telemetry?.startRequest(given, COHORTS);
     if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
-    const held = { place: unproved.enter(strangerOf(request, request.params.workspace)) };
+    const held = { permit: unproved.enter(strangerOf(request, request.params.workspace)) };
     const answer = await receive(request, reply, held, span ? span.traceparent : given).catch((error: unknown) => {
-      held.place.release();
+      held.permit.release();
       throw error;
     });
     return reply.code(answer.status).header('cache-control', 'no-store').send(answer.body);
@@ -65,7 +65,7 @@ export function serveCohortIntake(
   async function receive(
     request: CohortRequest,
     reply: FastifyReply,
-    held: { place: Permit },
+    held: { permit: Permit },
     traceparent: string | null,
   ): Promise<CohortAnswer> {
     // Headers are checked first, so that the response does not depend on whether the integration exists.
@@ -77,7 +77,7 @@ export function serveCohortIntake(
     // Only a signature needs the body. Until it is verified, the sender may be a stranger.
     const signs = cohortReaders.signsBody(kind, shownBy(request));
     if (!signs) await prove(request, integration, held, new Uint8Array());
-    const reading = readBody(request.raw, settings.maxCohortBytes, held.place, reply.raw);
+    const reading = readBody(request.raw, settings.maxCohortBytes, held.permit, reply.raw);
     const bytes = await (signs ? reading.catch(tooLargeIs(unauthorized)) : reading);
     if (signs) await prove(request, integration, held, bytes);
     // Parsing, reading and writing 10,000 members hold the process for some milliseconds each; others go on in between.
@@ -96,8 +96,8 @@ export function serveCohortIntake(
     await rest();
     const startedAt = clock.now();
     if (records.length > 0)
-      await appendInTime(log, records, settings.appendDeadline, () => held.place.release(), UNKNOWN);
-    else held.place.release();
+      await appendInTime(log, records, settings.appendDeadline, () => held.permit.release(), UNKNOWN);
+    else held.permit.release();
     telemetry?.appended(clock.now() - startedAt);
     return cohortReaders.accepted(kind, provenOf(request)?.echo ?? null, id);
   }
@@ -106,15 +106,15 @@ export function serveCohortIntake(
   async function prove(
     request: CohortRequest,
     integration: WebhookIntegration,
-    held: { place: Permit },
+    held: { permit: Permit },
     body: Uint8Array,
   ): Promise<void> {
     await authenticate(request, integration, body);
     const { workspace, integration: name } = request.params;
-    const place = places.enter({ workspace, credential: `integration:${name}` });
-    held.place.release();
-    held.place = place;
-    place.take(body.length);
+    const permit = proved.enter({ workspace, credential: `integration:${name}` });
+    held.permit.release();
+    held.permit = permit;
+    permit.take(body.length);
   }
 
   /** A function of its own: nothing of the value but the changes is in memory while the log is waited for. */

@@ -22,7 +22,7 @@ import {
   unknownPage,
   type PageFacts,
 } from './consent-page.ts';
-import { strangerOf, type IntakePlaces } from './intake-places.ts';
+import { strangerOf, type IntakeAdmission } from './intake-admission.ts';
 import { createLinkRates } from './link-rates.ts';
 import type { GatewayPorts } from './ports.ts';
 import { readBody } from './request-body.ts';
@@ -44,7 +44,7 @@ const shown = (page: string): Answer => ({ status: 200, page });
  * `/preferences/<token>` shows all choices. A choice is stored before the page confirms it. The links work even while
  * the configuration cannot be read, so that opting out never has to wait.
  */
-export function serveConsentLinks(app: FastifyInstance, ports: GatewayPorts, { unproved }: IntakePlaces): void {
+export function serveConsentLinks(app: FastifyInstance, ports: GatewayPorts, { unproved }: IntakeAdmission): void {
   const { clock, consents, configuration, links, telemetry } = ports;
   const rates = createLinkRates();
 
@@ -102,11 +102,11 @@ export function serveConsentLinks(app: FastifyInstance, ports: GatewayPorts, { u
   }
 
   async function bodyOf(request: LinkRequest, reply: FastifyReply): Promise<string> {
-    const place = unproved.enter(strangerOf(request, ''));
+    const permit = unproved.enter(strangerOf(request, ''));
     try {
-      return Buffer.from(await readBody(request.raw, MAX_BYTES, place, reply.raw)).toString('utf8');
+      return Buffer.from(await readBody(request.raw, MAX_BYTES, permit, reply.raw)).toString('utf8');
     } finally {
-      place.release();
+      permit.release();
     }
   }
 

@@ -40,10 +40,10 @@ export async function takeEnvelope(
   const { id, record, result, answer } = read(body, span.traceparent, ports);
   const { workspace, path } = body.admission.stream;
   if (id !== null) span.event({ id, workspace, stream: path });
-  if (record === null) body.place.release();
+  if (record === null) body.permit.release();
   else {
     const startedAt = clock.now();
-    await appendInTime(log, [record], parts.settings.appendDeadline, () => body.place.release(), UNKNOWN);
+    await appendInTime(log, [record], parts.settings.appendDeadline, () => body.permit.release(), UNKNOWN);
     telemetry?.appended(clock.now() - startedAt);
     if (result !== 'dead_letter') telemetry?.accepted(path, 1);
   }
@@ -57,14 +57,17 @@ async function readAdmitted(
     reply,
     admission,
   }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly admission: Admission },
-  { intakePlaces }: Parts,
+  { intakeAdmission }: Parts,
 ): Promise<ProvedBody> {
   checkMediaType(request.headers);
-  const place = intakePlaces.places.enter({ workspace: admission.stream.workspace, credential: admission.principal });
+  const permit = intakeAdmission.proved.enter({
+    workspace: admission.stream.workspace,
+    credential: admission.principal,
+  });
   try {
-    return { admission, bytes: await readBody(request.raw, ENVELOPE_LIMITS.bytes, place, reply.raw), place };
+    return { admission, bytes: await readBody(request.raw, ENVELOPE_LIMITS.bytes, permit, reply.raw), permit };
   } catch (error) {
-    place.release();
+    permit.release();
     throw error;
   }
 }
@@ -79,11 +82,11 @@ type Intake = {
   readonly answer: Readonly<Record<string, string>>;
 };
 
-function read({ admission, bytes, place }: ProvedBody, traceparent: string | null, ports: GatewayPorts): Intake {
+function read({ admission, bytes, permit }: ProvedBody, traceparent: string | null, ports: GatewayPorts): Intake {
   try {
     return readEnvelope({ admission, bytes, traceparent }, ports);
   } catch (error) {
-    place.release();
+    permit.release();
     throw error;
   }
 }

@@ -13,7 +13,7 @@ import type { IntakeParts } from './intake-parts.ts';
 import type { Permit } from './admission-control.ts';
 import { createPartnerAlerts } from './partner-alerts.ts';
 import type { GatewayPorts, RequestSpan } from './ports.ts';
-import { strangerOf } from './intake-places.ts';
+import { strangerOf } from './intake-admission.ts';
 import { prepareEvent, type ReceivedEvent } from './prepare-event.ts';
 import { hasCloudEventHeaders, receiveBinaryCloudEvent, receiveCloudEvent } from './receive-cloud-event.ts';
 import { checkDeclaredSize, eventFormOf, readBody, type EventForm } from './request-body.ts';
@@ -27,7 +27,7 @@ type EventRequest = FastifyRequest<{ Params: { '*': string } }>;
 type OneEvent = {
   readonly admission: Admission;
   readonly span: Pick<RequestSpan, 'traceparent' | 'event'>;
-  readonly place: Permit;
+  readonly permit: Permit;
   readonly form: EventForm;
 };
 
@@ -40,7 +40,7 @@ const ADMISSION = 'admission';
  */
 export function serveEventIntake(app: FastifyInstance, ports: GatewayPorts, parts: IntakeParts): void {
   const { clock, telemetry } = ports;
-  const { settings, intakePlaces } = parts;
+  const { settings, intakeAdmission } = parts;
   app.decorateRequest(ADMISSION, null);
   const rates = createStreamRates();
   const alert = createPartnerAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
@@ -62,21 +62,24 @@ export function serveEventIntake(app: FastifyInstance, ports: GatewayPorts, part
     const form = eventFormOf(request.headers);
     const batch = batchFormOf(form, request, span.traceparent, settings.maxBodyBytes);
     checkDeclaredSize(request.headers, batch === null ? settings.maxBodyBytes : MAX_BATCH_BYTES);
-    const place = intakePlaces.places.enter({ workspace: admission.stream.workspace, credential: admission.principal });
-    if (batch === null) return appendBody(request, reply, { admission, span, place, form });
-    return takeBatch(request, reply, { admission, place, form: batch }, ports, { settings, rates });
+    const permit = intakeAdmission.proved.enter({
+      workspace: admission.stream.workspace,
+      credential: admission.principal,
+    });
+    if (batch === null) return appendBody(request, reply, { admission, span, permit, form });
+    return takeBatch(request, reply, { admission, permit, form: batch }, ports, { settings, rates });
   }
 
   async function appendBody(
     request: EventRequest,
     reply: FastifyReply,
-    { admission, span, place, form }: OneEvent,
+    { admission, span, permit, form }: OneEvent,
   ): Promise<FastifyReply> {
-    const { id, record } = await prepare(request, reply, { admission, span, place, form });
+    const { id, record } = await prepare(request, reply, { admission, span, permit, form });
     const { workspace, path: stream } = admission.stream;
     span.event({ id, workspace, stream });
     const startedAt = clock.now();
-    await appendInTime(ports.log, [record], settings.appendDeadline, () => place.release());
+    await appendInTime(ports.log, [record], settings.appendDeadline, () => permit.release());
     telemetry?.appended(clock.now() - startedAt);
     telemetry?.accepted(stream, 1);
     return reply.code(202).header('cache-control', 'no-store').send({ id });
@@ -86,15 +89,15 @@ export function serveEventIntake(app: FastifyInstance, ports: GatewayPorts, part
   async function prepare(
     request: EventRequest,
     reply: FastifyReply,
-    { admission, span: { traceparent }, place, form }: OneEvent,
+    { admission, span: { traceparent }, permit, form }: OneEvent,
   ): Promise<PreparedAppend> {
     try {
-      const bytes = await readBody(request.raw, settings.maxBodyBytes, place, reply.raw);
+      const bytes = await readBody(request.raw, settings.maxBodyBytes, permit, reply.raw);
       const event =
         form === 'cloudevent' ? receiveCloudEvent(bytes, traceparent) : receiveJson(bytes, request, traceparent);
       return prepareEvent(event, admission, ports);
     } catch (error) {
-      place.release();
+      permit.release();
       throw error;
     }
   }
@@ -118,9 +121,9 @@ function createAdmissionHook(
   {
     freshness,
     keyUses,
-    intakePlaces,
+    intakeAdmission,
     rates,
-  }: Pick<IntakeParts, 'freshness' | 'keyUses' | 'intakePlaces'> & { readonly rates: StreamRates },
+  }: Pick<IntakeParts, 'freshness' | 'keyUses' | 'intakeAdmission'> & { readonly rates: StreamRates },
   streamAt: (path: string) => EventStream | undefined,
 ) {
   const { configuration, clock } = ports;
@@ -136,7 +139,7 @@ function createAdmissionHook(
     }
     const check = (): Admission | Promise<Admission> => {
       const { authorization } = request.headers;
-      const hold = (): Permit => intakePlaces.unproved.enter(strangerOf(request, path.split('/')[0] ?? ''));
+      const hold = (): Permit => intakeAdmission.unproved.enter(strangerOf(request, path.split('/')[0] ?? ''));
       return admit(configuration.current(), { path, authorization, now: clock.now(), hold }, ports);
     };
     const admission = freshness.isFresh() ? check() : freshness.ensure().then(check);

@@ -5,7 +5,7 @@ import type { NewRecord, ReceiptReading } from '@carillon/ports';
 import { inboundRecord, receiptRecord } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { IntakeParts } from './intake-parts.ts';
-import { strangerOf } from './intake-places.ts';
+import { strangerOf } from './intake-admission.ts';
 import type { Permit } from './admission-control.ts';
 import type { GatewayPorts } from './ports.ts';
 import { checkDeclaredSize, readBody, tooLargeIs } from './request-body.ts';
@@ -39,7 +39,7 @@ type ReportingAccount = {
 export function serveReceiptIntake(
   app: FastifyInstance,
   ports: GatewayPorts,
-  { settings, freshness, intakePlaces: { places, unproved }, secretOf }: Omit<IntakeParts, 'keyUses'>,
+  { settings, freshness, intakeAdmission: { proved, unproved }, secretOf }: Omit<IntakeParts, 'keyUses'>,
 ): void {
   const { clock, configuration, log, telemetry } = ports;
 
@@ -60,21 +60,21 @@ export function serveReceiptIntake(
     await freshness.ensure();
     const span = telemetry?.startRequest(null, RECEIPTS);
     if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
-    const held = { place: unproved.enter(strangerOf(request, request.params.workspace)) };
+    const held = { permit: unproved.enter(strangerOf(request, request.params.workspace)) };
     try {
       await receive(request, reply, held);
     } catch (error) {
-      held.place.release();
+      held.permit.release();
       throw error;
     }
     return reply.code(204).header('cache-control', 'no-store').send();
   }
 
-  async function receive(request: ReceiptRequest, reply: FastifyReply, held: { place: Permit }): Promise<void> {
+  async function receive(request: ReceiptRequest, reply: FastifyReply, held: { permit: Permit }): Promise<void> {
     checkDeclaredSize(request.headers, MAX_BYTES);
     const account = accountOf(request);
     if (!account) throw unauthorized();
-    const body = await readBody(request.raw, MAX_BYTES, held.place, reply.raw).catch(tooLargeIs(unauthorized));
+    const body = await readBody(request.raw, MAX_BYTES, held.permit, reply.raw).catch(tooLargeIs(unauthorized));
     const reading = await ports.receipts.read(
       callbackOf(request, account, body),
       account.body,
@@ -83,13 +83,13 @@ export function serveReceiptIntake(
     if (reading.kind === 'unproved') throw unauthorized();
     if (reading.kind === 'unavailable') throw new CarillonError('keys_unavailable', reading.detail);
     const { workspace, account: name } = request.params;
-    const place = places.enter({ workspace, credential: `account:${name}` });
-    held.place.release();
-    held.place = place;
-    place.take(body.length);
+    const permit = proved.enter({ workspace, credential: `account:${name}` });
+    held.permit.release();
+    held.permit = permit;
+    permit.take(body.length);
     const records = recordsOf(reading, account);
-    if (records.length === 0) return place.release();
-    return appendInTime(log, records, settings.appendDeadline, () => held.place.release(), UNKNOWN);
+    if (records.length === 0) return permit.release();
+    return appendInTime(log, records, settings.appendDeadline, () => held.permit.release(), UNKNOWN);
   }
 
   function recordsOf(

@@ -60,14 +60,14 @@ const MIN_BUFFER_BYTES = 1024;
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
-  place: Permit,
+  permit: Permit,
   response: ServerResponse,
 ): Promise<Uint8Array> {
   let body: Buffer = Buffer.alloc(0);
   let size = 0;
   return receiveBody(
     request,
-    { maxBytes, place, response },
+    { maxBytes, permit, response },
     {
       take(chunk) {
         const needed = size + chunk.length;
@@ -97,7 +97,7 @@ export type BodyReceiver<Value> = {
 };
 
 /**
- * Reads a body of at most `maxBytes`, counting each chunk at its place, which may be taken away meanwhile. What is left after a refusal stays
+ * Reads a body of at most `maxBytes`, counting each chunk at its permit, which may be taken away meanwhile. What is left after a refusal stays
  * in the request: destroying it would cut the connection before the client sees the answer. Rejects when `response` was
  * given meanwhile.
  */
@@ -105,9 +105,9 @@ export function receiveBody<Value>(
   request: IncomingMessage,
   {
     maxBytes,
-    place,
+    permit,
     response,
-  }: { readonly maxBytes: number; readonly place: Permit; readonly response: ServerResponse },
+  }: { readonly maxBytes: number; readonly permit: Permit; readonly response: ServerResponse },
   receiver: BodyReceiver<Value>,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
@@ -129,7 +129,7 @@ export function receiveBody<Value>(
       try {
         size += chunk.length;
         if (size > maxBytes) throw bodyTooLarge(maxBytes);
-        place.take(chunk.length);
+        permit.take(chunk.length);
         const taken = receiver.take(chunk);
         if (!taken) return;
         request.pause();
@@ -151,7 +151,7 @@ export function receiveBody<Value>(
       }
       if (response.writableEnded) return cut();
       finish();
-      place.whole();
+      permit.whole();
       resolve(receiver.whole());
     }
     // The client has disconnected or was already refused for being too slow, so this response is not seen.
@@ -163,7 +163,7 @@ export function receiveBody<Value>(
       cut();
       return;
     }
-    place.arriving(fail);
+    permit.arriving(fail);
     receiver.begun?.(fail);
     response.once('close', cut);
     request.on('data', take).on('end', end).on('error', cut).on('close', cut);

@@ -5,14 +5,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Permit } from './admission-control.ts';
 import type { ProvedBody } from './proved-body.ts';
 import type { IntakeParts } from './intake-parts.ts';
-import { strangerOf } from './intake-places.ts';
+import { strangerOf } from './intake-admission.ts';
 import type { GatewayPorts } from './ports.ts';
 import type { PartnerAlert } from './partner-alerts.ts';
 import { checkMediaType, readBody, tooLargeIs } from './request-body.ts';
 import type { StreamRates } from './stream-rates.ts';
 import { checkSignature, isWholeSignature, wrongSignature } from './webhook-signature.ts';
 
-export type SigningParts = Pick<IntakeParts, 'intakePlaces' | 'secretOf'> & {
+export type SigningParts = Pick<IntakeParts, 'intakeAdmission' | 'secretOf'> & {
   readonly rates: StreamRates;
   readonly alert: PartnerAlert;
 };
@@ -25,11 +25,11 @@ export async function readSignedRequest(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   stream: EventStream | undefined,
   { clock }: Pick<GatewayPorts, 'clock'>,
-  { intakePlaces, secretOf, rates, alert }: SigningParts,
+  { intakeAdmission, secretOf, rates, alert }: SigningParts,
 ): Promise<ProvedBody> {
   const secret = stream?.security.webhook_secret?.secret;
   if (stream === undefined || secret === undefined || !isWholeSignature(request.headers)) throw wrongSignature();
-  const stranger = intakePlaces.unproved.enter(strangerOf(request, stream.workspace));
+  const stranger = intakeAdmission.unproved.enter(strangerOf(request, stream.workspace));
   const principal = `webhook_secret:${secret}`;
   try {
     const bytes = await readBody(request.raw, ENVELOPE_LIMITS.bytes, stranger, reply.raw).catch(
@@ -46,19 +46,19 @@ export async function readSignedRequest(
     checkSignature(request.headers, bytes, value, clock.now());
     checkMediaType(request.headers);
     rates.take(stream, principal, clock.now());
-    const place = intakePlaces.places.enter({ workspace: stream.workspace, credential: principal });
-    countBytes(place, bytes.length);
-    return { admission: { stream, principal, claims: null, keyId: null, isSigned: true }, bytes, place };
+    const permit = intakeAdmission.proved.enter({ workspace: stream.workspace, credential: principal });
+    countBytes(permit, bytes.length);
+    return { admission: { stream, principal, claims: null, keyId: null, isSigned: true }, bytes, permit };
   } finally {
     stranger.release();
   }
 }
 
-function countBytes(place: Permit, bytes: number): void {
+function countBytes(permit: Permit, bytes: number): void {
   try {
-    place.take(bytes);
+    permit.take(bytes);
   } catch (error) {
-    place.release();
+    permit.release();
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import { createFreshSecrets } from './fresh-secrets.ts';
 import { createFreshness } from './configuration-freshness.ts';
 import { startKeyUses } from './key-uses.ts';
 import { startBounceIntake } from './bounce-intake.ts';
-import { createIntakePlaces } from './intake-places.ts';
+import { createIntakeAdmission } from './intake-admission.ts';
 import type { CutOffReason, GatewayPorts } from './ports.ts';
 import { serveReceiptIntake } from './receipt-intake.ts';
 
@@ -45,11 +45,11 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
     ...(telemetry && { answered: (request) => telemetry.answered(request) }),
     cut: (why) => cutOff(why),
   });
-  const intakePlaces = createIntakePlaces(settings, cutOff);
+  const intakeAdmission = createIntakeAdmission(settings, cutOff);
   const secretOf = createFreshSecrets(ports.secrets, ports.clock);
-  const parts = { settings, freshness, keyUses, intakePlaces, secretOf };
+  const parts = { settings, freshness, keyUses, intakeAdmission, secretOf };
   serveEventIntake(server.app, ports, parts);
-  serveConsentLinks(server.app, ports, intakePlaces);
+  serveConsentLinks(server.app, ports, intakeAdmission);
   serveCohortIntake(server.app, ports, parts);
   serveReceiptIntake(server.app, ports, parts);
   if (settings.docsFolder !== null) serveDocs(server.app, settings.docsFolder);

@@ -31,7 +31,7 @@ export type BatchForm = {
 
 export type Batch = {
   readonly admission: Admission;
-  readonly place: Permit;
+  readonly permit: Permit;
   readonly form: BatchForm;
 };
 
@@ -50,7 +50,7 @@ export async function takeBatch(
   parts: Parts,
 ): Promise<FastifyReply> {
   const intake = openBatch(batch, ports, parts);
-  const reading = { maxBytes: MAX_BATCH_BYTES, place: batch.place, response: reply.raw };
+  const reading = { maxBytes: MAX_BATCH_BYTES, permit: batch.permit, response: reply.raw };
   const { batchDeadline } = parts.settings;
   const late = () => (intake.waitsForLog() ? slowLog(batchDeadline) : lateEvents(batchDeadline));
   const timer = setTimeout(() => intake.endReading(late()), batchDeadline);
@@ -117,12 +117,12 @@ function sendResults(
 }
 
 /** Reads and appends the items of one batch. */
-function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { settings, rates }: Parts) {
+function openBatch({ admission, permit, form }: Batch, ports: GatewayPorts, { settings, rates }: Parts) {
   const { clock, log, telemetry } = ports;
   const { stream, principal } = admission;
   const results: Result[] = [];
   const unsettled = faultOf(new Error('An event of a batch has no result.'));
-  /** Bytes of the body that are counted at the place and belong to no append. */
+  /** Bytes of the body that are counted at the permit and belong to no append. */
   let bytes = 0;
   let users = 1;
   /** Number of the first item that was not read. */
@@ -133,7 +133,7 @@ function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { set
 
   function letGo(): void {
     users -= 1;
-    if (users === 0) place.release();
+    if (users === 0) permit.release();
   }
 
   const groups = createAppendGroups(
@@ -142,7 +142,7 @@ function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { set
       users += 1;
       const startedAt = clock.now();
       const settled = (): void => {
-        place.giveBack(appended);
+        permit.giveBack(appended);
         letGo();
       };
       await appendInTime(

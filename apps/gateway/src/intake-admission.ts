@@ -8,9 +8,9 @@ import {
 } from './admission-control.ts';
 
 /** Permits of a gateway: one budget of requests and bytes, shared by events and cohorts. */
-export type IntakePlaces = {
+export type IntakeAdmission = {
   /** For requests with a verified credential. */
-  readonly places: AdmissionControl;
+  readonly proved: AdmissionControl;
   /**
    * For unverified requests: tokens during verification, and bodies that must be read before their signature can be
    * checked.
@@ -22,16 +22,16 @@ export type IntakePlaces = {
 const UNPROVED_REQUESTS = 1 / 4;
 const UNPROVED_BYTES = 1 / 8;
 
-export function createIntakePlaces(
+export function createIntakeAdmission(
   { maxInFlightBytes, maxInFlightRequests, maxCohortBytes }: GatewaySettings,
   refused: (why: AdmissionRefusal | 'unproved') => void,
-): IntakePlaces {
+): IntakeAdmission {
   // The largest signed body must fit besides the reserve for others.
   const least = Math.min(maxCohortBytes * 1.25, maxInFlightBytes / 2);
   const bytes = Math.ceil(Math.max(maxInFlightBytes * UNPROVED_BYTES, least));
   const requests = Math.ceil(maxInFlightRequests * UNPROVED_REQUESTS);
   return {
-    places: createAdmissionControl({ maxInFlightRequests, maxInFlightBytes: maxInFlightBytes - bytes }, refused),
+    proved: createAdmissionControl({ maxInFlightRequests, maxInFlightBytes: maxInFlightBytes - bytes }, refused),
     unproved: createAdmissionControl({ maxInFlightRequests: requests, maxInFlightBytes: bytes }, () =>
       refused('unproved'),
     ),
