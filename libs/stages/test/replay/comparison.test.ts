@@ -1,12 +1,31 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SourceEvent } from '@carillon/domain/events';
+import type { Configuration } from '@carillon/domain/configuration';
+import { readEvent, type SourceEvent } from '@carillon/domain/events';
+import { MAX_RECIPIENTS } from '@carillon/domain/rules';
 import { ROW_DIFFERENCES, SLOT_STATES, type Line } from '@carillon/domain/runs';
-import type { ComparedSlot } from '../../src/index.ts';
-import { givenEvent, MORNING } from '@carillon/testing/given';
-import { countPeople, createRowCounter, joinSlots, streamOfRecord } from '../../src/index.ts';
+import { runToCompletion } from '@carillon/kernel';
+import {
+  configurationOf,
+  givenEvent,
+  givenIds,
+  MORNING,
+  notification,
+  ORDERS,
+  stream,
+  template,
+} from '@carillon/testing/given';
+import {
+  countPeople,
+  createRowCounter,
+  evaluateOutcomesCoroutine,
+  joinSlots,
+  streamOfRecord,
+  type ComparedSlot,
+} from '../../src/index.ts';
 import {
   answerFor,
+  book,
   compareOne,
   countDifferences,
   inOrder,
@@ -110,6 +129,50 @@ describe('a compared event', () => {
     const { amount: _amount, ...without } = event(120).body;
     const broken = compareOne({ ...event(120), body: without }, edited({ threshold: 80 }));
     expect(broken.ruleErrors).toEqual({ before: 1, after: 1 });
+  });
+
+  it(`has at most ${MAX_RECIPIENTS} lines of 10,000 recipients on each side, and the evaluation counts the others`, () => {
+    const addresses = Array.from({ length: 10_000 }, (_, index) => `p${index}@example.com`);
+    const large = givenEvent({ amount: 90, addresses }, 'evt_1');
+    // Such an event is received.
+    expect(readEvent(new TextEncoder().encode(JSON.stringify(large.body)))).toMatchObject({ ok: true });
+    const toEach = (threshold: number, name: string) =>
+      configurationOf([
+        stream('orders', ORDERS),
+        template('order', { email: { subject: 'Order', text: 'Hello {{name}}' } }),
+        notification('order', {
+          channels: { email: { template: 'order' } },
+          rules: {
+            paid: {
+              stream: 'orders',
+              when: `event.amount >= ${threshold}`,
+              recipients: {
+                from: 'event',
+                for_each: 'event.addresses',
+                to: { email: 'item' },
+                variables: { name },
+                unique_id: 'item',
+              },
+            },
+          },
+        }),
+      ]);
+    const differences = (before: Configuration, after: Configuration) => {
+      const { lines, ruleErrors } = compareOne(large, { before, after });
+      return { ...countDifferences(slotsOf(lines)), ruleErrors };
+    };
+    const none = { ...countDifferences([]), ruleErrors: { before: 0, after: 0 } };
+    const [rare, often, other] = [toEach(100, 'item'), toEach(80, 'item'), toEach(80, '"you"')];
+    expect(differences(rare, often)).toEqual({ ...none, added: MAX_RECIPIENTS });
+    expect(differences(often, rare)).toEqual({ ...none, removed: MAX_RECIPIENTS });
+    expect(differences(often, other)).toEqual({ ...none, changed: MAX_RECIPIENTS });
+    for (const configuration of [often, other]) {
+      const rules = book.rulesOf(configuration, large.stream);
+      const [evaluated] = runToCompletion(evaluateOutcomesCoroutine(large, rules, givenIds.derive));
+      expect(evaluated?.outcome).toMatchObject({
+        dropped: [{ reason: 'too_many_recipients', count: 10_000 - MAX_RECIPIENTS }],
+      });
+    }
   });
 
   it('counts a rule whose expressions take too many steps as an error of its side', () => {
