@@ -5,10 +5,11 @@ import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { createIds, systemClock } from '@carillon/adapter-system';
 import type { ErasureListBody } from '@carillon/contracts';
 import { nameHash, type Erasure } from '@carillon/domain/erasures';
-import type { JobId } from '@carillon/kernel';
+import { CarillonError, type JobId } from '@carillon/kernel';
+import type { Ids } from '@carillon/ports';
 import { COLLECTIONS, createStores } from '@carillon/stores';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { applyErasuresToFolder } from './apply-erasures.ts';
+import { applyErasures, applyErasuresToFolder } from './apply-erasures.ts';
 import { readKeys } from './deployment-keys.ts';
 
 const BOB = 'bob@example.com';
@@ -16,6 +17,7 @@ const BOB = 'bob@example.com';
 let dataDir: string;
 let list: ErasureListBody;
 let erasure: Erasure;
+let ids: Ids;
 const opened = async <Value>(work: (data: Embedded) => Promise<Value>): Promise<Value> => {
   const data = await openEmbedded({ dataDir, clock: systemClock, holder: 'test', collections: COLLECTIONS });
   try {
@@ -41,7 +43,7 @@ beforeEach(async () => {
     await log.append([{ topic: 'carillon.events', partition: 0, key: 'k', value, headers }]);
     return log.logId;
   });
-  const ids = createIds((await readKeys(dataDir, {})).ledgerKey);
+  ids = createIds((await readKeys(dataDir, {})).ledgerKey);
   erasure = {
     id: 'era_1',
     workspace: 'shop',
@@ -98,6 +100,17 @@ describe('A list of erasures applied to a data folder', () => {
     await opened(({ documents }) => createStores(documents).erasures.insert({ ...erasure, erasedAt: 2 }));
     expect(await apply()).toBe(0);
     expect(await kinds()).toEqual([`event {"email":"${BOB}"}`]);
+  });
+
+  it('is applied again if the data file could not be rewritten', async () => {
+    const full = new CarillonError('no_room', 'the disk is too full');
+    await opened(async (data) => {
+      const erasureSteps = { ...data.erasure, finish: () => Promise.reject(full) };
+      const restored = { ...data, ...createStores(data.documents), erasure: erasureSteps };
+      await expect(applyErasures(restored, list, ids, systemClock)).rejects.toBe(full);
+    });
+    expect(await apply()).toBe(1);
+    expect(await apply()).toBe(0);
   });
 
   it('from another deployment is refused and changes nothing', async () => {

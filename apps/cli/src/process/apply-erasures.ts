@@ -88,7 +88,7 @@ export async function applyErasures(
     const book = createRuleBook((placed) => compileRule(placed, expressions), templates);
     const eraser = createEraser(steps);
     const bytesUntil = await eraser.bytesUntil(clock.now());
-    let applied = 0;
+    const applied: Erasure[] = [];
     for (const entry of listed) {
       const erasure = { ...erasureOf(entry, clock.now()), ...(bytesUntil !== null && { bytesUntil }) };
       const known = await erasures.get(erasure.id);
@@ -100,12 +100,15 @@ export async function applyErasures(
       const resume = await eraser.pauseConsumers();
       await eraser.erase({ ...work, takesUndecided: true }, () => Number.POSITIVE_INFINITY, moment);
       resume();
-      if (known) await erasures.replace({ ...erasure, version: known.version + 1 });
-      else await erasures.insert(erasure);
-      applied += 1;
+      applied.push({ ...erasure, version: (known?.version ?? 0) + 1 });
     }
-    if (applied > 0) await eraser.finish();
-    return applied;
+    if (applied.length > 0) await eraser.finish();
+    // Written last, so that after a failure everything is applied again, and the data file is rewritten.
+    for (const erasure of applied) {
+      if (erasure.version > 1) await erasures.replace(erasure);
+      else await erasures.insert(erasure);
+    }
+    return applied.length;
   } finally {
     await templates.close();
   }
