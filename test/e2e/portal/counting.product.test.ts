@@ -82,6 +82,8 @@ describeWith('chromium', 'three failed payments of an order within an hour', () 
   });
 
   it('shows a saved count condition again, and removes it together with its total', async () => {
+    // A rule without a condition has no sample event yet.
+    guard.allowStatus(400);
     const { press } = byKeyboard(page);
     await page.goto(`${demo.control}/workspaces/counts/notifications/payment-fails/rules/first`);
     expect(await main().getByLabel('Unit of the window of condition 1').inputValue()).toBe('h');
