@@ -7,7 +7,7 @@ import {
 } from '@carillon/domain/configuration';
 import { TERMINAL_STATES, type DeliveryState } from '@carillon/domain/deliveries';
 import { dissolvedItem } from '@carillon/domain/digests';
-import { readMemory } from '@carillon/domain/rules';
+import { readMemory, withoutWaitsBelow } from '@carillon/domain/rules';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import { MESSAGE_CLAIM, type EventLog, type RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
@@ -172,11 +172,19 @@ async function* linesOf(
   yield* inState('COLLECTED');
 }
 
-/** Reads the states of rules. States of forgotten entities are left out: their positions belong to this log. */
-async function* stateLines({ ruleStates }: Pick<Backend, 'ruleStates'>): AsyncGenerator<MoveLine> {
+/**
+ * Reads the states of rules. States of forgotten entities are left out: their positions belong to this log. So do the offsets below which
+ * a restore called events off, so waits for such events are left out too.
+ */
+export async function* stateLines({
+  ruleStates,
+  calledOffBelow,
+}: Pick<Backend, 'ruleStates' | 'calledOffBelow'>): AsyncGenerator<MoveLine> {
   for (let after: string | undefined; ;) {
     const states = await ruleStates.list(PAGE, after);
-    for (const { data, offset } of states) if (data !== '') yield { state: readMemory(data, offset) };
+    for (const { data, offset, partition } of states) {
+      if (data !== '') yield { state: withoutWaitsBelow(readMemory(data, offset), calledOffBelow.get(partition)) };
+    }
     after = states.at(-1)?.id;
     if (after === undefined) return;
   }

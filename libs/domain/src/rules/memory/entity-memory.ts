@@ -126,6 +126,16 @@ export const waitsOf = ({
     wait ? [{ rule: waitingRule(entity.workspace, ruleId, since), due: wait.due }] : [],
   );
 
+/** Returns a memory without the waits for events below an offset. Undefined: nothing is left out. */
+export function withoutWaitsBelow(memory: EntityMemory, offset: number | undefined): EntityMemory {
+  if (offset === undefined) return memory;
+  const rules = Object.entries(memory.rules).map(([ruleId, { wait, ...rule }]) => {
+    const isKept = wait !== undefined && wait.event >= offset;
+    return [ruleId, { ...rule, ...(isKept && { wait }) }];
+  });
+  return { ...memory, rules: Object.fromEntries(rules) as EntityMemory['rules'] };
+}
+
 /**
  * Returns a memory moved to the log of another deployment, where configuration numbers are higher by `shift`. Its
  * offsets become negative and keep their order, so that every record of the new log is newer.
