@@ -1,3 +1,4 @@
+import { EVENT_LIMITS } from '@carillon/domain/events';
 import { describe, expect, it } from 'vitest';
 import { findQuietEvents } from '../../src/index.ts';
 import { book, LOG, recordOf, shopOf } from './declare-quiet-laws.ts';
@@ -33,6 +34,7 @@ describe('a comparison', () => {
     ['a field has the same name', 'event.status == "paid"', '{"status": "open", "status": "open"}'],
     ['it is cut off', 'event.status == "paid"', '{"status": "open"'],
     ['it is no object', 'event.status == "paid"', '["status"]'],
+    ['it is too large', 'event.status == "paid"', `{"status": "open", "text": "${'x'.repeat(EVENT_LIMITS.bytes)}"}`],
   ])('reads an event whole if %s', (_why, when, body) => {
     expect(isQuiet(when, body)).toBe(false);
   });
