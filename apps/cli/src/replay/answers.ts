@@ -25,7 +25,7 @@ export const findRecordedAnswer =
     return answer === undefined ? undefined : (parseJson(answer) as unknown as RecordedAnswer);
   };
 
-/** Where a comparison goes on reading `carillon.lookups`: a partition, and the next offset in it. It reads one partition after the other. */
+/** Position at which a comparison continues to read `carillon.lookups`. It reads the partitions in turn, each to its end. */
 export type LookupPosition = { readonly partition: number; readonly from: number };
 
 /**

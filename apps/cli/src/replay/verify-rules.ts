@@ -9,7 +9,7 @@ const MOVED_AFTER: Duration = 60_000;
 /** The rules with state of a verified workspace, over all its configurations. */
 export type StatefulRules = {
   readonly lookback: Lookback;
-  /** When states of another deployment were imported, which the log does not have. Null: none were. */
+  /** Time at which a move imported states, whose events are not on this log. Null: no move imported any. */
   readonly movedAt: Instant | null;
   /** Returns true if a rule of the stream keeps state, so that an event alone does not say what its rules make of it. */
   keepsState(configuration: Configuration, stream: string): boolean;

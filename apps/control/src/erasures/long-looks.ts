@@ -14,8 +14,8 @@ const RETRY_AFTER: Duration = 1_000;
 export type LongLooks = (key: string, find: () => Promise<ErasureFindings>) => Promise<ErasureFindings>;
 
 /**
- * Returns a function for looks that may take longer than a request. It rejects with CarillonError `overloaded` while the look goes on; the same
- * request sent again then waits for the same look. Each result is returned once, so a later look reads everything again.
+ * Returns a function that runs a search which may take longer than a request. It rejects with CarillonError `overloaded` if the search is not
+ * done in time; the search continues, and the next call with the same key gets its result. Each result is returned once.
  */
 export function createLongLooks(): LongLooks {
   const looks = new Map<string, Promise<ErasureFindings>>();

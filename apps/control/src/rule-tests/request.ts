@@ -3,7 +3,7 @@ import { CHANGE_LIMITS } from '@carillon/domain/events';
 import { MOMENT_WORDS } from '@carillon/insight';
 import { z } from 'zod';
 
-/** Maximum events of one test: as many as a total keeps, so that every sample can be tested. A larger file is split into several tests. */
+/** Maximum events of one test. It equals the events that a total keeps, so every sample fits. */
 export const MAX_TESTED_EVENTS = 500;
 
 const text = z.string().max(CHANGE_LIMITS.bytes).optional();

@@ -44,7 +44,7 @@ export type RunKind<Name extends RunKindName = RunKindName> = {
   readonly kind: Name;
   /** Action of its job. */
   readonly action: string;
-  /** Noun for sentences: somebody cancelled the *comparison*. */
+  /** Noun that sentences use for a run of this kind, such as `comparison`. */
   readonly noun: string;
   /** Length of the time range if the caller names none. Null: the whole log. */
   readonly defaultRange: Duration | null;
