@@ -63,15 +63,15 @@ function refused(body: string, stream: EventStream = orders, more: Partial<Appen
 
 const onLog = (record: NewRecord): LogRecord => ({ ...record, offset: 7, time: NOW + 5 });
 
-describe('the id of an event', () => {
-  test('is the same for the same stream and identity, whatever the body', () => {
+describe('the id of a received event', () => {
+  test('is the same if the stream and the Idempotency-Key are the same, whatever the body', () => {
     const first = prepared('{"a":1}', orders, { identity: ['http', 'k-1'] });
     const second = prepared('{"a":2}', orders, { identity: ['http', 'k-1'] });
     expect(second.id).toBe(first.id);
     expect(second.record.partition).toBe(first.record.partition);
   });
 
-  test('differs by stream and by identity, and is fresh without one', () => {
+  test('differs by stream and by Idempotency-Key, and is random without a key', () => {
     const other = { ...orders, path: 'shop/refunds' };
     const all = [
       prepared('{}', orders, { identity: ['http', 'k'] }).id,
@@ -86,7 +86,7 @@ describe('the id of an event', () => {
   });
 
   test.each(['', ' ', 'a b', 'k, l', 'ü', 'a\u0000', 'x'.repeat(256)])(
-    'Idempotency-Key %j is refused',
+    'is not computed from the invalid Idempotency-Key %j: the request is refused',
     (idempotencyKey) => {
       expect(readIdempotencyKey(idempotencyKey)).toMatchObject({
         ok: false,
@@ -95,15 +95,15 @@ describe('the id of an event', () => {
     },
   );
 
-  test('an Idempotency-Key of 255 characters is taken', () => {
+  test('accepts an Idempotency-Key of 255 characters', () => {
     expect(readIdempotencyKey('~'.repeat(255)).ok).toBe(true);
   });
 });
 
-describe('on a keyed stream', () => {
+describe('an event on a stream with a key path (the path of its entity, for example a customer)', () => {
   const keyed = { ...orders, key: 'event.customer.id' };
 
-  test('events of one entity share key and partition, and the log key is a keyed hash', () => {
+  test('goes to the partition of its entity, under a record key that is a keyed hash of the entity', () => {
     const one = prepared('{"customer":{"id":42},"n":1}', keyed);
     const two = prepared('{"customer":{"id":"42"},"n":2}', keyed);
     expect(two.record.key).toBe(one.record.key);
@@ -119,7 +119,7 @@ describe('on a keyed stream', () => {
     ['-0', '0'],
     ['true', 'true'],
     ['"Zoë / 1%"', 'Zo%C3%AB%20%2F%201%25'],
-  ])('the value %s goes into the header as %s', (json, header) => {
+  ])('gets the key value %s as the header %s', (json, header) => {
     expect(prepared(`{"customer":{"id":${json}}}`, keyed).record.headers['key']).toBe(header);
   });
 
@@ -131,23 +131,23 @@ describe('on a keyed stream', () => {
     '{"customer":{"id":[1]}}',
     '{"customer":{"id":""}}',
     `{"customer":{"id":"${'x'.repeat(1025)}"}}`,
-  ])('%s is refused with the pointer', (body) => {
+  ])('is refused if its body is %s, and the error points to the key path', (body) => {
     const error = refused(body, keyed);
     expect(error.code).toBe('missing_entity_key');
     expect(error.facts.pointer).toBe('/customer/id');
   });
 });
 
-describe('on a stream with a time path', () => {
+describe('an event on a stream with a time path', () => {
   const timed = { ...orders, time: 'event.at' };
 
-  test('the time of the event goes into a header, in milliseconds', () => {
+  test('gets its time as a header, in milliseconds', () => {
     const { headers } = prepared('{"at":"2026-11-20T13:00:00.250+01:00"}', timed).record;
     expect(headers).toMatchObject({ time: String(NOW + 250) });
     expect(headers).not.toHaveProperty('time_clamped');
   });
 
-  test('a time further ahead than a minute becomes a minute ahead, and is marked', () => {
+  test('gets a time of at most one minute ahead, and is marked if its own time is later', () => {
     expect(prepared('{"at":"2030-01-01T00:00:00Z"}', timed).record.headers).toMatchObject({
       time: String(NOW + 60_000),
       time_clamped: 'true',
@@ -161,15 +161,15 @@ describe('on a stream with a time path', () => {
     '{"at":"2026-02-30T00:00:00Z"}',
     '{"at":"2026-02-03T00:00:00"}',
     '{"at":null}',
-  ])('%s is refused with the pointer', (body) => {
+  ])('is refused if its body is %s, and the error points to the time path', (body) => {
     const error = refused(body, timed);
     expect(error.code).toBe('missing_event_time');
     expect(error.facts.pointer).toBe('/at');
   });
 });
 
-describe('reading back', () => {
-  test('gives what was appended, byte for byte, with the log append time', () => {
+describe('reading a record of the event log', () => {
+  test('returns the event byte for byte as it was appended, with the append time of the log', () => {
     const stream = { ...orders, key: 'event.id', time: 'event.at' };
     const text = '{"id" : "Zoë/1", "at":"2026-11-20T11:00:00Z", "n":9007199254740993}';
     const { id, record } = prepared(text, stream, { traceparent: TRACE });
@@ -191,14 +191,14 @@ describe('reading back', () => {
     });
   });
 
-  test('without a time path the time is the append time', () => {
+  test('returns the append time as the time of an event whose stream has no time path', () => {
     const read = readSourceRecord(onLog(prepared('{}').record), LOG);
     if (!read.ok || read.value.kind !== 'event') throw new Error('not an event');
     expect(read.value.event.time).toBe(NOW + 5);
     expect(read.value.event.key).toBeNull();
   });
 
-  test('a marker has configuration number and semantics, and is refused if it is of another log', () => {
+  test('returns the configuration number of a marker (a record that switches the configuration), and refuses a marker of another log', () => {
     const marker = onLog(markerRecord(3, 12, 2, LOG));
     expect(readSourceRecord(marker, LOG)).toMatchObject({
       ok: true,
@@ -208,12 +208,12 @@ describe('reading back', () => {
     expect(readSourceRecord(onLog(markerRecord(0, 5)), LOG)).toMatchObject({ ok: true, value: { configNumber: 5 } });
   });
 
-  test('a tick is read as a tick', () => {
+  test('returns a tick (an empty record that moves time) as a tick', () => {
     const tick = { ...onLog(markerRecord(0, 1)), headers: { kind: 'tick' } };
     expect(readSourceRecord(tick, LOG)).toMatchObject({ ok: true, value: { kind: 'tick', appendedAt: NOW + 5 } });
   });
 
-  test('an erased record keeps position and time, whatever it was', () => {
+  test('returns position and time of an erased record, whatever kind of record it was', () => {
     const erased = { ...onLog(markerRecord(0, 1)), headers: { kind: 'erased', stream: 'shop/orders' } };
     expect(readSourceRecord(erased, LOG)).toMatchObject({
       ok: true,
@@ -221,7 +221,7 @@ describe('reading back', () => {
     });
   });
 
-  describe('a change', () => {
+  describe('reading a record with a database change', () => {
     const change: Change = {
       op: 'update',
       event: { id: 1, status: 'paid' },
@@ -239,14 +239,14 @@ describe('reading back', () => {
     const changeRecord = { ...record, value: writeChange(change), headers: { ...record.headers, shape: 'change' } };
     const read = (given: NewRecord) => readSourceRecord(onLog(given), LOG);
 
-    test('is read with the row as body and the commit time as time', () => {
+    test('returns the row as body and the commit time as time', () => {
       expect(read(changeRecord)).toMatchObject({
         ok: true,
         value: { event: { body: change.event, change, time: NOW - 3_599_500, appendedAt: NOW + 5 } },
       });
     });
 
-    test('has the event time of the stream if its record has one', () => {
+    test('returns the time at the time path of the stream, if the record has that time', () => {
       const headers = { ...changeRecord.headers, time: '5' };
       expect(read({ ...changeRecord, headers })).toMatchObject({ ok: true, value: { event: { time: 5 } } });
     });
@@ -254,7 +254,7 @@ describe('reading back', () => {
     test.each([
       ['unknown_shape', { ...changeRecord, headers: { ...changeRecord.headers, shape: 'row' } }],
       ['invalid_change', { ...changeRecord, value: new TextEncoder().encode('{}') }],
-    ])('is a fault of class %s', (reason, given) => {
+    ])('returns the error %s for a damaged record', (reason, given) => {
       expect(read(given)).toMatchObject({ ok: false, error: { reason } });
     });
   });
@@ -271,11 +271,11 @@ describe('reading back', () => {
     ['invalid_header', { ...event, headers: { kind: 'marker', config: 'x', semantics: '1' } }],
     ['invalid_json', { ...event, value: new Uint8Array([0xff]) }],
     ['not_an_object', { ...event, value: new TextEncoder().encode('[]') }],
-  ])('an unreadable record is a fault of class %s', (reason, record) => {
+  ])('returns the error %s for an unreadable record', (reason, record) => {
     expect(readSourceRecord(record, LOG)).toMatchObject({ ok: false, error: { reason } });
   });
 
-  test('reading never throws, whatever the record', () => {
+  test('never throws, whatever the record contains', () => {
     const headers = fc.dictionary(
       fc.constantFrom('kind', 'enc', 'event_id', 'workspace', 'stream', 'key', 'time', 'config'),
       fc.oneof(fc.constantFrom('event', 'marker', 'tick', '0', '1', '%'), fc.string()),

@@ -48,7 +48,7 @@ function eventOf({ record }: Pick<PreparedChange, 'record'>) {
   return source.value.event;
 }
 
-describe('prepareChange', () => {
+describe('prepareChange (makes log records of a database change)', () => {
   it('makes a record for each stream that names the table', () => {
     const other: SourceStream = {
       ...reading('stock'),
@@ -80,7 +80,7 @@ describe('prepareChange', () => {
     expect(new Set([idOf('orders', 'a', 'b'), idOf('orders', 'ab'), idOf('ledger', 'a', 'b')]).size).toBe(3);
   });
 
-  it('leaves out columns in row, row before and unknown values', () => {
+  it('removes the columns that the stream leaves out from the row, the previous row and the list of unknown values', () => {
     const [first] = prepare(read(changeOf(), 'a'), reading('orders', ['card']));
     expect(first && new TextDecoder().decode(first.record.value)).not.toContain('card');
     expect(first && eventOf(first).change).toMatchObject({
@@ -91,7 +91,7 @@ describe('prepareChange', () => {
   });
 
   it.each([[{ status: 'new' }], [{ id: null }], [{ id: '' }], [{ id: ['a'] }], [{ id: 'x'.repeat(1025) }]])(
-    'counts a change without a key: %j',
+    'counts a change without a key as skipped: %j',
     (event) => {
       const [first] = prepare(read(changeOf({ op: 'create', event, previous: null }), 'a'), reading('orders'));
       expect(first?.result).toBe('without_key');
@@ -99,7 +99,7 @@ describe('prepareChange', () => {
     },
   );
 
-  it('takes the time of the event from its path, or else that of the commit', () => {
+  it('takes the time of the event from the time path of the stream, else the commit time', () => {
     const timeOf = (event: Change['event']): number | undefined => {
       const stream = reading('orders', [], { time: 'event.at' });
       const [first] = prepare(read(changeOf({ op: 'create', event, previous: null }), 'a'), stream);
@@ -109,7 +109,7 @@ describe('prepareChange', () => {
     expect(timeOf({ id: 1, at: 'yesterday' })).toBe(Date.parse(AT));
   });
 
-  it('makes a dead letter of a change above 1 MiB', () => {
+  it('makes a dead letter of a change that is larger than 1 MiB', () => {
     const notes = 'x'.repeat(65_000);
     const event = Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`notes_${at}`, notes]));
     const [first] = prepare(read(changeOf({ event: { id: 1, ...event } }), 'a'), reading('orders'));
@@ -139,7 +139,7 @@ describe('prepareChange', () => {
   it.each([
     ['change_too_many_names', manyNames(20_001 - OWN_NAMES)],
     ['change_too_deep', levels(31)],
-  ])('makes a dead letter %s of a change that the engine would refuse', (reason, event) => {
+  ])('makes a dead letter with the reason %s of a change that the engine would refuse', (reason, event) => {
     const first = created(event);
     expect(first?.result).toBe('dead_letter');
     expect(first && topology.ports.codecs.deadLetter.decode(first.record.value)).toMatchObject({
@@ -157,7 +157,7 @@ describe('prepareChange', () => {
     expect(first && eventOf(first).body).toEqual(event);
   });
 
-  it('leaves out columns whose names no event may have, and names them as unknown', () => {
+  it('leaves out columns whose names are forbidden in events, such as __proto__, and lists them as unknown', () => {
     const row = (status: string) =>
       JSON.parse(`{"id":1,"status":"${status}","constructor":1,"__proto__":2}`) as JsonObject;
     const change = changeOf({ event: row('paid'), previous: row('open'), unknown: ['notes'] });
@@ -182,7 +182,7 @@ describe('prepareChange', () => {
     expect(run('changedTo(event.status, "paid")')).toMatchObject({ kind: 'fired' });
   });
 
-  it('makes such columns of an envelope of Debezium unknown too', () => {
+  it('leaves out forbidden column names of a Debezium message too, and lists them as unknown', () => {
     const source = '{"name":"app","schema":"public","table":"orders","ts_ms":1795226637186,"lsn":7}';
     const after = '{"id":1,"constructor":2,"__proto__":{"a":1},"meta":{"constructor":3}}';
     const value = new TextEncoder().encode(`{"op":"c","before":null,"after":${after},"source":${source}}`);

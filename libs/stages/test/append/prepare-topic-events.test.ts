@@ -61,8 +61,8 @@ const letterOf = ({ record }: PreparedRecord) => {
   return letter.value;
 };
 
-describe('prepareTopicRecord', () => {
-  it('makes an event of a record for each stream that names the topic, byte for byte', () => {
+describe('prepareTopicRecord (makes log records of a record of a customer’s Kafka topic)', () => {
+  it('makes an event of the record for each stream that reads the topic, with the same bytes', () => {
     const value = '{ "id": 7, "total": 12.50 }';
     const streams = [reading('orders'), reading('ledger'), reading('stock', {}, 'stock')];
     const prepared = prepare(recordOf(value, { headers: { traceparent: TRACE, secret: 'no' } }), streams);
@@ -85,7 +85,7 @@ describe('prepareTopicRecord', () => {
     ]);
   });
 
-  it('puts records with one key on one partition, and records without a key anywhere', () => {
+  it('puts records with one key value on one partition, and spreads records without a key', () => {
     const partitions = (values: readonly string[]) =>
       new Set(values.map((value, offset) => only(recordOf(value, { offset })).record?.partition));
     const offsets = Array.from({ length: 40 }, (_, offset) => offset);
@@ -99,7 +99,7 @@ describe('prepareTopicRecord', () => {
     ['a list', '[1]', null],
     ['an object with a name twice', '{"id":1,"id":2}', null],
     ['more bytes than an event has', `{"id":1,"text":"${'x'.repeat(EVENT_LIMITS.bytes)}"}`, 'body_too_large'],
-  ])('makes a dead letter of %s', (_, value, reason) => {
+  ])('makes a dead letter of a record that is %s', (_, value, reason) => {
     const record = recordOf(value);
     const prepared = only(record);
     expect(prepared.result).toBe('dead_letter');
@@ -118,7 +118,7 @@ describe('prepareTopicRecord', () => {
     expect(letterOf(only(record)).id).toBe(letter.id);
   });
 
-  it('makes a dead letter of bytes that cannot be unpacked, also for changes', () => {
+  it('makes a dead letter of a record that cannot be decompressed, also on a stream of database changes', () => {
     for (const format of ['json', 'debezium'] as const) {
       const unreadable = 'it is compressed with zstd';
       const letter = letterOf(only(recordOf(null, { unreadable }), reading('orders', { format })));
@@ -129,7 +129,7 @@ describe('prepareTopicRecord', () => {
     }
   });
 
-  it('skips tombstones', () => {
+  it('skips tombstones (records without a value)', () => {
     expect(only(recordOf(null))).toEqual({ record: null, result: 'skipped' });
     expect(only(recordOf(null), reading('orders', { format: 'debezium' }))).toEqual({
       record: null,
@@ -137,7 +137,7 @@ describe('prepareTopicRecord', () => {
     });
   });
 
-  it('takes the time at the path of the stream, else that of the record, and none far ahead', () => {
+  it('takes the time at the time path of the stream, else the time of the record, and at most a minute ahead', () => {
     const timeOf = (value: string, more: Partial<TopicRecord> = {}) => {
       const { record } = only(recordOf(value, more), reading('orders', { time: 'event.at' }));
       return [record?.headers['time'], record?.headers['time_clamped']];
@@ -149,7 +149,7 @@ describe('prepareTopicRecord', () => {
     expect(Number(time)).toBeLessThan(topology.clock.now() + 86_400_001);
   });
 
-  it('makes a change of an envelope, without the columns that the stream leaves out', () => {
+  it('makes a database change of a Debezium message, without the columns that the stream leaves out', () => {
     const source = {
       connector: 'postgresql',
       name: 'app',

@@ -38,7 +38,7 @@ function idOf(record: TopicRecord, clusterId = 'cluster'): string | undefined {
   return prepareTopicRecord(record, origin, topology.ports)[0]?.record?.headers['event_id'];
 }
 
-describe('The event id of a record of a topic', () => {
+describe('the event id of a record of a customer’s Kafka topic', () => {
   it('is the same each time the record is read', () => {
     expect(idOf(recordOf())).toMatch(/^evt_/);
     expect(idOf(recordOf())).toBe(idOf(recordOf()));
@@ -55,7 +55,7 @@ describe('The event id of a record of a topic', () => {
     expect(idOf(recordOf(other))).not.toBe(idOf(recordOf()));
   });
 
-  it('differs for a record of another cluster', () => {
+  it('differs for the same position of another Kafka cluster', () => {
     expect(idOf(recordOf(), 'other')).not.toBe(idOf(recordOf()));
   });
 });

@@ -31,11 +31,11 @@ async function giveUp(id: string): Promise<void> {
   await tasks.replace(task.version, { ...task, done: true, data, version: task.version + 1 });
 }
 
-describe('a redrive of a question', () => {
+describe('a question to a partner that an operator redrives (processes again)', () => {
   it.each([
     { name: 'of the live rule', more: {}, asked: MORNING, usefulFor: DAY },
     { name: 'of a sending job', more: { sentBy: SENT_BY_ADA }, asked: MORNING + 5 * DAY, usefulFor: HOUR },
-  ])('$name is of use as long as at first, each time', async ({ more, asked, usefulFor }) => {
+  ])('$name has the same lifetime as at first, at each redrive', async ({ more, asked, usefulFor }) => {
     const trigger = givenTrigger({ causedAt: MORNING, notAfter: asked + usefulFor, ...more });
     await ask(trigger, asked);
     expect(await topology.ports.tasks.get(trigger.id)).toMatchObject({ deadline: asked + usefulFor });

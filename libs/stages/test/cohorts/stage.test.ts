@@ -30,7 +30,7 @@ const later = (number: number): Pick<CohortMessage, 'id'> => ({
   id: `evt_0000000000000000000000000${number}` as EventId,
 });
 
-describe('a cohort message of a platform', () => {
+describe('a message of a cohort platform about users who entered or left', () => {
   it('becomes events that rules evaluate like any others', async () => {
     await topology.saysOfCohort(pageOf('s', 1, 1, 'Ådä / “1”'));
     const { outputs, fates } = await run(await messages());
@@ -62,7 +62,7 @@ describe('a cohort message of a platform', () => {
     expect(read?.ok && read.value.kind === 'event' && read.value.event.stream).toBe(cohortStream(BUYERS));
   });
 
-  it('gives the same events again until it is saved, and then none', async () => {
+  it('gives the same events again until its members are saved, and no events after that', async () => {
     await topology.saysOfCohort(
       pageOf('s', 1, 1, 'ada', 'bob'),
       cohortMessage({ ...later(2), action: 'remove', userIds: ['bob'] }),
@@ -82,7 +82,7 @@ describe('a cohort message of a platform', () => {
     ]);
   });
 
-  it('is not lost if members were saved and the cohort was not', async () => {
+  it('gives its events again after a crash between saving members and saving the cohort', async () => {
     await topology.saysOfCohort(pageOf('s', 1, 1, 'ada'), pageOf('t', 1, 1));
     const records = await messages();
     const first = await run(records, { ...topology.data.cohorts, save: () => Promise.reject(new Error('away')) });
@@ -94,7 +94,7 @@ describe('a cohort message of a platform', () => {
     expect(await again.save?.()).toBe('done');
   });
 
-  it('that is unreadable becomes a dead letter, and the others are processed', async () => {
+  it('becomes a dead letter if it is unreadable, and the others are processed', async () => {
     await topology.saysOfCohort(cohortMessage({ userIds: ['ada'] }));
     const [record] = await messages();
     if (!record) throw new Error('there is a record');
@@ -106,7 +106,7 @@ describe('a cohort message of a platform', () => {
     expect(outputs.map(({ topic }) => topic)).toEqual(['carillon.dead-letters', 'carillon.events']);
   });
 
-  it('is refused by the fence if another worker is ahead', async () => {
+  it('is not saved by a slow worker if another worker of the partition is ahead', async () => {
     await topology.saysOfCohort(
       cohortMessage({ userIds: ['ada'] }),
       cohortMessage({ action: 'remove', userIds: ['ada'] }),
@@ -128,11 +128,11 @@ describe('a cohort message of a platform', () => {
   });
 });
 
-describe('a cohort message that a restore called off', () => {
+describe('a cohort message from before the end of a backup that was restored', () => {
   const after = (below: number) =>
     createCohortsStage({ ...topology.ports, slice: neverYield, calledOffCohortsBelow: new Map([[0, below]]) });
 
-  it('changes membership without events; later messages give events', async () => {
+  it('changes members without making events; later messages make events', async () => {
     await topology.saysOfCohort(
       pageOf('s', 1, 1, 'ada', 'bob'),
       cohortMessage({ ...later(2), action: 'remove', userIds: ['ada'] }),
@@ -152,7 +152,7 @@ describe('a cohort message that a restore called off', () => {
     );
   });
 
-  it('also removes members without events in the later records that it causes', async () => {
+  it('removes members without events, also in the later records that it causes', async () => {
     await topology.saysOfCohort(pageOf('one', 1, 1, 'ada', 'bob'));
     await (await run(await messages())).save?.();
     await topology.saysOfCohort({ ...pageOf('two', 1, 1, 'bob'), ...later(2) });
@@ -171,8 +171,8 @@ describe('a cohort message that a restore called off', () => {
   });
 });
 
-describe('members to remove', () => {
-  it('leave in chunks, one event each, once however often a chunk is repeated', async () => {
+describe('members to remove after a cohort was replaced by a new list', () => {
+  it('leave in chunks, with one event each, even if a chunk is repeated', async () => {
     const many = Array.from({ length: 2 * MEMBER_BATCH_SIZE + 1 }, (_, at) => `user-${at}`);
     await topology.saysOfCohort(pageOf('one', 1, 1, ...many), { ...pageOf('two', 1, 1, 'user-7'), ...later(2) });
     let done = 0;
@@ -208,7 +208,7 @@ describe('members to remove', () => {
   });
 });
 
-it('the cohort stage runs in the shared interpreter, and reports nobody twice after a store outage', async () => {
+it('the cohort stage, run by the shared consumer, notifies nobody twice after a store outage', async () => {
   await topology.followsCohorts();
   await topology.saysOfCohort(pageOf('s', 1, 1, 'ada'), { ...pageOf('t', 1, 1, 'bob'), ...later(2) });
   const found = await untilFound('three events', async () => {

@@ -23,8 +23,8 @@ const numbered = (number: number): Pick<CohortMessage, 'id'> => ({
 const eventsOf = ({ outputs }: BatchResult): unknown[] =>
   outputs.map(({ topic, key, value, headers }) => [topic, key, headers, [...value]]);
 
-describe('a message with many members', () => {
-  it('yields between users who enter, and between reads and writes of members', async () => {
+describe('a cohort message with many members', () => {
+  it('yields to the event loop between users who enter, and between reads and writes of members', async () => {
     const chunks = 3;
     const users = many(chunks * MEMBER_BATCH_SIZE);
     await topology.saysOfCohort(cohortMessage({ userIds: users }));
@@ -67,15 +67,15 @@ describe('a message with many members', () => {
     return [result, { ended }] as const;
   }
 
-  it('gives the same result for any slices', async () => {
+  it('gives the same result wherever it yields', async () => {
     await topology.saysOfCohort(cohortMessage({ userIds: many(50) }));
     const records = await messages();
     expect(eventsOf(await follow(records, alwaysYield()))).toEqual(eventsOf(await follow(records, neverYield)));
   });
 });
 
-describe('a batch of many messages', () => {
-  it('ends after some slices, and the remaining messages are read again', async () => {
+describe('a batch of many cohort messages', () => {
+  it('ends early after some yields, and the remaining messages are read again', async () => {
     const users = many(60);
     await topology.saysOfCohort(
       ...users.map((user, at) => ({ ...cohortMessage({ userIds: [user] }), ...numbered(at) })),

@@ -30,8 +30,8 @@ const appendRecord = (wishes = orderShop()) =>
 const appendBytes = (value: Uint8Array) =>
   topology.data.log.append([{ topic: 'carillon.config', partition: 0, key: 'k', value, headers: {} }]);
 
-describe('publishing', () => {
-  it('resolves with the number when every partition has its marker', async () => {
+describe('publishing a configuration', () => {
+  it('resolves with its number once every partition has the marker that switches to it', async () => {
     const number = await topology.publish(...orderShop());
     const markers = (await topology.records('carillon.events')).map((record) =>
       readSourceRecord(record, topology.data.log.logId),
@@ -45,7 +45,7 @@ describe('publishing', () => {
     expect(topology.ports.configuration.current().number).toBe(number);
   });
 
-  it('resolves only when every gateway uses the configuration, asked from the time when the record was on the log', async () => {
+  it('resolves only when every gateway reports that it uses the configuration', async () => {
     let release: () => void = () => undefined;
     let askedSince = 0;
     const changes = changesOf(EMPTY_CONFIGURATION, orderShop());
@@ -63,7 +63,7 @@ describe('publishing', () => {
     expect(await publishing).toBe(true);
   });
 
-  it('is refused as a conflict, and changes nothing, if somebody else changed the resource meanwhile', async () => {
+  it('is refused as a conflict, and changes nothing, if somebody else has changed the resource', async () => {
     await topology.publish(...orderShop());
     const seen = topology.ports.configuration.current();
     await topology.publish(notification('order-paid', { ...ORDER_PAID, name: 'Theirs' }));
@@ -97,8 +97,8 @@ describe('publishing', () => {
   });
 });
 
-describe('the view of the configuration', () => {
-  it('gives every number its own configuration permanently', async () => {
+describe('the view of the configuration (every version that was published, by number)', () => {
+  it('returns the same configuration for a number for ever', async () => {
     await topology.publish(...orderShop());
     await topology.publish(notification('order-paid', null));
     const view = viewOf(topology.data.log);
@@ -108,7 +108,7 @@ describe('the view of the configuration', () => {
     await expect(view.at(2)).rejects.toMatchObject({ code: 'log_unavailable' });
   });
 
-  it('reads on to a number that it does not have yet', async () => {
+  it('reads the log further if it is asked for a number that it does not have yet', async () => {
     const view = viewOf(topology.data.log);
     await view.refresh();
     await topology.publish(...orderShop());
@@ -116,7 +116,7 @@ describe('the view of the configuration', () => {
     expect((await view.at(0)).number).toBe(0);
   });
 
-  it('skips and reports a foreign record, whose number exists and changes nothing', async () => {
+  it('skips and reports a record that it cannot decode; the number of that record has the unchanged configuration', async () => {
     await appendRecord();
     await appendBytes(Uint8Array.of(9));
     const told: string[] = [];
@@ -169,7 +169,7 @@ describe('the view of the configuration', () => {
     expect(view.readToEndAt()).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('does not report the end before it has read it, however large the records are', async () => {
+  it('does not report that it is at the end of the log before it has read all records, however large they are', async () => {
     const text = 'x'.repeat(1_500_000);
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       await appendRecord([template(name, { email: { subject: 's', text } })]);
@@ -179,7 +179,7 @@ describe('the view of the configuration', () => {
     expect(view.current().number).toBe(4);
   });
 
-  it('reads once for concurrent callers, and gives nobody a state from before their call', async () => {
+  it('reads once for concurrent callers, and gives no caller a state from before its call', async () => {
     const { log } = topology.data;
     let readings = 0;
     let release: () => void = () => undefined;
@@ -205,7 +205,7 @@ describe('the view of the configuration', () => {
     expect(readings).toBeLessThanOrEqual(4);
   });
 
-  it('does not count as fresh after a failed read, and continues with the next', async () => {
+  it('does not count as fresh after a failed read, and continues at the next read', async () => {
     const { log } = topology.data;
     let broken = true;
     const view = viewOf({

@@ -29,8 +29,8 @@ async function publish(by: ChangeOrigin, ...wishes: readonly Wish[]): Promise<nu
   );
 }
 
-describe('the history of the configuration', () => {
-  it('has every state of a resource with its author, also after its deletion', async () => {
+describe('the history of a configuration', () => {
+  it('lists every state of a resource with its author, also after the resource is deleted', async () => {
     const first = await publish(CHANGED_BY_OWNER, ...orderShop());
     await publish(CHANGED_BY_OWNER, workspaceOf({ name: 'Shop' }, 'other'));
     const second = await publish(BY_ANN, notification('order-paid', { ...ORDER_PAID, name: 'Paid' }));
@@ -54,7 +54,7 @@ describe('the history of the configuration', () => {
     expect(history.statesOf({ ...REF, name: 'never' })).toEqual([]);
   });
 
-  it('excludes void records, and is the same in a process that starts later', async () => {
+  it('excludes records that a conflict made void, and is the same in a process that starts later', async () => {
     await publish(CHANGED_BY_OWNER, ...orderShop());
     const { log, codecs, configuration, ids, clock } = topology.ports;
     const late = changesOf(configuration.current(), [notification('order-paid', { ...ORDER_PAID, name: 'Late' })]);

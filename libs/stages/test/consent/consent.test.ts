@@ -19,8 +19,8 @@ const decided = (...decisions: readonly Decision[]) => decideConsents('shop', 'a
 const STATE = { partition: 0, configNumber: -1, watermark: 0 };
 const foldIn = (records: readonly LogRecord[]) => createConsentStage(topology.ports).handle(records, STATE);
 
-describe('a consent decision', () => {
-  it('is in the store when it resolves, and once on the log after it is published', async () => {
+describe('a consent decision (a person opts out or in)', () => {
+  it('is in the store when the call resolves, and once on the log after it is published', async () => {
     await decided(OUT);
     expect(await stored()).toMatchObject({ version: 1, unpublished: [{ optedOut: true }] });
     expect(await topology.records('carillon.consents')).toEqual([]);
@@ -40,14 +40,14 @@ describe('a consent decision', () => {
     expect(JSON.stringify([record?.key, record?.headers])).not.toContain('ada');
   });
 
-  it('by two processes at once keeps both decisions', async () => {
+  it('keeps both decisions if two processes make one each at the same time', async () => {
     const news: Decision = { ...OUT, target: { kind: 'category', name: 'news' } };
     await Promise.all([decided(OUT), decided(news), decided({ ...OUT, channel: 'sms' })]);
     expect((await stored())?.words).toHaveLength(3);
     expect((await stored())?.unpublished).toHaveLength(3);
   });
 
-  it('stays unpublished if the append fails, and a later sweep appends it', async () => {
+  it('stays unpublished if the append to the log fails, and a later sweep appends it', async () => {
     const document = await decided(OUT);
     const failing = { ...ports(), log: { ...topology.data.log, append: () => Promise.reject(new Error('away')) } };
     await expect(publishConsents(document ? [document] : [], failing)).rejects.toThrow('away');
@@ -56,22 +56,22 @@ describe('a consent decision', () => {
     expect(await topology.records('carillon.consents')).toHaveLength(1);
   });
 
-  it('made meanwhile is not removed with the published ones', async () => {
+  it('made during publishing is not removed together with the published decisions', async () => {
     const first = await decided(OUT);
     await decided({ ...OUT, channel: 'sms' });
     await publishConsents(first ? [first] : [], ports());
     expect(await stored()).toMatchObject({ unpublished: [{ channel: 'sms' }], words: [{}, {}] });
   });
 
-  it('rejects if the store cannot store it', async () => {
+  it('rejects if the store cannot store the decision', async () => {
     const away: ConsentStore = { ...topology.data.consents, replace: () => Promise.reject(new Error('away')) };
     await expect(decideConsents('shop', 'ada', [OUT], ports(away))).rejects.toThrow('away');
     expect(await stored()).toBeUndefined();
   });
 });
 
-describe('a consent record on the log', () => {
-  it('is folded into a store that lost it, and changes nothing in a store that has it', async () => {
+describe('a consent decision read from the log', () => {
+  it('is added to a store that lost it, and changes nothing in a store that has it', async () => {
     await publishConsents([(await decided(OUT)) as Consents], ports());
     const records = await topology.records('carillon.consents');
     await foldIn(records);
@@ -83,7 +83,7 @@ describe('a consent record on the log', () => {
     expect(await stored()).toMatchObject({ words: [{ optedOut: true, way: 'page' }], unpublished: [] });
   });
 
-  it('that is older than a later decision changes nothing', async () => {
+  it('changes nothing if it is older than a later decision', async () => {
     const old = decide(null, { workspace: 'shop', person: 'ada' }, [OUT], { now: 1, derive: topology.ids.derive });
     await decided(OUT);
     await decided({ ...OUT, optedOut: false });
@@ -95,7 +95,7 @@ describe('a consent record on the log', () => {
     expect(await stored()).toMatchObject({ words: [{ optedOut: false }] });
   });
 
-  it('that is unreadable is parked, and the others are folded', async () => {
+  it('becomes a dead letter if it is unreadable, and the others are applied', async () => {
     await publishConsents([(await decided(OUT)) as Consents], ports());
     const [record] = await topology.records('carillon.consents');
     if (!record) throw new Error('there is a record');

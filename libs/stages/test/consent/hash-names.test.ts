@@ -61,8 +61,8 @@ async function readAll(): Promise<void> {
 const documents = async (): Promise<readonly string[]> =>
   (await topology.ports.consents.list('shop', 100)).items.map(({ person }) => person).toSorted();
 
-describe('hashNamesOnLog', () => {
-  it('replaces records that name people, and keeps each opt-out under the one name it had', async () => {
+describe('hashNamesOnLog (replaces names of people in consent records by hashes)', () => {
+  it('replaces records with names, and keeps each opt-out for the person under the hash', async () => {
     await optOutBefore('ada@example.com');
     await optOutBefore('bob');
     await hashNamesOnLog(topology.ports);
@@ -72,7 +72,7 @@ describe('hashNamesOnLog', () => {
     expect(await documents()).toEqual(['ada@example.com', 'bob']);
   });
 
-  it('replaces ids too, because they are hashes of names that need no key', async () => {
+  it('replaces record ids too, because an attacker could compute them from names', async () => {
     const document = await optOutBefore('ada@example.com');
     await hashNamesOnLog(topology.ports);
     const [before, replaced] = await entryIds();
@@ -80,14 +80,14 @@ describe('hashNamesOnLog', () => {
     expect(replaced).not.toBe(before);
   });
 
-  it('keeps replaced records until the group has read them', async () => {
+  it('keeps the replaced records until the consumer group has read them', async () => {
     await optOutBefore('ada@example.com');
     await hashNamesOnLog(topology.ports);
     expect(await removeNamedRecords('delivery', topology.ports)).toBe(false);
     expect(await people()).toEqual(['ada@example.com', hashOf('ada@example.com')]);
   });
 
-  it('changes nothing when it is repeated, and replaces what the release before writes later', async () => {
+  it('changes nothing when it runs again, and replaces records that the previous release writes later', async () => {
     await optOutBefore('ada@example.com');
     await hashNamesOnLog(topology.ports);
     await readAll();
@@ -101,7 +101,7 @@ describe('hashNamesOnLog', () => {
     expect((await people()).toSorted()).toEqual([hashOf('ada@example.com'), hashOf('bob')].toSorted());
   });
 
-  it('brings an opt-out back from its hash alone, under which the person is found', async () => {
+  it('leaves a record from which an opt-out is restored, and the person is found by the hash', async () => {
     const { ids, clock } = topology;
     const who = { workspace: 'shop', person: 'ada@example.com' };
     const document = decide(null, who, [OUT], { now: clock.now(), derive: ids.derive }) as Consents;

@@ -22,8 +22,8 @@ const entry = (source: SuppressionSource) => ({
   at: 1,
 });
 
-describe('undoing one source', () => {
-  it('leaves the others, in any order of adding and undoing', async () => {
+describe('removing one reason for an opt-out, when the person has several', () => {
+  it('keeps the other reasons, in any order of adding and removing', async () => {
     const step = fc.record({ add: fc.boolean(), source: fc.constantFrom(...SUPPRESSION_SOURCES) });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {

@@ -80,7 +80,7 @@ const suppress = (address: string) =>
     at: 0,
   });
 
-describe('a delivery attempt', () => {
+describe('a delivery attempt (one call of a provider for a message)', () => {
   it('is recorded as SENDING before the provider is called, and its result afterwards', async () => {
     const delivery = await waiting();
     let during: Delivery | undefined;
@@ -94,7 +94,7 @@ describe('a delivery attempt', () => {
     expect(released).toMatchObject([{ verdict: 'accepted' }]);
   });
 
-  it('by ten workers concurrently calls the provider once', async () => {
+  it('calls the provider once if ten workers try at the same time', async () => {
     const delivery = await waiting();
     const reports = await Promise.all(Array.from({ length: 10 }, () => attempt(delivery, answers())));
     expect(reports.filter(({ kind }) => kind === 'called')).toHaveLength(1);
@@ -102,7 +102,7 @@ describe('a delivery attempt', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('by a process stalled until its lease expired makes no call, and gives the delivery back', async () => {
+  it('makes no call and releases the delivery if the process stalled until its lease expired', async () => {
     const delivery = await waiting();
     const { ledger } = topology.data;
     const swept = async (): Promise<void> => {
@@ -129,7 +129,7 @@ describe('a delivery attempt', () => {
     expect(await attempt(await now(delivery), answers())).toMatchObject({ kind: 'called' });
   });
 
-  it('is in doubt, not failed, if the adapter throws', async () => {
+  it('leaves the delivery in doubt, not failed, if the adapter throws', async () => {
     const delivery = await waiting();
     await attempt(
       delivery,
@@ -138,7 +138,7 @@ describe('a delivery attempt', () => {
     expect(await now(delivery)).toMatchObject({ state: 'IN_DOUBT', reason: 'answer_unknown' });
   });
 
-  it('suppresses the address of a hard bounce before the delivery ends, so that a crash in between loses nothing', async () => {
+  it('suppresses an address that bounces permanently before it ends the delivery, so that a crash between the two loses nothing', async () => {
     const bounce = providerResult('refused_recipient', '550', 'no such ADA@example.com', { suppress: 'hard_bounce' });
     const { ledger, suppressions } = topology.data;
     let failed = 0;
@@ -159,7 +159,7 @@ describe('a delivery attempt', () => {
     expect(await suppressions.find('shop', 'email', 'ada@example.com')).toMatchObject(expected);
   });
 
-  it('suppresses a refused address on its channel, with the provider’s reason and in any case, and the next delivery makes no call', async () => {
+  it('suppresses an address that the provider refuses, in any letter case, on its channel with the reason; the next delivery makes no call', async () => {
     const stopped = providerResult('refused_recipient', '21610', 'has said STOP', { suppress: 'stop' });
     const first = await waiting({ to: 'Ada@Example.com' });
     await attempt(first, answers(stopped));
@@ -175,7 +175,7 @@ describe('a delivery attempt', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('waits without using an attempt if no account is free, and fails only if no account exists', async () => {
+  it('waits without counting as an attempt if every account is busy, and fails only if no account exists', async () => {
     const delivery = await waiting();
     const until = topology.clock.now() + 30_000;
     expect(await attempt(delivery, null, {}, until)).toMatchObject({
@@ -189,8 +189,8 @@ describe('a delivery attempt', () => {
   });
 });
 
-describe('before an attempt', () => {
-  it('runs all checks in order, and the first that fails gives the reason', async () => {
+describe('the checks before a delivery attempt', () => {
+  it('run in a fixed order, and the first failed check gives the reason', async () => {
     const delivery = await waiting({ variables: {} });
     await suppress('ada@example.com');
     topology.clock.pass(25 * HOUR);
@@ -202,7 +202,7 @@ describe('before an attempt', () => {
     expect(released).toEqual([null]);
   });
 
-  it('expires a late delivery', async () => {
+  it('expire a late delivery', async () => {
     const delivery = await waiting();
     await suppress('ada@example.com');
     topology.clock.pass(24 * HOUR + 1000);
@@ -211,7 +211,7 @@ describe('before an attempt', () => {
     });
   });
 
-  it('does not begin if not_after passes while the message is rendered', async () => {
+  it('prevent the attempt if not_after passes while the message is rendered', async () => {
     const delivery = await waiting();
     const templates: AttemptPorts['templates'] = {
       ...topology.ports.templates,
@@ -226,7 +226,7 @@ describe('before an attempt', () => {
     expect(await attempt(await now(delivery), answers())).toMatchObject({ delivery: { state: 'EXPIRED' } });
   });
 
-  it('fails without a call if the message cannot be rendered', async () => {
+  it('fail the delivery without a provider call if the message cannot be rendered', async () => {
     await topology.publish(template('strict', { email: { subject: '{{gone}}', text: 'x', strict: true } }));
     const strict = await waiting({ template: 'strict', configNumber: 1 });
     expect(await attempt(strict, answers())).toMatchObject({ delivery: { state: 'FAILED', reason: 'cannot_render' } });
@@ -235,7 +235,7 @@ describe('before an attempt', () => {
     expect(calls).toEqual([]);
   });
 
-  it('suppresses without a call a delivery that an earlier release accepted with an invalid address', async () => {
+  it('suppress, without a provider call, a delivery with an invalid address that an earlier release accepted', async () => {
     const taken = await waiting();
     const nobody = { ...taken, version: taken.version + 1, intent: { ...taken.intent, to: 'ada, bob@example.com' } };
     await topology.data.ledger.replace(nobody);
@@ -243,7 +243,7 @@ describe('before an attempt', () => {
     expect(calls).toEqual([]);
   });
 
-  it('applies the suppression list to every spelling of an address, and sends to the address that was looked up', async () => {
+  it('apply the suppression list to every spelling of an address, while the message goes to the address as it was looked up', async () => {
     await suppress('a@example.com');
     const spellings = ['a@ｅxample.com', 'a@example。com', 'a@exam\u00adple.com', 'a@example.com.', 'A@EXAMPLE.COM'];
     for (const [index, to] of spellings.entries()) {
@@ -255,7 +255,7 @@ describe('before an attempt', () => {
     expect(calls).toEqual(['b@xn--bcher-kva.example']);
   });
 
-  it('renders the template version by which the event was evaluated, not the newest', async () => {
+  it('render the template version by which the event was evaluated, not the newest', async () => {
     const delivery = await waiting({ variables: { order_id: 'A-1' } });
     await topology.publish(template('order-paid', { email: { ...PAID_MAIL.email, subject: 'New' } }));
     let subject = '';
@@ -268,12 +268,12 @@ describe('before an attempt', () => {
   });
 });
 
-describe('an attempt while the ledger does not answer', () => {
+describe('a delivery attempt while the database does not respond', () => {
   const faulty = (replace: DeliveryLedger['replace']): Pick<AttemptPorts, 'ledger'> => ({
     ledger: { ...topology.data.ledger, replace },
   });
 
-  it('retries until it knows whether the step into SENDING was written, so that no doubt arises without a call', async () => {
+  it('retries until it knows whether the delivery was set to SENDING, so that the delivery is never in doubt without a provider call', async () => {
     const { ledger } = topology.data;
     const delivery = await waiting();
     let away = 0;
@@ -298,7 +298,7 @@ describe('an attempt while the ledger does not answer', () => {
     expect((await ledger.get(delivery.id))?.state).toBe('SENT');
   });
 
-  it('makes one call after a lost response, if the step into SENDING has its own token', async () => {
+  it('makes one provider call after a lost response, because the write to SENDING has its own token', async () => {
     const delivery = await waiting();
     let lost = false;
     const losing = faulty(async (next) => {
@@ -312,7 +312,7 @@ describe('an attempt while the ledger does not answer', () => {
     expect((await now(delivery)).attempts).toHaveLength(1);
   });
 
-  it('makes one call if the driver repeats the write, because the step has its own token', async () => {
+  it('makes one provider call if the driver repeats the write, because the write has its own token', async () => {
     const delivery = await waiting();
     const repeating = faulty(async (next) => {
       await topology.data.ledger.replace(next);
@@ -326,7 +326,7 @@ describe('an attempt while the ledger does not answer', () => {
     expect((await now(delivery)).history.map(({ state }) => state)).toEqual(['WAITING', 'SENDING', 'SENT']);
   });
 
-  it('makes no call if the step was not written, and leaves the delivery to be found again', async () => {
+  it('makes no provider call if the write to SENDING failed, and leaves the delivery to be found again', async () => {
     const delivery = await waiting();
     expect(
       await attempt(
@@ -339,7 +339,7 @@ describe('an attempt while the ledger does not answer', () => {
     expect(await now(delivery)).toEqual(delivery);
   });
 
-  it('stores the provider’s answer once when the ledger is back', async () => {
+  it('stores the provider’s answer once when the database is back', async () => {
     const delivery = await waiting();
     let away = 3;
     const back = faulty(async (next) => {
@@ -357,7 +357,7 @@ describe('an attempt while the ledger does not answer', () => {
   });
 });
 
-describe('the sweeper', () => {
+describe('the sweeper (looks for deliveries whose worker died)', () => {
   it('puts a delivery in doubt whose lease has expired, and ignores one whose lease is held', async () => {
     const [first, second] = [await waiting(), await waiting({}, '2')];
     const { promise: answer, resolve: release } = Promise.withResolvers<ProviderResult>();
@@ -378,7 +378,7 @@ describe('the sweeper', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('never puts a delivery in doubt whose holder is alive and renews its lease', async () => {
+  it('never puts a delivery in doubt whose worker is alive and renews its lease', async () => {
     const delivery = await waiting();
     let renewals = 0;
     const pausing = async () => {

@@ -22,8 +22,8 @@ function given(place: { end: number; next: number }) {
   });
 }
 
-describe('The backlog that a group reads before it acts', () => {
-  it('is fixed at the start, whatever is appended later, until the group has read it', async () => {
+describe('the backlog that a consumer group must read before it acts', () => {
+  it('is fixed at the start, whatever is appended later, and ends when the group has read it', async () => {
     const place = { end: 5, next: 2 };
     const said = await given(place);
     expect(await said.behind()).toBe(3);
@@ -35,7 +35,7 @@ describe('The backlog that a group reads before it acts', () => {
   });
 
   it.each([5, 0])(
-    'never counts as read if the position of the group is beyond the end, %i, because these are other records',
+    'never counts as read if the position of the group is beyond the end of the log (%i)',
     async (end) => {
       const place = { end, next: 8 };
       const said = await given(place);

@@ -55,8 +55,8 @@ const quietUntil =
   ({ now }) =>
     now < until ? { kind: 'wait', until, reason: 'throttled', detail: 'quiet hours' } : { kind: 'go' };
 
-describe('a hold before a send', () => {
-  it('lets a message wait until its time without using an attempt, and then sends it', async () => {
+describe('a hold before a send (quiet hours, for example)', () => {
+  it('lets a message wait until its time without counting an attempt, and then sends it', async () => {
     const delivery = await waiting(24 * HOUR);
     const until = topology.clock.now() + 8 * HOUR;
     const holds = [...HOLDS, quietUntil(until)];
@@ -72,7 +72,7 @@ describe('a hold before a send', () => {
     expect(calls).toBe(1);
   });
 
-  it('suppresses a message at once that could only be sent after not_after', async () => {
+  it('suppresses a message at once if it could only be sent after not_after', async () => {
     const delivery = await waiting(HOUR);
     expect(await attempt(delivery, [...HOLDS, quietUntil(topology.clock.now() + 8 * HOUR)])).toMatchObject({
       kind: 'ended',
@@ -81,7 +81,7 @@ describe('a hold before a send', () => {
     expect(calls).toBe(0);
   });
 
-  it('is decided by the first entry of the list whose verdict is not go', async () => {
+  it('is decided by the first check of the list that does not let the message go', async () => {
     const asked: string[] = [];
     const named =
       (name: string, verdict: ReturnType<Hold>): Hold =>

@@ -64,21 +64,21 @@ describe('a message to a person who opted out', () => {
     expect(sent).toBe(0);
   });
 
-  it('by address alone is suppressed under any name of the person', async () => {
+  it('is suppressed under any name of the person if the address opted out', async () => {
     await optOut('ada@example.com');
     expect(await attempt({ person: 'user 1', to: 'Ada@EXAMPLE.com.' })).toMatchObject(HELD);
     expect(await attempt({ person: 'ADA@example.com', to: 'other@example.com' })).toMatchObject(HELD);
     expect(await attempt({ person: 'user 1', to: 'other@example.com' })).toMatchObject({ kind: 'called' });
   });
 
-  it('of another category or channel, or in another workspace, is sent', async () => {
+  it('is sent if the opt-out is for another category, channel or workspace', async () => {
     await optOut('user 1', { target: { kind: 'category', name: 'news' } });
     await optOut('user 1', { channel: 'sms' });
     await decideConsents('other', 'user 1', [OUT], topology.ports);
     expect(await attempt({ person: 'user 1' })).toMatchObject({ kind: 'called' });
   });
 
-  it('of a category by its old name is suppressed, and sent again after the opt-out is withdrawn', async () => {
+  it('is suppressed if the category opted out of was renamed since, and sent after the opt-out is withdrawn', async () => {
     await optOut('user 1', { target: { kind: 'category', name: 'purchases' }, channel: 'email' });
     expect(await attempt({ person: 'user 1' })).toMatchObject({ kind: 'called' });
     await topology.publish({
@@ -130,7 +130,7 @@ describe('a message to a person who opted out', () => {
     });
   });
 
-  it('is suppressed if the opt-out came before the check, however many attempts run', async () => {
+  it('is suppressed if the opt-out came before the check, in each of many attempts', async () => {
     let answered = false;
     const checks: boolean[] = [];
     const consents = {
@@ -155,12 +155,12 @@ describe('a message to a person who opted out', () => {
   });
 });
 
-describe('the links of a message', () => {
+describe('the opt-out links of a message', () => {
   const WITH_LINKS = { email: { subject: 'Paid', text: '{{unsubscribe_url}} {{preferences_url}}' } };
   const reachable = () =>
     topology.publish(deployment({ public_url: 'https://notify.example.com/' }), template('order-paid', WITH_LINKS));
 
-  it('are in its text and header, open to the person and the category, and are the same in every attempt', async () => {
+  it('are in its text and header, name the person and the category, and are the same in every attempt', async () => {
     await reachable();
     const number = topology.ports.configuration.current().number;
     const facts = {
@@ -197,7 +197,7 @@ describe('the links of a message', () => {
     expect(urls[1]).toBe(urls[0]);
   });
 
-  it('are absent if nobody can opt out of the message, or without a public address', async () => {
+  it('are absent if nobody can opt out of the message, or if no public address is configured', async () => {
     await topology.publish(template('order-paid', WITH_LINKS));
     await attempt({ configNumber: topology.ports.configuration.current().number });
     await reachable();

@@ -48,15 +48,15 @@ const expire = async (intent: Intent): Promise<void> => {
 const kinds = ({ fates }: Awaited<ReturnType<typeof take>>) =>
   fates.map((fate) => ('reason' in fate ? fate.reason : fate.kind));
 
-describe('taking intents into custody', () => {
-  it('stores each intent in the ledger before the batch ends, and hints at due ones', async () => {
+describe('storing messages to send in the ledger', () => {
+  it('stores each message in the ledger before the batch ends, and wakes the sender for due ones', async () => {
     const [a, b] = [givenIntent('a', { uniqueId: '1' }), givenIntent('b', { uniqueId: '2' })];
     expect(kinds(await take(a, b))).toEqual(['done', 'done']);
     expect(await held(a)).toMatchObject({ state: 'WAITING', intent: a, version: 1 });
     expect(hinted.map(({ intent }) => intent.id)).toEqual([a.id, b.id]);
   });
 
-  it('cancels intents of events that a restore called off, also if they take a slot over', async () => {
+  it('cancels messages of events that a restore called off, also if they replace an earlier unsent message', async () => {
     const early = { eventPosition: 'carillon.events/0@41' };
     const [a, later] = [
       givenIntent('a', { uniqueId: '1', ...early }),
@@ -75,13 +75,13 @@ describe('taking intents into custody', () => {
     expect((await told()).map(({ state }) => state)).toContain('CANCELLED');
   });
 
-  it('keeps intents of events of the deployment that its waits moved from', async () => {
+  it('keeps messages whose rule waited in the deployment that was moved here', async () => {
     const moved = givenIntent('moved', { eventPosition: 'carillon.events/0@-1' });
     await take(moved);
     expect(await held(moved)).toMatchObject({ state: 'WAITING', intent: moved });
   });
 
-  it('keeps messages of a sending job, also of events that a restore called off', async () => {
+  it('keeps messages of a sending job (a person sends missed messages), also of events that a restore called off', async () => {
     const early = { eventPosition: 'carillon.events/0@41', sentBy: SENT_BY_ADA };
     const sent = givenIntent('sent', { uniqueId: '1', ...early });
     const expired = givenIntent('expired', { uniqueId: '2' });
@@ -101,7 +101,7 @@ describe('taking intents into custody', () => {
     expect(await held(intent)).toMatchObject({ state: 'CANCELLED', reason: 'operator_cancel', nextAt: null });
   });
 
-  it('names the document by a keyed hash, so that a unique_id cannot be read from it', async () => {
+  it('names the document of a message by a keyed hash, so that nobody reads the unique_id from it', async () => {
     const intent = givenIntent('a', { uniqueId: 'ada@example.com' });
     expect(deliveryIdOf(intent, topology.ids)).toMatch(/^dlv_[0-9A-Z]{26}$/);
   });
@@ -116,7 +116,7 @@ describe('taking intents into custody', () => {
     expect(await told()).toEqual(outcomes);
   });
 
-  it('counts duplicates of one batch, publishes each under its own id, and stores none of that in the document', async () => {
+  it('counts duplicates in a batch, and publishes each under its own id without storing it in the document', async () => {
     const [first, second, third] = [givenIntent('a'), givenIntent('b'), givenIntent('c')];
     expect(kinds(await take(first, second, third))).toEqual(['done', 'duplicate', 'duplicate']);
     expect(await held(first)).toMatchObject({ intent: first, duplicates: 2, unpublished: [] });
@@ -128,7 +128,7 @@ describe('taking intents into custody', () => {
     expect(new Set(outcomes.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('publishes at once for a slot with frequent intents, so that its document does not grow', async () => {
+  it('publishes each duplicate at once, so that the document of a message with many duplicates does not grow', async () => {
     const intents = Array.from({ length: 60 }, (_, index) => givenIntent(`i${index}`));
     for (const intent of intents) await take(intent);
     const document = await held(intents[0] ?? givenIntent('none'));
@@ -136,7 +136,7 @@ describe('taking intents into custody', () => {
     expect(await told()).toHaveLength(59);
   });
 
-  it('publishes a missing address at once', async () => {
+  it('publishes at once that an address is missing', async () => {
     const intent = givenIntent('a', { to: null });
     await take(intent);
     expect(await held(intent)).toMatchObject({ state: 'SUPPRESSED', unpublished: [] });
@@ -144,7 +144,7 @@ describe('taking intents into custody', () => {
     expect(hinted.filter(({ state }) => state === 'WAITING')).toEqual([]);
   });
 
-  it('publishes an invalid address at once, without quoting it', async () => {
+  it('publishes at once that an address is invalid, without quoting the address', async () => {
     for (const to of [
       'ada@localhost',
       'ada@[10.0.0.1]',
@@ -163,7 +163,7 @@ describe('taking intents into custody', () => {
     expect(hinted.filter(({ state }) => state === 'WAITING')).toEqual([]);
   });
 
-  it('lets another intent take over a slot that ended unsent, and hints at it', async () => {
+  it('lets a new message replace one with the same unique_id that ended unsent, and wakes the sender', async () => {
     const [first, second] = [givenIntent('a'), givenIntent('b')];
     await take(first);
     await expire(first);
@@ -172,7 +172,7 @@ describe('taking intents into custody', () => {
     expect(hinted.at(-1)?.intent.id).toBe(second.id);
   });
 
-  it('by two stages concurrently gives the slot to one intent and counts each other one once', async () => {
+  it('stores one of two messages with the same unique_id and counts the other once, if two workers store them at the same time', async () => {
     const intents = Array.from({ length: 12 }, (_, index) => givenIntent(`i${index}`));
     const halves = [intents.slice(0, 6), intents.slice(6), intents.slice(3, 9)];
     const results = await Promise.all(halves.map((half) => take(...half)));
@@ -186,7 +186,7 @@ describe('taking intents into custody', () => {
     expect(new Set((await told()).map(({ id }) => id)).size).toBe(11);
   });
 
-  it('by two stages concurrently after an end lets exactly one intent take over', async () => {
+  it('lets exactly one message replace an ended one, if two workers try at the same time', async () => {
     const first = givenIntent('first');
     await take(first);
     await expire(first);
@@ -195,7 +195,7 @@ describe('taking intents into custody', () => {
     expect(results.flatMap(kinds).toSorted()).toEqual(['done', 'duplicate', 'duplicate', 'duplicate']);
   });
 
-  it('parks unreadable records with their bytes, and processes the others', async () => {
+  it('makes dead letters of unreadable records with their bytes, and processes the others', async () => {
     const intent = givenIntent('a');
     const result = await take(new Uint8Array([0, 1, 2]), intent);
     expect(result.fates).toHaveLength(2);
@@ -204,7 +204,7 @@ describe('taking intents into custody', () => {
     expect((await held(intent)).state).toBe('WAITING');
   });
 
-  it('parks a record that is too large to be copied with only its position', async () => {
+  it('makes a dead letter with only the position of a record that is too large to be copied', async () => {
     const large = new Uint8Array(4_000_000);
     const { outputs } = await take(large);
     const letter = topology.ports.codecs.deadLetter.decode(outputs[0]?.value ?? new Uint8Array());
@@ -216,7 +216,7 @@ describe('taking intents into custody', () => {
   });
 });
 
-describe('an intent with an unknown schema', () => {
+describe('a message record with a schema that the program does not know', () => {
   /** The codec of a program that has not met the schema of any intent yet. */
   const takeWith = (learn: (codec: RecordCodec<Intent>) => Promise<boolean>, record: LogRecord) => {
     const { intent } = topology.ports.codecs;
@@ -230,24 +230,24 @@ describe('an intent with an unknown schema', () => {
     return createCustodyStage({ ...topology.ports, codecs, due: () => undefined }).handle([record], STATE);
   };
 
-  it('is accepted if the registry knows the schema', async () => {
+  it('is accepted if the schema registry knows the schema', async () => {
     const intent = givenIntent('newer');
     expect(kinds(await takeWith(async () => true, recordOf(intent)))).toEqual(['done']);
     expect((await held(intent)).intent).toEqual(intent);
   });
 
-  it('is parked if the registry does not know it', async () => {
+  it('becomes a dead letter if the registry does not know the schema', async () => {
     expect(kinds(await takeWith(async () => false, recordOf(givenIntent('a'))))).toEqual(['unknown_schema']);
   });
 
-  it('waits while the registry is unavailable, and the batch is retried', async () => {
+  it('is retried with its batch while the registry is unavailable', async () => {
     const away = takeWith(() => Promise.reject(new Error('the registry is away')), recordOf(givenIntent('a')));
     await expect(away).rejects.toThrow('the registry is away');
   });
 });
 
-describe('outcomes', () => {
-  it('are on the log before they leave the document, and are published again under the same id after a crash', async () => {
+describe('outcomes of deliveries', () => {
+  it('are on the log before they are removed from the document, and are published again under the same id after a crash', async () => {
     const intent = givenIntent('a');
     await take(intent);
     await expire(intent);
@@ -274,7 +274,7 @@ describe('outcomes', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('added meanwhile are left to the next round', async () => {
+  it('that are added during publishing are published in the next round', async () => {
     const [first, second] = [givenIntent('a'), givenIntent('b')];
     await take(first);
     await expire(first);
@@ -285,7 +285,7 @@ describe('outcomes', () => {
     expect([state, unpublished.filter(({ state: ended }) => ended === 'EXPIRED')]).toEqual(['WAITING', []]);
   });
 
-  it('of a deleted document are published as well', async () => {
+  it('are published also if the document of the delivery was deleted', async () => {
     const intent = givenIntent('a', { to: null });
     const ghost = { ...(await take(intent).then(() => held(intent))), id: 'dlv_gone' as DeliveryId };
     await expect(publishOutcomes([ghost], topology.ports)).resolves.toBe(ghost.unpublished.length);

@@ -99,15 +99,15 @@ async function mustHold(where: string): Promise<void> {
   expect(head, where).toMatchObject({ closing: null, items: [] });
 }
 
-describe('a process that takes in items and closes their window', () => {
-  it('takes every step of the page if it is not interrupted', async () => {
+describe('a process that adds messages to a digest and closes the digest window', () => {
+  it('makes each documented write if it is not interrupted', async () => {
     const steps = await run(null);
     expect([...new Set(steps)].filter((name) => STEPS.includes(name))).toEqual(STEPS);
     await mustHold('nothing happened');
   });
 
   it.each(['killed before', 'killed after', 'held'] as const satisfies readonly CutFate[])(
-    '%s any of its writes leaves each item in one digest',
+    'puts each message in one digest if it is %s any of its writes',
     async (fate) => {
       const steps = await run(null);
       for (const [index, name] of steps.entries()) {

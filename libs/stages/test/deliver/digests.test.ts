@@ -91,8 +91,8 @@ async function emptied(head: DigestHead, helpers = 1): Promise<void> {
   expect(await topology.data.digestHeads.get(HEAD)).toMatchObject({ n: 1, closing: null, items: [] });
 }
 
-describe('a digest window restored as open, whose digest the newer folder has sent', () => {
-  it.each([1, 3])('sends the items added since in a separate digest, with %i helpers', async (helpers) => {
+describe('a digest window that a restored backup has as open, although its digest was already sent', () => {
+  it.each([1, 3])('sends the messages added since in a separate digest, with %i workers', async (helpers) => {
     const [a, c, d] = [collected('a'), collected('c'), collected('d')] as const;
     await topology.data.ledger.insert([isIn(a, nameOf(a)), carried(a, 'SENT'), c, d]);
     await emptied(await listed(a, c, d), helpers);
@@ -101,23 +101,26 @@ describe('a digest window restored as open, whose digest the newer folder has se
     for (const item of [c, d]) expect(await get(item)).toMatchObject({ state: 'DIGESTED', digestedIn: nameOf(c) });
   });
 
-  it('does not send an item again, wherever it is on the list', async () => {
+  it('does not send a message again, wherever it is on the list', async () => {
     const [a, c] = [collected('a'), collected('c')] as const;
     await topology.data.ledger.insert([isIn(a, nameOf(a)), carried(a, 'SENT'), c]);
     await emptied(await listed(c, a));
     expect(toldOf()).toEqual([[c.id]]);
   });
 
-  it.each([1, 3])('sends an item whose digest failed there, beside that digest, with %i helpers', async (helpers) => {
-    const [a, c] = [collected('a'), collected('c')] as const;
-    await topology.data.ledger.insert([carried(a, 'FAILED'), a, c]);
-    await emptied(await listed(a, c), helpers);
-    expect(toldOf()).toEqual([[a.id, c.id]]);
-    expect(made[0]?.id).not.toBe(nameOf(a));
-    for (const item of [a, c]) expect(await get(item)).toMatchObject({ state: 'DIGESTED', digestedIn: made[0]?.id });
-  });
+  it.each([1, 3])(
+    'sends a message whose digest failed before the restore in a new digest, with %i workers',
+    async (helpers) => {
+      const [a, c] = [collected('a'), collected('c')] as const;
+      await topology.data.ledger.insert([carried(a, 'FAILED'), a, c]);
+      await emptied(await listed(a, c), helpers);
+      expect(toldOf()).toEqual([[a.id, c.id]]);
+      expect(made[0]?.id).not.toBe(nameOf(a));
+      for (const item of [a, c]) expect(await get(item)).toMatchObject({ state: 'DIGESTED', digestedIn: made[0]?.id });
+    },
+  );
 
-  it('makes no digest if all of its items were sent', async () => {
+  it('makes no digest if all of its messages were sent', async () => {
     const a = collected('a');
     await topology.data.ledger.insert([isIn(a, nameOf(a)), carried(a, 'SENT')]);
     await emptied(await listed(a));
@@ -125,8 +128,8 @@ describe('a digest window restored as open, whose digest the newer folder has se
   });
 });
 
-describe('a digest window closed by a process that then died', () => {
-  it('gets the digest that its items name, although it had not been inserted', async () => {
+describe('a digest window whose process died while closing it', () => {
+  it('gets the digest that its messages name, although the digest was not yet stored', async () => {
     const [a, c] = [collected('a'), collected('c')] as const;
     await topology.data.ledger.insert([isIn(a, nameOf(a)), c]);
     await emptied(await listed(a, c), 3);
@@ -134,7 +137,7 @@ describe('a digest window closed by a process that then died', () => {
     expect(made[0]?.id).toBe(nameOf(a));
   });
 
-  it('gets a digest as large as the values of all items, with the newest value by bare name', async () => {
+  it('gets a digest with the values of all messages; a bare variable name is the newest value', async () => {
     const note = 'x'.repeat(100_000);
     const items = ['a', 'b', 'c'].map((name) => {
       const item = collected(name);
@@ -147,7 +150,7 @@ describe('a digest window closed by a process that then died', () => {
   });
 });
 
-describe('a digest head that cannot be written', () => {
+describe('the list of messages of a digest, if it cannot be written', () => {
   const broken = new Error('the store is away');
   /** Its store fails at the write that `fails` says, after it is done or instead of it. */
   function failing(fails: (head: string, nth: number) => boolean, isDone = false) {
@@ -172,7 +175,7 @@ describe('a digest head that cannot be written', () => {
     expect(await get(waiting('a'))).toMatchObject({ state: 'COLLECTED' });
   });
 
-  it('lists an item once if the response was lost', async () => {
+  it('has a message once if only the response of the write was lost', async () => {
     await topology.data.ledger.insert([waiting('a')]);
     const { tried, ports } = failing((_head, nth) => nth === 1, true);
     expect(await collectForDigest([waiting('a')], '', ports)).toHaveLength(1);
@@ -181,7 +184,7 @@ describe('a digest head that cannot be written', () => {
     expect(head?.items).toHaveLength(1);
   });
 
-  it('is reported by the sweeper, which continues with other heads', async () => {
+  it('is reported by the sweeper, which continues with other lists', async () => {
     const stuck = collected('a');
     const other = { ...collected('b'), collected: { head: 'dgh_2', n: 0, token: 't b' } };
     const elsewhere = { ...other, intent: { ...other.intent, to: 'bob@example.com' } };
@@ -196,7 +199,7 @@ describe('a digest head that cannot be written', () => {
     expect((await get(stuck)).nextAt).not.toBeNull();
   });
 
-  it('does not block other heads, however many items cannot be listed', async () => {
+  it('does not block other digests, however many messages cannot be listed', async () => {
     // As many as the sweep reads at once.
     const stuck = Array.from({ length: 200 }, (_, index) => collected(`s${index}`));
     const other = { ...collected('b'), collected: { head: 'dgh_2', n: 0, token: 't b' } };

@@ -114,8 +114,8 @@ async function endsOf(
 const OTHER_TOLD = 'own SUPPRESSED, other SENT, 1 accepted';
 const OWN_TOLD = 'own SENT, other SUPPRESSED, 1 accepted';
 
-describe('a process that sends under a limit of one message', () => {
-  it('never sends two if it is cut off anywhere, and no person loses an unsent message', async () => {
+describe('a process that sends under a limit of one message per person', () => {
+  it('never sends two messages if it is interrupted at any write, and no unsent message uses up the limit', async () => {
     expect(await endsOf('accepted')).toEqual({
       calm: OWN_TOLD,
       'killed before 0 take': OTHER_TOLD,
@@ -136,7 +136,7 @@ describe('a process that sends under a limit of one message', () => {
     });
   }, 120_000);
 
-  it('leaves the place to the other message if it is cut off after a refusal', async () => {
+  it('leaves the one message of the limit to another delivery if it is interrupted after the provider refused', async () => {
     const refused = 'own FAILED, other SENT, 1 accepted';
     // Nobody else knows of the refusal: a doubt fills the limit.
     const doubt = 'own IN_DOUBT, other SUPPRESSED, 0 accepted';
@@ -157,7 +157,7 @@ describe('a process that sends under a limit of one message', () => {
     });
   }, 120_000);
 
-  it('sends one message, without a new doubt, if it is cut off while it fences the place of a dead holder', async () => {
+  it('sends one message, without a new delivery in doubt, if it is interrupted while it fences off a dead worker', async () => {
     /** The holder of `own` died between its place and its step. */
     const orphan = async (): Promise<void> => {
       const died = cutPorts(portsOf(), { at: 1, fate: 'killed before', meanwhile: finish });

@@ -90,7 +90,7 @@ const document = (person = ADA): Promise<SentToPerson | null> => topology.data.l
 const tokens = async (): Promise<readonly string[]> => ((await document())?.entries ?? []).map(({ token }) => token);
 
 describe('a message under a frequency limit', () => {
-  it('takes a place with the token and the time of its attempt', async () => {
+  it('is recorded in the person’s list with the token and the time of its attempt', async () => {
     const delivery = await waiting();
     await attempt(delivery);
     const { state, attempts } = await read(delivery);
@@ -100,7 +100,7 @@ describe('a message under a frequency limit', () => {
     ]);
   });
 
-  it('shares one write of the person’s document with concurrent messages, so that they do not conflict', async () => {
+  it('shares one write of the person’s list with concurrent messages, so that they do not conflict', async () => {
     await publish([{ max: 1000, per: '1d', then: 'drop' }]);
     const many = await Promise.all(Array.from({ length: 40 }, () => waiting()));
     let writes = 0;
@@ -115,7 +115,7 @@ describe('a message under a frequency limit', () => {
     expect(writes).toBe(40);
   });
 
-  it('over the limit is dropped, with the limit and the messages that fill it', async () => {
+  it('is dropped if it is over the limit, with the limit and the messages that fill it as detail', async () => {
     const [first, second] = [await waiting(), await waiting()];
     await attempt(first);
     expect(await attempt(second)).toMatchObject({ kind: 'ended' });
@@ -130,7 +130,7 @@ describe('a message under a frequency limit', () => {
     expect(sent?.entries).toMatchObject([{ sure: true }]);
   });
 
-  it('over a limit with hold waits until there is room and is then sent, or ends at once if it would be too late', async () => {
+  it('waits until there is room if the limit says hold, and ends at once if that would be too late', async () => {
     await publish([{ max: 1, per: '1d', then: 'hold' }]);
     const [first, second, brief] = [await waiting(), await waiting(), await waiting({}, 23 * HOUR)];
     await attempt(first);
@@ -148,7 +148,7 @@ describe('a message under a frequency limit', () => {
     expect(await attempt(second)).toMatchObject({ kind: 'called', delivery: { state: 'SENT' } });
   });
 
-  it('follows the recipient’s calendar, not that of the machine or the workspace', async () => {
+  it('is counted by the recipient’s calendar day, not that of the machine or the workspace', async () => {
     const day = 24 * HOUR;
     await publish([{ max: 1, per: 'calendar day', then: 'hold' }]);
     // Half a day ahead of UTC, and never changed.
@@ -160,14 +160,14 @@ describe('a message under a frequency limit', () => {
     expect(await read(second)).toMatchObject({ state: 'WAITING', nextAt: midnight });
   });
 
-  it('of another person counts separately', async () => {
+  it('is counted separately for another person', async () => {
     const [ada, bob] = [await waiting(), await waiting({ person: 'bob@example.com', to: 'bob@example.com' })];
     await attempt(ada);
     await attempt(bob);
     expect(taken).toEqual([ada.id, bob.id]);
   });
 
-  it('to several devices for one trigger on one channel counts once', async () => {
+  it('counts once if it goes to several devices for one trigger on one channel', async () => {
     const triggerId = 'trg_devices' as TriggerId;
     const devices = [await waiting({ triggerId }), await waiting({ triggerId })];
     for (const device of devices) await attempt(device);
@@ -177,7 +177,7 @@ describe('a message under a frequency limit', () => {
     expect((await read(other)).state).toBe('SUPPRESSED');
   });
 
-  it('that is transactional, or that no limit counts, is sent and leaves no entry', async () => {
+  it('is sent and not counted if it is transactional, or if no limit applies to it', async () => {
     await publish([{ max: 1, per: '1d', channels: ['sms'], then: 'drop' }]);
     await attempt(await waiting());
     await publish([{ max: 1, per: '1d', then: 'drop' }], { transactional: true });
@@ -187,7 +187,7 @@ describe('a message under a frequency limit', () => {
     expect(await document()).toBeNull();
   });
 
-  it('that is a test is sent and does not count, even if the limit is full', async () => {
+  it('is sent and not counted if it is a test, even if the limit is full', async () => {
     await attempt(await waiting());
     const before = await document();
     await attempt(await waiting({ test: { by: 'ann' } }));
@@ -195,7 +195,7 @@ describe('a message under a frequency limit', () => {
     expect(await document()).toEqual(before);
   });
 
-  it('is subject to limits of the workspace and the notification, and a changed limit counts earlier messages', async () => {
+  it('is counted for limits of the workspace and of the notification, and a changed limit counts earlier messages', async () => {
     await publish([{ max: 9, per: '1d', then: 'drop' }]);
     await attempt(await waiting());
     await attempt(await waiting());
@@ -206,9 +206,9 @@ describe('a message under a frequency limit', () => {
   });
 });
 
-describe('messages that a limit does not count', () => {
+describe('messages that a frequency limit does not count', () => {
   it.each(['transient', 'throttled', 'refused_account', 'refused_recipient', 'refused_content'] as const)(
-    'exclude an attempt that the provider definitely refused (%s), whose place is given back',
+    'include one that the provider definitely refused (%s)',
     async (verdict) => {
       const [first, second] = [await waiting(), await waiting()];
       await attempt(first, says(verdict));
@@ -218,12 +218,12 @@ describe('messages that a limit does not count', () => {
     },
   );
 
-  it('exclude a message that cannot be rendered', async () => {
+  it('include one that cannot be rendered', async () => {
     await attempt(await waiting({ template: 'gone' }));
     expect(await document()).toBeNull();
   });
 
-  it('exclude the retry of a delivery, also its resend after a doubt', async () => {
+  it('include the retry of a delivery, also its resend after an unknown result', async () => {
     await publish([{ max: 1, per: '1d', then: 'drop' }], { in_doubt: 'resend' });
     const delivery = await waiting();
     await attempt(delivery, says('ambiguous'));
@@ -235,7 +235,7 @@ describe('messages that a limit does not count', () => {
     expect(taken).toEqual([delivery.id]);
   });
 
-  it('exclude a doubt that an operator dismissed as failed, also if it filled a limit before', async () => {
+  it('include one in doubt that an operator marked as failed, also if it filled a limit before', async () => {
     const [doubted, dropped, other] = [await waiting(), await waiting(), await waiting()];
     await attempt(doubted, says('ambiguous'));
     await attempt(dropped);
@@ -248,7 +248,7 @@ describe('messages that a limit does not count', () => {
     expect(taken).toEqual([other.id]);
   });
 
-  it('exclude a doubt that a late refusal ended, also if its place could not be given back', async () => {
+  it('include one in doubt that the provider refused late, also if the list could not be written at once', async () => {
     const [slow, dropped, other] = [await waiting(), await waiting(), await waiting()];
     const { limits } = topology.data;
     let late = false;
@@ -270,7 +270,7 @@ describe('messages that a limit does not count', () => {
     expect(taken).toEqual([other.id]);
   });
 
-  it('exclude a place whose holder died before its step: the delivery is fenced after 30 s, and no message is lost', async () => {
+  it('include one whose worker died before it set SENDING: it is fenced off after 30 s and sent later', async () => {
     const [dead, other] = [await waiting(), await waiting()];
     const died = new Error('died');
     const ledger: DeliveryLedger = {
@@ -298,7 +298,7 @@ describe('messages that a limit does not count', () => {
     expect((await read(dead)).state).toBe('SUPPRESSED');
   });
 
-  it('exclude a lost step: a worker that read the delivery before the fence gives its place back and sends nothing', async () => {
+  it('include one whose worker read the delivery before it was fenced off: that worker sends nothing', async () => {
     const [slow, other] = [await waiting(), await waiting()];
     const { ledger } = topology.data;
     let interrupted = false;
@@ -320,7 +320,7 @@ describe('messages that a limit does not count', () => {
     expect(await tokens()).toHaveLength(1);
   });
 
-  it('exclude an outdated place, which is given back and taken again', async () => {
+  it('include an outdated entry of the same delivery, which is removed and written again', async () => {
     const delivery = await waiting();
     const { limits } = topology.data;
     let writes = 0;
@@ -340,8 +340,8 @@ describe('messages that a limit does not count', () => {
   });
 });
 
-describe('messages that a limit counts', () => {
-  it('include a doubt, also one that was dropped, so that nobody gets more than the limit allows', async () => {
+describe('messages that a frequency limit counts', () => {
+  it('include one in doubt, also if it was dropped, so that nobody gets more than the limit allows', async () => {
     await publish([{ max: 1, per: '1d', then: 'drop' }], { in_doubt: 'drop' });
     const [first, second] = [await waiting(), await waiting()];
     await attempt(first, says('ambiguous'));
@@ -350,7 +350,7 @@ describe('messages that a limit counts', () => {
     expect(await read(second)).toMatchObject({ state: 'SUPPRESSED', reason: 'capped' });
   });
 
-  it('include a running call; another message checks again after a second, without an entry in its story', async () => {
+  it('include one whose provider call is running; another message checks again after a second, without an entry in its timeline', async () => {
     const [first, second] = [await waiting(), await waiting()];
     let meanwhile: Delivery | undefined;
     await attempt(
@@ -367,7 +367,7 @@ describe('messages that a limit counts', () => {
     expect((await read(second)).state).toBe('SUPPRESSED');
   });
 
-  it('include a call whose process died: the delivery is in doubt, and its place stays', async () => {
+  it('include one whose process died during the provider call: the delivery is in doubt', async () => {
     const [first, second] = [await waiting(), await waiting()];
     const never = senderOf(() => new Promise<ProviderResult>(() => undefined));
     // Nor does it renew its lease any more.
@@ -380,8 +380,8 @@ describe('messages that a limit counts', () => {
   });
 });
 
-describe('many concurrent messages', () => {
-  it('to one person under a limit of three take three places, in any order', async () => {
+describe('many concurrent messages to one person', () => {
+  it('are sent three times under a limit of three, in any order', async () => {
     await publish([{ max: 3, per: '1d', then: 'drop' }]);
     const all = await Promise.all(Array.from({ length: 30 }, () => waiting()));
     for (let round = 0; round < 10; round += 1) {

@@ -61,25 +61,25 @@ async function attempt(delivery: Delivery) {
 const BERLIN: WorkspaceBody = { time_zone: 'Europe/Berlin', locale: 'de-DE' };
 const IN_BERLIN = '2. Juli 2026 um 00:30 / 1.234,50\u{a0}€';
 
-it('a mail of a workspace in Berlin says Berlin time, in German', async () => {
+it('a mail of a workspace in Berlin shows Berlin time and German texts', async () => {
   const { text, report } = await attempt(await judged(BERLIN));
   expect(text).toBe(IN_BERLIN);
   expect(report).toMatchObject({ kind: 'called', wrongLocality: [] });
 });
 
-it('the recipient’s own zone and language go before those of the workspace', async () => {
+it('the recipient’s own time zone and language take precedence over those of the workspace', async () => {
   const { text, report } = await attempt(await judged(BERLIN, { time_zone: 'Asia/Tokyo', locale: 'fr' }));
   expect(text).toBe('2 juillet 2026 à 07:30 / 1\u{202f}234,50\u{a0}€');
   expect(report).toMatchObject({ kind: 'called', wrongLocality: [] });
 });
 
-it('a zone or language that does not exist fails nothing: the workspace’s counts, and it is reported', async () => {
+it('a time zone or language that does not exist is reported, and that of the workspace is used', async () => {
   const { text, report } = await attempt(await judged(BERLIN, { time_zone: 'Mars/Base', locale: 'de_DE' }));
   expect(text).toBe(IN_BERLIN);
   expect(report).toMatchObject({ kind: 'called', wrongLocality: ['time_zone', 'locale'] });
 });
 
-it('a message is rendered by the workspace as it was when the event was judged, like its template', async () => {
+it('a message is rendered with the workspace settings and template of the time when its event was evaluated', async () => {
   const delivery = await judged(BERLIN);
   await topology.publish(workspaceOf({ time_zone: 'UTC', locale: 'en' }));
   expect((await attempt(delivery)).text).toBe(IN_BERLIN);

@@ -35,8 +35,8 @@ function slowLog() {
   return { begun, log: { ...log, append } };
 }
 
-describe('outcomes of state changes', () => {
-  it('are appended at once, and those that arrive meanwhile share the next append', async () => {
+describe('outcomes of deliveries that are published on the log', () => {
+  it('are appended at once, and those that arrive during an append share the next append', async () => {
     const { begun, log } = slowLog();
     const ports = { ...topology.ports, log };
     const publish = (delivery: Delivery) => publishInBatches(delivery, ports);
@@ -53,7 +53,7 @@ describe('outcomes of state changes', () => {
     expect(await topology.records('carillon.outcomes')).toHaveLength(4);
   });
 
-  it('stay in their documents for the sweeper while the log is away, and later ones are appended', async () => {
+  it('stay in their documents for the sweeper while the log is unavailable, and later outcomes are appended', async () => {
     const { begun, log } = slowLog();
     const ports = { ...topology.ports, log };
     const publish = (delivery: Delivery) => publishInBatches(delivery, ports);
@@ -70,7 +70,7 @@ describe('outcomes of state changes', () => {
     expect(await left([second])).toBe(0);
   });
 
-  it('are not appended if none are left to publish', async () => {
+  it('cause no append if none are left to publish', async () => {
     const { begun, log } = slowLog();
     await publishInBatches(deliveryOf(), { ...topology.ports, log });
     expect(begun).toEqual([]);

@@ -61,8 +61,8 @@ const handle = (receipts: readonly (Receipt | Uint8Array)[]) =>
 const kinds = ({ fates }: Awaited<ReturnType<typeof handle>>) =>
   fates.map((fate) => ('reason' in fate ? fate.reason : fate.kind));
 
-describe('a receipt', () => {
-  it('moves its delivery, and publishes the outcome on the log', async () => {
+describe('a receipt (a provider’s later report about a message)', () => {
+  it('changes the state of its delivery, and publishes the outcome on the log', async () => {
     const id = await begun();
     expect(kinds(await handle([givenReceipt(id, 1, { verdict: 'bounced', account: 'main' })]))).toEqual(['done']);
     expect(await get(id)).toMatchObject({ state: 'BOUNCED', unpublished: [] });
@@ -80,7 +80,7 @@ describe('a receipt', () => {
     expect((await get(id)).version).toBe(version);
   });
 
-  it('that condemns an address suppresses it before the delivery moves, and again if the receipt is repeated', async () => {
+  it('suppresses an address that it reports as unusable before it changes the delivery, and again if it is repeated', async () => {
     const id = await begun();
     const detail = 'no ADA@example.com here';
     const receipt = givenReceipt(id, 1, { verdict: 'bounced', suppress: 'hard_bounce', code: '5.1.1', detail });
@@ -97,13 +97,13 @@ describe('a receipt', () => {
     expect(await get(id)).toMatchObject({ state: 'BOUNCED', detail: `twilio reported: ${words}` });
   });
 
-  it('that arrives before its call ends is stored in the delivery', async () => {
+  it('is stored in the delivery if it arrives before the provider call has ended', async () => {
     const id = await begun(false);
     await handle([givenReceipt(id, 1, { verdict: 'delivered' })]);
     expect(await get(id)).toMatchObject({ state: 'SENDING', receipts: [{ verdict: 'delivered' }] });
   });
 
-  it('is retried, not dropped, if other writers always change its delivery first', async () => {
+  it('is retried, not dropped, if other writers keep changing its delivery first', async () => {
     const id = await begun();
     const busy = { ...topology.data.ledger, replace: () => Promise.resolve('stale' as const) };
     const stage = createReceiptStage({ ...topology.ports, ledger: busy, alert: () => undefined });
@@ -111,7 +111,7 @@ describe('a receipt', () => {
     await expect(stage.handle([record], STATE)).rejects.toThrow('could not be written');
   });
 
-  it('that needs an operator raises the alert before it is written, so that a crash does not lose it', async () => {
+  it('raises an alert for operators before it is stored, so that a crash does not lose the alert', async () => {
     const id = await begun();
     const receipt = givenReceipt(id, 1, { verdict: 'bounced', alert: true, code: '30007', account: 'main' });
     const dies = { ...topology.data.ledger, replace: () => Promise.reject(new Error('the process dies here')) };
@@ -122,7 +122,7 @@ describe('a receipt', () => {
     expect(alerts).toEqual(['main 30007']);
   });
 
-  it('that needs an operator raises one alert', async () => {
+  it('raises one alert for operators, even if it is repeated', async () => {
     const id = await begun();
     const receipt = givenReceipt(id, 1, { verdict: 'bounced', alert: true, code: '30007', account: 'main' });
     await handle([receipt]);
@@ -130,7 +130,7 @@ describe('a receipt', () => {
     expect(alerts).toEqual(['main 30007']);
   });
 
-  it('without a delivery of its own is parked with the reason: no token, no delivery, a foreign account, broken bytes', async () => {
+  it('becomes a dead letter with the reason if it has no token, no delivery, a foreign account or broken bytes', async () => {
     const id = await begun();
     const lost = { ...givenReceipt(id, 1), attempt: null };
     const foreign = givenReceipt(id, 1, { account: 'acme/own' });
@@ -174,7 +174,7 @@ describe('receipts of one batch', () => {
     expect((await get(slow)).state).toBe('DELIVERED');
   });
 
-  it('for one delivery keep their order, however many arrive for others', async () => {
+  it('keep their order if they are for one delivery, however many arrive for others', async () => {
     const ids = await Promise.all(['a', 'b'].map((name) => begun(true, name)));
     const verdicts = ['delivered', 'note', 'bounced', 'complained', 'delivered'] as const;
     const receipts = verdicts.flatMap((verdict, at) =>
@@ -206,8 +206,8 @@ describe('receipts of one batch', () => {
   });
 });
 
-describe('a receipt from before a restore', () => {
-  it('moves nothing, because the resend with the same attempt number is another attempt', async () => {
+describe('a receipt for a message sent before a backup was restored', () => {
+  it('changes nothing, because the message sent again with the same attempt number is another attempt', async () => {
     const id = await begun();
     const { ports, ids } = topology;
     const keyed = (...parts: readonly string[]) => ids.keyed(...parts);
@@ -244,7 +244,7 @@ describe('a STOP or START reply by SMS', () => {
   const sources = async (workspace: string) =>
     (await topology.data.suppressions.sources(workspace, 'sms', '+4915112345678')).map(({ source }) => source);
 
-  it('to a workspace’s own number counts only there: STOP suppresses it, START removes only the STOP', async () => {
+  it('counts only in the workspace that owns the number: STOP suppresses the sender, START removes only that STOP', async () => {
     await topology.publish(accountOf('sms', twilio));
     const entry = {
       workspace: 'shop',
@@ -287,7 +287,7 @@ describe('a STOP or START reply by SMS', () => {
     }
   });
 
-  it('that is read again after a crash leaves the result of the later reply', async () => {
+  it('gives the result of the later reply if it is read again after a crash', async () => {
     await topology.publish(accountOf('sms', twilio));
     const both = [written('stop', 'shop/sms', 'rct_1'), written('start', 'shop/sms', 'rct_2')];
     await handle(both);
@@ -295,7 +295,7 @@ describe('a STOP or START reply by SMS', () => {
     expect(await sources('shop')).toEqual([]);
   });
 
-  it('changes nothing if a provider redelivers it: an old START undoes no later STOP, nor an old STOP a later START', async () => {
+  it('changes nothing if a provider delivers it again: an old START undoes no later STOP, nor an old STOP a later START', async () => {
     await topology.publish(accountOf('sms', twilio));
     const message = (wish: 'stop' | 'start', id: string, receivedAt: number) => ({
       ...written(wish, 'shop/sms', id),
@@ -311,7 +311,7 @@ describe('a STOP or START reply by SMS', () => {
     expect(await sources('shop')).toEqual([]);
   });
 
-  it('is not lost as a STOP if a worker crashes between its writes', async () => {
+  it('is not lost if it is a STOP and a worker crashes between its writes', async () => {
     await topology.publish(accountOf('sms', twilio));
     const stop = written('stop', 'shop/sms', 'rct_1');
     const { suppressions, claims } = topology.data;
@@ -330,7 +330,7 @@ describe('a STOP or START reply by SMS', () => {
     expect(await sources('shop')).toEqual(['stop']);
   });
 
-  it('that was parked is applied when a provider redelivers it if it is STOP, but not if it is START', async () => {
+  it('that became a dead letter is applied when the provider delivers it again if it is STOP, but not if it is START', async () => {
     const [start, stop] = [written('start', 'shop/sms', 'rct_1'), written('stop', 'shop/sms', 'rct_2')];
     expect(kinds(await handle([start, stop]))).toEqual(['unknown_receipt', 'unknown_receipt']);
     await topology.publish(accountOf('sms', twilio));
@@ -339,7 +339,7 @@ describe('a STOP or START reply by SMS', () => {
     expect(await sources('shop')).toEqual(['stop']);
   });
 
-  it('and a receipt for a delivery of the same person are applied in order, whichever is slower', async () => {
+  it('is applied in order with a receipt of the same person, whichever is slower', async () => {
     const slot = { ...givenIntent('a').slot, channel: 'sms' } as const;
     const id = await begun(true, 'a', { slot, to: '+4915112345678' });
     await topology.publish(accountOf('sms', twilio));
@@ -365,7 +365,7 @@ describe('a STOP or START reply by SMS', () => {
     expect(await sources('shop')).toEqual([]);
   });
 
-  it('to a removed account suppresses nobody, and is parked for an operator', async () => {
+  it('suppresses nobody if it is to a removed account, and becomes a dead letter for an operator', async () => {
     const handled = await handle([written('stop', 'shop/gone', 'rct_1')]);
     expect(kinds(handled)).toEqual(['unknown_receipt']);
     expect(handled.outputs).toMatchObject([{ topic: 'carillon.dead-letters' }]);

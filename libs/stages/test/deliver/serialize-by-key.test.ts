@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { serializeByKey } from '../../src/deliver/serialize-by-key.ts';
 
-describe('tasks serialized by key', () => {
-  it('start in call order for one key, each after the previous one has ended', async () => {
+describe('serializeByKey (runs tasks with the same key one after the other)', () => {
+  it('starts tasks of one key in call order, each after the previous one has ended', async () => {
     const turns = serializeByKey();
     const seen: string[] = [];
     const ends: (() => void)[] = [];
@@ -23,7 +23,7 @@ describe('tasks serialized by key', () => {
     expect(seen).toEqual(['first begins', 'other begins', 'first ends', 'second begins', 'other ends', 'second ends']);
   });
 
-  it('continue after one failed, and only its caller gets the error', async () => {
+  it('continues after a task failed, and only its caller gets the error', async () => {
     const turns = serializeByKey();
     const failed = turns('ada', () => Promise.reject(new Error('no disk')));
     const next = turns('ada', () => Promise.resolve('fine'));

@@ -78,8 +78,8 @@ const settlerPorts = (): DoubtPorts => ({
 const settler = () => createDoubtSettler(settlerPorts());
 const message = (): FoundMessage => ({ source: 'twilio', providerId: 'SM1', createdAt: topology.clock.now() });
 
-describe('a doubt that a provider can resolve', () => {
-  it('is queried after 1, 10 and 60 minutes, and not in between', async () => {
+describe('a delivery in doubt (nobody knows if it was sent) whose provider can be asked', () => {
+  it('is asked about after 1, 10 and 60 minutes, and not in between', async () => {
     await doubted();
     const doubts = settler();
     for (const [after, times] of [
@@ -105,14 +105,14 @@ describe('a doubt that a provider can resolve', () => {
     expect((await get(id)).detail).toContain('SM1');
   });
 
-  it('stays if the provider has no such message, because that proves nothing', async () => {
+  it('stays in doubt if the provider has no such message, because that proves nothing', async () => {
     const id = await doubted();
     topology.clock.pass(2 * HOUR);
     expect(await settler().round()).toBe(0);
     expect((await get(id)).state).toBe('IN_DOUBT');
   });
 
-  it('stays if the message could belong to another doubt of the same address', async () => {
+  it('stays in doubt if the provider’s message could belong to another delivery to the same address', async () => {
     const ids = [await doubted('a'), await doubted('b')];
     answers = [message()];
     topology.clock.pass(MINUTE);
@@ -120,7 +120,7 @@ describe('a doubt that a provider can resolve', () => {
     for (const id of ids) expect((await get(id)).state).toBe('IN_DOUBT');
   });
 
-  it('is queried again after a minute if the provider could not be asked', async () => {
+  it('is asked about again after a minute if the provider could not be reached', async () => {
     await doubted();
     const doubts = settler();
     answers = null;
@@ -133,7 +133,7 @@ describe('a doubt that a provider can resolve', () => {
     expect(asked).toBe(2);
   });
 
-  it('is not queried early by a restarted process', async () => {
+  it('is not asked about early by a restarted process', async () => {
     const id = await doubted();
     topology.clock.pass(2 * MINUTE);
     await settler().round();
@@ -145,7 +145,7 @@ describe('a doubt that a provider can resolve', () => {
     expect((await get(id)).state).toBe('SENT');
   });
 
-  it('is queried once more if the process died before it recorded the query', async () => {
+  it('is asked about once more if the process died before it recorded the query', async () => {
     await doubted();
     topology.clock.pass(MINUTE);
     const replace = () => Promise.reject(new Error('the process dies here'));
@@ -156,7 +156,7 @@ describe('a doubt that a provider can resolve', () => {
     expect(asked).toBe(2);
   });
 
-  it('that is the second of its delivery is queried like the first', async () => {
+  it('is asked about as at first if it is the second doubt of the same delivery', async () => {
     const id = await doubted();
     const doubts = settler();
     topology.clock.pass(2 * HOUR);
@@ -172,7 +172,7 @@ describe('a doubt that a provider can resolve', () => {
     expect(asked).toBe(2);
   });
 
-  it('over another account is settled while a query over a slow account still runs', async () => {
+  it('is resolved while a query for a slow account still runs', async () => {
     const quick = await doubted('b', 'quick');
     topology.clock.pass(1);
     // The newest is asked about first.
@@ -194,7 +194,7 @@ describe('a doubt that a provider can resolve', () => {
     expect((await get(slow)).state).toBe('IN_DOUBT');
   });
 
-  it('over an account that cannot be asked now costs one query per round, however many doubts there are', async () => {
+  it('costs one query per round for an account that cannot be reached, however many deliveries are in doubt', async () => {
     for (const name of ['a', 'b', 'c']) await doubted(name);
     answers = null;
     topology.clock.pass(MINUTE);
@@ -208,7 +208,7 @@ describe('a doubt that a provider can resolve', () => {
     expect(asked).toBe(3);
   });
 
-  it('waits for the next round if its account has had its turn', async () => {
+  it('waits for the next round if its account already had its share of queries', async () => {
     for (const name of ['a', 'b', 'c']) await doubted(name);
     topology.clock.pass(MINUTE);
     const doubts = createDoubtSettler({
@@ -225,7 +225,7 @@ describe('a doubt that a provider can resolve', () => {
     expect(asked).toBe(3);
   });
 
-  it('that fails to be queried does not block others, and is queried again after a minute', async () => {
+  it('does not block others if the query fails, and is asked about again after a minute', async () => {
     for (const name of ['a', 'b', 'c']) broken = await doubted(name);
     const doubts = settler();
     topology.clock.pass(MINUTE);
@@ -239,7 +239,7 @@ describe('a doubt that a provider can resolve', () => {
     expect(asked).toBe(4);
   });
 
-  it('on a channel without a provider to query is not read', async () => {
+  it('is not read if it is on a channel without a provider to ask', async () => {
     await doubted();
     channels = ['sms'];
     topology.clock.pass(MINUTE);
@@ -247,7 +247,7 @@ describe('a doubt that a provider can resolve', () => {
     expect(asked).toBe(0);
   });
 
-  it('is not queried any more after 25 hours', async () => {
+  it('is not asked about any more after 25 hours', async () => {
     await doubted();
     topology.clock.pass(25 * HOUR);
     await settler().round();

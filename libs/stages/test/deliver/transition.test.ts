@@ -39,8 +39,8 @@ const sent = (before: Delivery): Delivery => ({
   unpublished: [outcomeOf(before)],
 });
 
-describe('a transition', () => {
-  it('publishes its outcome, and removes it from the document', async () => {
+describe('a state change of a delivery', () => {
+  it('publishes its outcome on the log, and then removes the outcome from the document', async () => {
     const delivery = await waiting();
     const moved = await transitionAndPublish(sent(delivery), ports());
     await moved?.published;
@@ -55,7 +55,7 @@ describe('a transition', () => {
     await expect.poll(async () => (await read(delivery.id))?.unpublished).toEqual([]);
   });
 
-  it('publishes nothing if the document changed in the meantime', async () => {
+  it('publishes nothing if another worker has changed the document', async () => {
     const delivery = await waiting();
     const next = sent(delivery);
     const moved = await Promise.all([transitionAndPublish(next, ports()), transitionAndPublish(next, ports())]);
@@ -65,7 +65,7 @@ describe('a transition', () => {
     expect(await logged()).toBe(1);
   });
 
-  it('stays if the log is away, with its outcome in the document', async () => {
+  it('is kept while the log is unavailable, with its outcome in the document', async () => {
     const delivery = await waiting();
     const log = { ...topology.data.log, append: () => Promise.reject(new Error('away')) };
     const moved = await transitionAndPublish(sent(delivery), { ...topology.ports, log });
@@ -74,8 +74,8 @@ describe('a transition', () => {
   });
 });
 
-describe('transitions of a batch', () => {
-  it('publish their outcomes in one append when the work ends', async () => {
+describe('state changes of a batch of deliveries', () => {
+  it('publish their outcomes in one append when the batch ends', async () => {
     const deliveries = [await waiting(), await waiting(), await waiting()];
     await publishTogether(ports(), async (batch) => {
       for (const delivery of deliveries) await transitionAndPublish(sent(delivery), ports(), { batch });
@@ -85,7 +85,7 @@ describe('transitions of a batch', () => {
     for (const { id } of deliveries) expect((await read(id))?.unpublished).toEqual([]);
   });
 
-  it('publish their outcomes if the work fails', async () => {
+  it('publish their outcomes also if the batch fails', async () => {
     const delivery = await waiting();
     const failing = publishTogether(ports(), async (batch) => {
       await transitionAndPublish(sent(delivery), ports(), { batch });
@@ -96,15 +96,15 @@ describe('transitions of a batch', () => {
   });
 });
 
-describe('a change without an outcome', () => {
-  it('is written by compare-and-set', async () => {
+describe('a change of a delivery without an outcome', () => {
+  it('is written only if the document is unchanged since it was read (compare-and-set)', async () => {
     const delivery = await waiting();
     const next = { ...delivery, version: delivery.version + 1, leaseUntil: 5 };
     expect(await rewriteDelivery(delivery, next, topology.data.ledger)).toBe('done');
     expect(await rewriteDelivery(delivery, next, topology.data.ledger)).toBe('stale');
   });
 
-  it('is refused if it makes an outcome', async () => {
+  it('is refused if it would make an outcome', async () => {
     const delivery = await waiting();
     await expect(rewriteDelivery(delivery, sent(delivery), topology.data.ledger)).rejects.toThrow(
       'transitionAndPublish',
@@ -112,7 +112,7 @@ describe('a change without an outcome', () => {
     expect(await read(delivery.id)).toEqual(delivery);
   });
 
-  it('and a transition are the only ways to write a delivery that exists', async () => {
+  it('is, beside a state change, the only way to write a stored delivery', async () => {
     const root = join(import.meta.dirname, '../../../..');
     const writers: string[] = [];
     for await (const file of glob('{libs/{stages,insight,runtime},apps/*}/src/**/*.ts', { cwd: root })) {

@@ -33,9 +33,9 @@ beforeEach(async () => {
 });
 afterEach(() => topology.close());
 
-describe('an erasure of a user id', () => {
+describe('an erasure of a person by user id', () => {
   it.each([['shop/orders'], ['shop/people'], ['shop/messages'], ['shop/cohorts/amplitude/c1']])(
-    'finds the entity of the person on %s',
+    'finds the rule state of the person on the stream %s',
     (path) => {
       const { ids, ports } = topology;
       const keyed = (...parts: readonly string[]): string => ids.keyed(...parts);
@@ -46,7 +46,7 @@ describe('an erasure of a user id', () => {
     },
   );
 
-  it('finds what a rule kept that names people elsewhere since', async () => {
+  it('finds rule state about the person that was made before the rule named people by another field', async () => {
     const named = { ...RULES.posted, recipients: { ...OF_USER, person: 'event.customer_id' } };
     await topology.publish(notification('order-paid', { ...ORDER_PAID, rules: { posted: named } }));
     const { ids, ports } = topology;
@@ -60,7 +60,7 @@ describe('an erasure of a user id', () => {
     expect(work.isEntityOfPerson({ ...entity, key: 'u-17' })).toBe(true);
   });
 
-  it('keeps the times of the other users of a cohort', async () => {
+  it('keeps the times of the other users of a cohort message', async () => {
     const { ids, ports } = topology;
     const keyed = (...parts: readonly string[]): string => ids.keyed(...parts);
     const subject = { workspace: 'shop', hashes: [nameHash('u-17', keyed)] };

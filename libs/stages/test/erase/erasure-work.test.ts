@@ -3,7 +3,7 @@ import { CarillonError, type LogId } from '@carillon/kernel';
 import { createErasureWork, markerRecord } from '@carillon/stages';
 import { expect, it } from 'vitest';
 
-it('rejects if the configuration of a marker cannot be read, because events of the person could be missed', async () => {
+it('an erasure rejects if it cannot read the configuration of a marker, because events of the person could be missed', async () => {
   const keyed = (...parts: readonly string[]): string => JSON.stringify(parts);
   const unread = new CarillonError('log_unavailable', 'carillon.config has no record 4');
   const work = createErasureWork(createErasureMatcher({ workspace: 'shop', hashes: [] }, keyed), {

@@ -37,8 +37,8 @@ async function failAt(user_id: string, name: string): Promise<{ id: EventId; eva
   return { id, evaluation };
 }
 
-describe('an erasure of texts about an event', () => {
-  it('empties an error that quotes a first name, also in a pass after the event was overwritten', async () => {
+describe('an erasure of stored error texts about an event', () => {
+  it('empties an error that quotes the person’s first name, also in a pass after the event was overwritten', async () => {
     await topology.evaluates();
     const mara = await failAt('u-mara', 'Mara');
     const ada = await failAt('u-ada', 'Ada');

@@ -38,7 +38,7 @@ const evaluate = (configuration: Configuration, change: Partial<Change> & Pick<C
 const PAID = { status: 'paid', order_id: 'A-1', customer: { email: 'ada@example.com', name: 'Ada' } };
 const OPEN = { ...PAID, status: 'open' };
 
-describe('a rule on a stream of changes', () => {
+describe('a rule on a stream of database changes', () => {
   it.each([
     ['create', undefined, true],
     ['update', undefined, true],
@@ -48,7 +48,7 @@ describe('a rule on a stream of changes', () => {
     ['update', ['delete', 'snapshot'], false],
     ['delete', ['delete', 'snapshot'], true],
     ['snapshot', ['delete', 'snapshot'], true],
-  ] as const)('evaluates a %s with changes %j: %s', (op, changes, isEvaluated) => {
+  ] as const)('evaluates a row %s when its setting changes is %j: %s', (op, changes, isEvaluated) => {
     const previous = op === 'update' || op === 'delete' ? OPEN : null;
     const configuration = shop({ when: 'true', ...(changes && { changes }) });
     const [evaluated] = evaluate(configuration, { op, event: PAID, previous });
@@ -56,14 +56,14 @@ describe('a rule on a stream of changes', () => {
     expect(evaluated?.outcome).toMatchObject(isEvaluated ? {} : { because: 'other_change' });
   });
 
-  it('costs no steps for a change it ignores, and makes nothing', () => {
+  it('spends no budget on a change that it ignores, and makes no message', () => {
     const configuration = shop({ when: 'event.nothing.at.all' });
     const of = () => evaluate(configuration, { op: 'snapshot', event: PAID, previous: null })[0];
     expect(of()?.outcome.kind).toBe('not_fired');
     expect(of()).toBe(of());
   });
 
-  it('keeps its state at an ignored change', () => {
+  it('keeps its state when it ignores a change', () => {
     const asked: boolean[] = [];
     const form: CompiledForm = {
       name: 'asking',
@@ -90,12 +90,12 @@ describe('a rule on a stream of changes', () => {
     expect(step('update')).toMatchObject({ outcome: { kind: 'fired' }, memory: { kept: { asking: 1 } } });
   });
 
-  it('evaluates events that are no change whatever its changes are', () => {
+  it('evaluates plain events on the stream whatever its setting changes is', () => {
     const evaluated = evaluateEvent(givenEvent(PAID), shop({ changes: ['delete'] }), book, givenIds.derive);
     expect(evaluated[0]?.outcome.kind).toBe('fired');
   });
 
-  it('sees the previous row in condition, recipients and variables', () => {
+  it('can read the previous row in condition, recipients and variables', () => {
     const recipients = {
       from: 'event' as const,
       to: { email: 'event.customer.email' },
@@ -117,7 +117,7 @@ describe('a rule on a stream of changes', () => {
   it.each([
     ['field_unknown', 'event.notes == "x"', { unknown: ['notes'], previous: OPEN }],
     ['before_unknown', 'changed(event.status)', {}],
-  ] as const)('fails with %s if its condition needs a value that was not sent', (reason, when, change) => {
+  ] as const)('fails with %s if its condition needs a value that the database did not send', (reason, when, change) => {
     const [evaluated] = evaluate(shop({ when }), { event: PAID, ...change });
     expect(evaluated?.outcome).toMatchObject({ kind: 'failed', reason });
     expect(evaluated?.outcome.kind === 'failed' && evaluated.outcome.error).toContain(
@@ -131,7 +131,7 @@ describe('a rule on a stream of changes', () => {
     ['variables.notes', { variables: { notes: 'event.notes' } }],
     ['unique_id', { unique_id: 'event.notes' }],
     ['where', { where: 'event.notes == "x"' }],
-  ])('drops a recipient whose %s was not sent, because null would be a guess', (field, recipients) => {
+  ])('drops a recipient whose %s the database did not send, because null would be a guess', (field, recipients) => {
     const given = { to: { email: 'event.customer.email' }, ...recipients };
     const event = givenChange({ event: PAID, previous: OPEN, unknown: ['notes'] });
     const outcome = evaluateRule(givenRule(given), event, () => 'trg_1');
@@ -142,7 +142,7 @@ describe('a rule on a stream of changes', () => {
   });
 });
 
-describe('a template of a message about a change', () => {
+describe('the template of a message about a database change', () => {
   const configuration = (fields: string) =>
     configurationOf([
       ...orderShop({ ...ORDER_PAID, rules: { paid: { ...rule, when: 'true' } } }),
@@ -151,12 +151,12 @@ describe('a template of a message about a change', () => {
   const variablesOf = (change: Partial<Change> & Pick<Change, 'event'>) =>
     evaluate(configuration('was {{ previous.status }}'), change)[0]?.intents[0]?.variables;
 
-  it('sees the previous row', () => {
+  it('can read the previous row by its name', () => {
     expect(variablesOf({ event: PAID, previous: OPEN })?.['previous']).toEqual(OPEN);
     expect(variablesOf({ op: 'create', event: PAID, previous: null })).not.toHaveProperty('previous');
   });
 
-  it('sees a field or variable with that name instead', () => {
+  it('reads an event field or variable instead if it has the same name as the previous row', () => {
     expect(variablesOf({ event: { ...PAID, previous: 'mine' }, previous: OPEN })?.['previous']).toBe('mine');
     const names = { names: ['previous'], all: false };
     expect(templateContext({}, { previous: 'given' }, names, { previous: OPEN })).toEqual({ previous: 'given' });
@@ -167,7 +167,7 @@ describe('a template of a message about a change', () => {
   });
 });
 
-describe('a rule with a lookup', () => {
+describe('a rule on database changes that asks a partner for recipients', () => {
   const lookup = { from: 'lookup' as const, integration: 'crm', user_ids: 'event.user_ids' };
   const triggerOf = (recipients: object, change: Partial<Change> & Pick<Change, 'event'>) => {
     const crm = integration('crm', {
@@ -192,19 +192,19 @@ describe('a rule with a lookup', () => {
   const change = { event: { ...PAID, user_ids: ['u-1'] }, previous: OPEN };
   const item = { userId: 'u-1', to: { email: 'ada@example.com', phone: null, token: null }, variables: {} };
 
-  it('still knows the change when the partner has answered', () => {
+  it('still has the change when the partner has answered', () => {
     const recipients = { unique_id: 'event.order_id + previous.status', where: 'changed(event.status)' };
     const trigger = triggerOf(recipients, change);
     const found = recipientsOf(givenLookupRule(recipients), { trigger, items: [item] });
     expect(found.recipients).toMatchObject([{ uniqueId: 'A-1open' }]);
   });
 
-  it('carries the previous row only if something reads it', () => {
+  it('carries the previous row only if an expression reads it', () => {
     expect(triggerOf({ unique_id: 'event.order_id' }, change).change).toMatchObject({ op: 'update' });
     expect(triggerOf({ unique_id: 'event.order_id' }, change).change).not.toHaveProperty('previous');
   });
 
-  it('drops a recipient if the answer meets a value that was not sent', () => {
+  it('drops a recipient if the partner’s answer needs a value that the database did not send', () => {
     const recipients = { unique_id: 'event.order_id', where: 'changed(event.status)' };
     const { previous: _, ...withoutRowBefore } = change;
     const trigger = triggerOf(recipients, withoutRowBefore);

@@ -40,7 +40,7 @@ const evaluate = async (
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
 
 describe('an event that is expensive to evaluate', () => {
-  it('drops the remaining recipients as too_complex, and counts them for the metric', async () => {
+  it('drops the remaining recipients as too_complex, and counts them in the metric', async () => {
     await topology.publish(...orderShop(dearShop('dear')));
     const id = await topology.event(dearEvent(2_000));
     const { dropped = [], outputs } = await evaluate(await events(), alwaysYield());
@@ -54,7 +54,7 @@ describe('an event that is expensive to evaluate', () => {
     expect(evaluations[0]?.rules).toMatchObject([{ dropped: 500 - told, sampleEventId: id }]);
   });
 
-  it('has one budget over all its rules, so that the last rules get none', async () => {
+  it('has one budget for all its rules, so that the last rules may get none', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     await topology.publish(...orderShop(dearShop(...names)));
     await topology.event(dearEvent(2_000));
@@ -71,7 +71,7 @@ describe('an event that is expensive to evaluate', () => {
     expect(dropped[5]).toBe(500);
   });
 
-  it('does not delay an event evaluated beside it', async () => {
+  it('does not delay an event that is evaluated at the same time', async () => {
     await topology.publish(...orderShop(dearShop('dear', 'paid')));
     await topology.event(dearEvent(2_000));
     const dear = await events();
@@ -110,7 +110,7 @@ describe('an event that is expensive to evaluate', () => {
     expect(turned).toBeGreaterThan(20);
   });
 
-  it('does not lengthen a batch: it ends after some slices, and the remaining records are read again', async () => {
+  it('ends its batch early after some yields, and the remaining records are read again', async () => {
     await topology.publish(...orderShop(dearShop('dear')));
     for (let at = 0; at < 5; at += 1) await topology.event({ ...dearEvent(2_000), at });
     const records = await events();
@@ -120,7 +120,7 @@ describe('an event that is expensive to evaluate', () => {
     expect((await evaluate(records, { isExpired: () => false, yield: () => Promise.resolve() })).fates).toHaveLength(6);
   });
 
-  it('gives the same result for any slices', async () => {
+  it('gives the same messages wherever it yields', async () => {
     await topology.publish(...orderShop(dearShop('a', 'b', 'c', 'd', 'e')));
     await topology.event(dearEvent(2_000));
     const intentsOf = async (slice: EventLoopSlice): Promise<unknown> => {

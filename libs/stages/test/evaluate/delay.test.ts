@@ -31,12 +31,12 @@ const judged = (configuration: Configuration, body: { readonly [name: string]: J
 };
 const dueAt = (configuration: Configuration, body = {}) => judged(configuration, body).intents[0];
 
-describe('the intent of a notification with a delay', () => {
-  it('is due after a duration from the event, and expires that much later', () => {
+describe('a message of a notification with a delay', () => {
+  it('is due after the delay from the event, and expires later by the same delay', () => {
     expect(dueAt(shop('5h'))).toMatchObject({ sendAt: MORNING + 5 * HOUR, notAfter: MORNING + 7 * HOUR });
   });
 
-  it('is due at the next local time of the recipient, or else of the workspace', () => {
+  it('is due at the next given local time of the recipient, else of the workspace', () => {
     const berlin = shop({ local_time: '10:30' }, { time_zone: 'Europe/Berlin' });
     const at = (clock: string): number => Date.parse(`${new Date(MORNING).toISOString().slice(0, 10)}T${clock}:00Z`);
     expect(new Date(MORNING).toISOString()).toContain('T08:00');
@@ -46,7 +46,7 @@ describe('the intent of a notification with a delay', () => {
     expect(dueAt(berlin, { zone: 'Asia/Tokyo' })?.sendAt).toBe(at('01:30') + 24 * HOUR);
   });
 
-  it('uses a time zone in the event as templates and quiet hours do', () => {
+  it('uses a time zone named in the event in the same way as templates and quiet hours do', () => {
     const plain = shop({ local_time: '10:30' }, { time_zone: 'Europe/Berlin' });
     expect(dueAt(plain, { zone: null, time_zone: 'Asia/Tokyo' })?.sendAt).toBe(MORNING + 1.5 * HOUR);
     const tokyo = configurationOf([
@@ -56,7 +56,7 @@ describe('the intent of a notification with a delay', () => {
     expect(dueAt(tokyo, { time_zone: 'Asia/Tokyo' })?.sendAt).toBe(MORNING - 6.5 * HOUR + 24 * HOUR);
   });
 
-  it('is due at a time in the event, as text or timestamp, or at once if it has passed', () => {
+  it('is due at the time that the event names, as text or timestamp, or at once if that has passed', () => {
     const starts = new Date(MORNING + 3 * HOUR).toISOString();
     expect(dueAt(shop({ until: 'event.starts_at' }), { starts_at: starts })?.sendAt).toBe(MORNING + 3 * HOUR);
     expect(dueAt(shop({ until: 'timestamp(event.starts_at) - duration("1h")' }), { starts_at: starts })?.sendAt).toBe(
@@ -74,7 +74,7 @@ describe('the intent of a notification with a delay', () => {
     ['a number', 5, 'is no time'],
     ['the year 9999', '9999-12-31T23:59:59Z', 'more than 366 days ahead'],
     ['nothing', undefined, 'cadence.delay.until: '],
-  ])('drops the recipient with a reason if the time is %s', (_what, value, words) => {
+  ])('is dropped with a reason if the time in the event is %s', (_what, value, words) => {
     const { intents, outcome } = judged(
       shop({ until: 'event.starts_at' }),
       value === undefined ? {} : { starts_at: value },
@@ -86,7 +86,7 @@ describe('the intent of a notification with a delay', () => {
     });
   });
 
-  it('is the same however often and late it is made', () => {
+  it('is due at the same time however often and late the event is evaluated', () => {
     const configuration = shop({ local_time: '10:30' });
     expect(dueAt(configuration)).toEqual(dueAt(configuration));
   });

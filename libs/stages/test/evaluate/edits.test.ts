@@ -237,7 +237,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe('after an edit', () => {
+describe('a rule that waits, after its configuration was edited', () => {
   it.each(ROWS)('$edit', async ({ steps, messages, last }) => {
     const start = topology.clock.now();
     const intents: Intent[] = [];

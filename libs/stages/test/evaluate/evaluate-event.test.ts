@@ -27,8 +27,8 @@ const shop = (change: Partial<RuleBody> = {}, more: Partial<NotificationBody> = 
   configurationOf(orderShop({ ...ORDER_PAID, ...more, rules: { paid: { ...rule, ...change } } }));
 const PAID = { status: 'paid', order_id: 'A-1', customer: { email: 'ada@example.com', name: 'Ada' } };
 
-describe('the intent of a fired rule', () => {
-  it('has its slot, its origin, the values for the template, and its expiry', () => {
+describe('the message (intent) that a fired rule makes', () => {
+  it('has its unique_id, its origin, the values for the template, and its expiry', () => {
     const [intent, ...others] = intentsOf(evaluate(shop({}, { expires: '2h' }), PAID));
     expect(others).toEqual([]);
     expect(intent).toMatchObject({
@@ -47,7 +47,7 @@ describe('the intent of a fired rule', () => {
     expect(intent?.variables).not.toHaveProperty('status');
   });
 
-  it('has the same id for the same event at another position, and another id for another event, slot or address', () => {
+  it('has the same id if the same event is read at another position, and another id for another event, unique_id or address', () => {
     const idOf = (body: { readonly [name: string]: Json }, id?: string, offset?: number) =>
       intentsOf(evaluate(shop(), body, id, offset))[0]?.id;
     const own = idOf(PAID);
@@ -64,14 +64,14 @@ describe('the intent of a fired rule', () => {
     expect(after?.id).toBe(before?.id);
   });
 
-  it('has no address if the recipient has none on the channel, so that the delivery shows it', () => {
+  it('is made also for a recipient without an address on the channel, so that the delivery shows it', () => {
     expect(intentsOf(evaluate(shop(), { ...PAID, customer: {} }))).toMatchObject([
       { to: null, slot: { uniqueId: 'A-1' } },
     ]);
   });
 });
 
-describe('an event', () => {
+describe('an event on a stream with several rules', () => {
   it('is evaluated by every rule of its stream in the order of their names, and by no other rule', () => {
     const both = shop();
     const other = configurationOf(
@@ -88,7 +88,7 @@ describe('an event', () => {
     ).toEqual(['a not_fired', 'b fired']);
   });
 
-  it('skips a rule that cannot be compiled, and is evaluated by the others', () => {
+  it('is evaluated by the other rules if one rule cannot be compiled', () => {
     const broken = configurationOf(
       orderShop({ ...ORDER_PAID, rules: { bad: { ...rule, when: 'event.(' }, paid: rule } }),
     );
@@ -99,7 +99,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('gives the same intents when it is evaluated again, whatever it contains', () => {
+  it('gives the same messages when it is evaluated again, whatever it contains', () => {
     const configuration = configurationOf(
       orderShop({
         ...ORDER_PAID,
@@ -127,9 +127,9 @@ describe('an event', () => {
   });
 });
 
-describe('the context of a template', () => {
+describe('the values that a template gets', () => {
   const names = (...list: string[]) => ({ names: list, all: false });
-  it('contains the names that the template uses, a variable before an event field of the same name', () => {
+  it('are those whose names the template uses; a variable comes before an event field of the same name', () => {
     const context = templateContext(
       { name: 'field', total: 7, secret: 's' },
       { name: 'variable' },
@@ -137,26 +137,26 @@ describe('the context of a template', () => {
     );
     expect(context).toEqual({ name: 'variable', total: 7 });
   });
-  it('contains a variable that is null instead of the field', () => {
+  it('have null for a variable that is null, not the event field of that name', () => {
     expect(templateContext({ name: 'field' }, { name: null }, names('name'))).toEqual({ name: null });
   });
-  it('always contains the recipient’s time zone and locale', () => {
+  it('always have the recipient’s time zone and locale', () => {
     expect(templateContext({ locale: 'de' }, { time_zone: 'Europe/Berlin' }, names())).toEqual({
       locale: 'de',
       time_zone: 'Europe/Berlin',
     });
   });
-  it('contains everything if the template uses the context itself', () => {
+  it('are all values if the template uses the whole context', () => {
     expect(templateContext({ a: 1, b: 2 }, { b: 3 }, { names: [], all: true })).toEqual({ a: 1, b: 3 });
   });
 
-  it('contains the deadline of a rule that waited, unless a field or variable has that name', () => {
+  it('have the deadline of a rule that waited, unless a field or variable has that name', () => {
     const deadline = Date.UTC(2026, 0, 31, 9);
     expect(templateContext({}, {}, names('deadline'), { deadline })).toEqual({ deadline: '2026-01-31T09:00:00.000Z' });
     expect(templateContext({ deadline: 'soon' }, {}, names('deadline'), { deadline })).toEqual({ deadline: 'soon' });
     expect(templateContext({}, {}, names('name'), { deadline })).toEqual({});
   });
-  it('contains only what the event has, whatever its names are', () => {
+  it('are only those that the event has, even for names such as constructor', () => {
     const hostile = JSON.parse('{"__proto__": {"admin": true}}') as { readonly [name: string]: Json };
     const context = templateContext(hostile, {}, names('constructor', 'toString', '__proto__', 'admin'));
     expect(Object.getPrototypeOf(context)).toBe(Object.prototype);

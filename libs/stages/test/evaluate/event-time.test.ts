@@ -70,13 +70,13 @@ async function decisions(): Promise<readonly string[]> {
 }
 
 describe('a rule that waits, on a stream with a time path', () => {
-  it('counts its deadline from the time of the event, and decides the grace later', async () => {
+  it('counts its deadline from the time of the event, and fires after a further grace for late events', async () => {
     await happened('placed', -30 * MINUTE);
     expect(await tickAt(30 * MINUTE + GRACE)).toEqual([]);
     expect(await tickAt(30 * MINUTE + GRACE + 1)).toMatchObject([{ deadline: start + 30 * MINUTE }]);
   });
 
-  it('takes the grace that the stream names', async () => {
+  it('uses the grace that the stream configures', async () => {
     const timed = { ...ORDERS, key: 'event.order_id', time: 'event.happened_at', grace: '1m' };
     await topology.publish(stream('orders', timed));
     await happened('placed', 0);
@@ -94,7 +94,7 @@ describe('a rule that waits, on a stream with a time path', () => {
     expect([...intents, ...(await tickAt(2 * HOUR))].map(({ to }) => to)).toEqual(told);
   });
 
-  it('is not started by a match that is older than, or as old as, an event for which `unless` was true', async () => {
+  it('is not started by an event that is not newer than one for which `unless` was true', async () => {
     await happened('paid', 0);
     await happened('placed', -MINUTE);
     await happened('placed', 0);
@@ -105,7 +105,7 @@ describe('a rule that waits, on a stream with a time path', () => {
     expect(await tickAt(2 * HOUR + 1)).toMatchObject([{ deadline: start + HOUR + 1 }]);
   });
 
-  it('fires a match that is hours late at the next later record, and counts it as late', async () => {
+  it('fires at the next record for an event that comes hours late, and counts the event as late', async () => {
     await happened('placed', -5 * HOUR);
     expect(await decisions()).toContain('the event came 5h after its time');
     expect(last.decided).toContainEqual({ workspace: 'shop', rule: 'order-paid.rule', decision: 'late', count: 1 });
@@ -114,12 +114,12 @@ describe('a rule that waits, on a stream with a time path', () => {
     expect(await tickAt(1)).toMatchObject([{ deadline: start - 4 * HOUR }]);
   });
 
-  it('counts no event as late within the grace', async () => {
+  it('counts no event as late that comes within the grace', async () => {
     await happened('placed', -GRACE);
     expect(last.decided).not.toContainEqual(expect.objectContaining({ decision: 'late' }));
   });
 
-  it('keeps the newest match of after_last, also if an older one comes later', async () => {
+  it('waits from the newest event with after_last, also if an older event arrives later', async () => {
     await publish(SILENT);
     await happened('placed', 0);
     await happened('placed', -30 * MINUTE);
@@ -127,7 +127,7 @@ describe('a rule that waits, on a stream with a time path', () => {
     expect(await tickAt(HOUR + GRACE + 1)).toMatchObject([{ deadline: start + HOUR }]);
   });
 
-  it('counts a cooldown by the times of events', async () => {
+  it('counts a cooldown by the times of events, not of their arrival', async () => {
     await publish({ ...UNPAID, after: undefined, unless: undefined, cooldown: '1h' });
     const to = [
       await happened('placed', -2 * HOUR),

@@ -40,8 +40,8 @@ async function later(): Promise<void> {
   await evaluateAll(topology);
 }
 
-describe('a record that makes the engine forget an entity', () => {
-  it('ends its waits without a message, and keeps a position only', async () => {
+describe('a log record that makes the engine forget an entity', () => {
+  it('ends the waits of the entity without a message, and leaves only a position of its state', async () => {
     await happens('placed');
     await happens('placed', 'A-2');
     await forget();
@@ -56,7 +56,7 @@ describe('a record that makes the engine forget an entity', () => {
     expect(await intents()).toBe(1);
   });
 
-  it('lets the entity start anew: its cooldown is over, and a later match waits', async () => {
+  it('lets the entity start anew: its cooldown is over, and a later event starts a wait', async () => {
     await happens('paid');
     await happens('paid');
     await forget();
@@ -68,7 +68,7 @@ describe('a record that makes the engine forget an entity', () => {
     expect(await intents()).toBe(3);
   });
 
-  it('is applied after deadlines that have passed before it', async () => {
+  it('is applied after the deadlines that passed before it have fired', async () => {
     await happens('placed');
     topology.clock.pass(2 * HOUR);
     await forget();
@@ -76,7 +76,7 @@ describe('a record that makes the engine forget an entity', () => {
     expect(await intents()).toBe(1);
   });
 
-  it('changes nothing if it is read again, and lets no earlier event be applied again', async () => {
+  it('changes nothing if it is read again, and earlier events stay forgotten', async () => {
     await happens('paid');
     await forget();
     await happens('paid');
@@ -91,7 +91,7 @@ describe('a record that makes the engine forget an entity', () => {
     expect(again.save).toBeUndefined();
   });
 
-  it('counts as repeated if it is read again, because it ends no wait then', async () => {
+  it('is counted as repeated if it is read again, because it ends no wait then', async () => {
     await happens('placed');
     await forget();
     const records = await topology.records('carillon.events');
@@ -110,7 +110,7 @@ describe('a record that makes the engine forget an entity', () => {
     expect([counted(first), counted(again)]).toEqual([[[0, ['wait_cancelled']]], [[1, []]]]);
   });
 
-  it('counts the waits that it ends for their rules', async () => {
+  it('counts, per rule, the waits that it ends', async () => {
     await happens('placed');
     await forget();
     const records = await topology.records('carillon.events');

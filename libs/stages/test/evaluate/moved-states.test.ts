@@ -61,8 +61,8 @@ afterEach(async () => {
   for (const topology of opened.splice(0)) await topology.close();
 });
 
-describe('a state that moved to another log', () => {
-  it('fires its wait once, also if the deadline passed before the first configuration was there', async () => {
+describe('rule state that was moved to another deployment with its own log', () => {
+  it('fires a wait once, also if the deadline passed before the first configuration was there', async () => {
     moved.clock.pass(2 * HOUR);
     await evaluateAll(moved);
     expect(await intents(moved)).toBe(0);
@@ -71,7 +71,7 @@ describe('a state that moved to another log', () => {
     expect(await intents(moved)).toBe(1);
   });
 
-  it('takes every event of the new log, and the event before it from the old one', async () => {
+  it('applies every event of the new log, and the last event of the old log before it', async () => {
     await happens(moved, 'gone');
     await evaluateAll(moved);
     expect(await intents(moved)).toBe(1);
@@ -80,7 +80,7 @@ describe('a state that moved to another log', () => {
     expect(await intents(moved)).toBe(1);
   });
 
-  it('has offsets below those of the new log, in their order, and renumbered configurations', () => {
+  it('keeps its offsets in order below those of the new log, and gets the new configuration numbers', () => {
     const memory = {
       ...emptyMemory(ENTITY),
       offset: 9,
@@ -96,8 +96,8 @@ describe('a state that moved to another log', () => {
   });
 });
 
-describe('a state that is newer than its log', () => {
-  it('stops the partition with instructions', async () => {
+describe('rule state that is newer than its log', () => {
+  it('stops the partition with instructions for the operator', async () => {
     const topology = await open();
     await happens(topology, 'placed');
     const records = await topology.records('carillon.events');

@@ -54,7 +54,7 @@ const events = fc.record({ order_id: fc.nat(), people }).map(({ order_id: id, pe
   return { names, event: givenEvent({ ...body, user_ids: names }, `evt_${id}`) };
 });
 
-describe('A message of a sending job has the slot of the live message and ids of its own', () => {
+describe('a message of a sending job (a person sends missed messages) blocks the live message for the same unique_id, under an own id', () => {
   it('if the event names the recipients', () => {
     fc.assert(
       fc.property(events, uniqueIds, ({ event }, uniqueId) => {

@@ -42,8 +42,8 @@ function readOutputs({ outputs }: Pick<BatchResult, 'outputs'>) {
 }
 const off = { ...ORDER_PAID, enabled: false };
 
-describe('a change of a database', () => {
-  it('counts as failed if the rule needs a value that was not sent, with the SQL statement that helps', async () => {
+describe('a database change on the log', () => {
+  it('counts as failed if the rule needs a value that the database did not send, and the error has the SQL statement that helps', async () => {
     const rule = ORDER_PAID.rules['paid'];
     if (!rule) throw new Error('there is a rule');
     const rules = { paid: { ...rule, when: 'changedTo(event.status, "paid")' } };
@@ -64,8 +64,8 @@ describe('a change of a database', () => {
   });
 });
 
-describe('an event', () => {
-  it('is evaluated by the newest marker before it in its own partition, not by the newest configuration', async () => {
+describe('an event on the log', () => {
+  it('is evaluated by the configuration of the newest marker before it in its partition, not by the newest configuration', async () => {
     await topology.publish(...orderShop());
     await topology.event(paid('before'));
     const number = await topology.publish(notification('order-paid', off));
@@ -78,7 +78,7 @@ describe('an event', () => {
     expect(result.fates.map(({ kind }) => kind)).toEqual(['done', 'done', 'done', 'dropped']);
   });
 
-  it('before any marker is evaluated by no rule and fires nothing', async () => {
+  it('is evaluated by no rule and fires nothing before the first marker', async () => {
     await topology.publish(...orderShop());
     await topology.event(paid('A-1'));
     const [, event] = await events();
@@ -87,7 +87,7 @@ describe('an event', () => {
     expect(readOutputs(result).evaluations).toMatchObject([{ configNumber: -1, events: 1 }]);
   });
 
-  it('after a marker of a smaller number is evaluated as before', async () => {
+  it('is evaluated as before after a marker with a smaller configuration number', async () => {
     await topology.publish(...orderShop());
     await topology.publish(notification('order-paid', off));
     await topology.data.log.append([markerRecord(0, 0)]);
@@ -97,7 +97,7 @@ describe('an event', () => {
     expect(readOutputs(result).intents).toEqual([]);
   });
 
-  it('after a marker of a newer engine is not evaluated, while events before that marker are', async () => {
+  it('is not evaluated after a marker of a newer program version, while events before that marker are', async () => {
     await topology.publish(...orderShop());
     await topology.event(paid('before'));
     await topology.data.log.append([markerRecord(0, 1, ENGINE_SEMANTICS + 1)]);
@@ -111,7 +111,7 @@ describe('an event', () => {
     expect(stopsPartition(failure)).toBe(true);
   });
 
-  it('moves the watermark to the append time of any record, and never back', async () => {
+  it('moves the stored time of its partition to the append time of any record, and never back', async () => {
     await topology.publish(...orderShop());
     await topology.event(paid('A-1'));
     const records = (await events()).map((record, at) => ({ ...record, time: 1_000 * (at + 1) }));
@@ -121,7 +121,7 @@ describe('an event', () => {
   });
 });
 
-describe('an unreadable record', () => {
+describe('an unreadable record of the event log', () => {
   it('becomes a dead letter with its bytes and the reason, and the partition continues', async () => {
     await topology.publish(...orderShop());
     const [marker] = await events();
@@ -146,7 +146,7 @@ describe('an unreadable record', () => {
     expect(evaluations).toMatchObject([{ from: marker?.offset, to: 5, events: 1, deadLetters: 3, intents: 1 }]);
   });
 
-  it('of another program, larger than the intake accepts, becomes a dead letter', async () => {
+  it('becomes a dead letter if another program wrote it larger than the gateway accepts', async () => {
     await topology.publish(...orderShop());
     await topology.event(paid('A-1'));
     const event = (await events()).at(-1);
@@ -155,7 +155,7 @@ describe('an unreadable record', () => {
     expect(readOutputs(result).letters).toMatchObject([{ reason: 'body_too_large' }]);
   });
 
-  it('has the same dead letter when its batch is repeated', async () => {
+  it('makes the same dead letter when its batch is repeated', async () => {
     const bad = { topic: 'carillon.events', partition: 0, key: 'k', headers: {}, value: new Uint8Array() } as const;
     await topology.data.log.append([bad]);
     const idOf = async () => readOutputs(await evaluate(await events())).letters.map(({ id }) => id);
@@ -163,8 +163,8 @@ describe('an unreadable record', () => {
   });
 });
 
-describe('evaluation records', () => {
-  it('follow each other without a gap for any batch sizes, each under one configuration number', async () => {
+describe('evaluation records (one per range of events, with counts per rule)', () => {
+  it('follow each other without a gap for any batch size, each under one configuration number', async () => {
     await topology.publish(...orderShop());
     for (const order of ['A', 'B', 'C']) await topology.event(paid(order));
     await topology.publish(notification('order-paid', off));
@@ -199,7 +199,7 @@ describe('evaluation records', () => {
     expect(evaluations[0]?.rules[0]?.sampleError).toContain('total');
   });
 
-  it('overlap for a repeated batch, and the chain from the log has no gap and no other intents', async () => {
+  it('overlap when a batch is repeated, still have no gap, and no other message is made', async () => {
     await topology.publish(...orderShop());
     const consumption = await topology.evaluates();
     await topology.event(paid('A'));

@@ -41,7 +41,7 @@ const evaluate = (
 const told = ({ outputs }: BatchResult<EvaluationOutput>): readonly (string | null)[] =>
   outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent.to] : []));
 
-describe('a rule with state', () => {
+describe('a rule with state (it counts events or waits)', () => {
   it('keeps a separate state for each entity across batches', async () => {
     for (const who of ['ada', 'bob', 'ada', 'bob', 'ada', 'bob', 'ada']) await happens(who);
     const records = await events();
@@ -52,7 +52,7 @@ describe('a rule with state', () => {
     expect([...told(first), ...told(second)]).toEqual(['ada@example.com', 'bob@example.com']);
   });
 
-  it('applies an event once, however often its batch is repeated', async () => {
+  it('counts an event once, however often its batch is repeated', async () => {
     for (let at = 0; at < 4; at += 1) await happens('ada');
     const records = await events();
     const first = await evaluate(records.slice(0, 4));
@@ -69,7 +69,7 @@ describe('a rule with state', () => {
     expect(told(await evaluate((await events()).slice(-1), last.state))).toEqual(['ada@example.com']);
   });
 
-  it('is refused on a stream without a key, because workers of several partitions would share one document', async () => {
+  it('is refused on a stream without a key, because workers of several partitions would write one document', async () => {
     const { key: _key, ...keyless } = ORDERS;
     await topology.publish(stream('orders', keyless));
     await happens('ada');
@@ -81,7 +81,7 @@ describe('a rule with state', () => {
     expect(batch.save).toBeUndefined();
   });
 
-  it('saves nothing if another worker is ahead', async () => {
+  it('saves nothing if another worker of the partition is ahead', async () => {
     await happens('ada');
     await happens('ada');
     const records = await events();
@@ -105,7 +105,7 @@ describe('a rule with state', () => {
     expect(seen).toMatchObject(ids.map((eventId) => ({ eventId, saw: { count: 1 } })));
   });
 
-  it('of another run ignores the live state, and has separate ids', async () => {
+  it('evaluated in a separate run ignores the live state, and has ids of its own', async () => {
     for (let at = 0; at < 3; at += 1) await happens('ada');
     const records = await events();
     const live = await evaluate(records);
@@ -134,7 +134,7 @@ describe('a rule with state', () => {
 });
 
 describe('rules without state', () => {
-  it('load and save no state', async () => {
+  it('load and save no state from the store', async () => {
     await happens('ada');
     const result = await createEvaluateStage({ ...topology.ports, ruleStates: noRuleStates }).handle(
       await events(),
@@ -144,7 +144,7 @@ describe('rules without state', () => {
     expect(result.save).toBeUndefined();
   });
 
-  it('load once for the whole batch beside a rule with state', async () => {
+  it('share one read of the store per batch with a rule that has state', async () => {
     for (const who of ['ada', 'bob', 'ada']) await happens(who);
     const asked: number[] = [];
     const { ruleStates } = topology.data;

@@ -54,8 +54,8 @@ class Worker {
   }
 }
 
-describe('two workers that both hold a partition', () => {
-  it('each fire a wait that only one of them has saved', async () => {
+describe('two workers that both hold a partition for a moment', () => {
+  it('both fire a wait that only one of them has saved', async () => {
     const [first, second] = [new Worker(), new Worker()];
     expect(await second.readToEnd()).toEqual([]);
     await happens('placed', 'A-1');
@@ -67,7 +67,7 @@ describe('two workers that both hold a partition', () => {
     expect(await second.readToEnd()).toEqual([`A-1 at ${deadline}`]);
   });
 
-  it('do not continue with a wait that the other worker has fired', async () => {
+  it('do not both fire a wait: the slower stops once the other has saved the firing', async () => {
     const [first, second] = [new Worker(), new Worker()];
     await happens('placed', 'A-1');
     await second.readToEnd();

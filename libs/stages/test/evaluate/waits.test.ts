@@ -75,8 +75,8 @@ async function passedLater(results: readonly Result[], minutes: number): Promise
   return ordersOf(await read((await events()).slice(-1), { partition: 0, configNumber, watermark }));
 }
 
-describe('a wait', () => {
-  it('fires at the first record of the partition after its deadline, which may be a tick', async () => {
+describe('a wait of a rule (it fires if no cancelling event comes before a deadline)', () => {
+  it('fires at the first record of the partition after its deadline, which may be an empty tick record', async () => {
     await happens('placed', 'A-1');
     const placedAt = topology.clock.now();
     pass(60);
@@ -140,7 +140,7 @@ describe('a wait', () => {
     expect(ordersOf(await read((await events()).slice(-1), state))).toEqual(['A-4']);
   });
 
-  it('fires by the configuration before the record that triggers it', async () => {
+  it('fires by the configuration that is in force before the record that triggers it', async () => {
     await happens('placed', 'A-1');
     await happens('placed', 'A-2');
     pass(61);
@@ -150,7 +150,7 @@ describe('a wait', () => {
     expect(ordersOf(results).toSorted()).toEqual(['A-1', 'A-2']);
   });
 
-  it('of a rule that was disabled before its deadline ends without a message', async () => {
+  it('ends without a message if its rule was disabled before the deadline', async () => {
     await happens('placed', 'A-1');
     const disabled = { ...UNPAID.rules['unpaid'], enabled: false };
     await topology.publish(notification('order-paid', { ...UNPAID, rules: { unpaid: disabled } } as typeof ORDER_PAID));
@@ -160,7 +160,7 @@ describe('a wait', () => {
     expect(await topology.data.ruleStates.earliestDue(0)).toBeNull();
   });
 
-  it('is left to the next commit after a thousand entities, with the position before the record', async () => {
+  it('fires in the next commit if a thousand others have fired, and the position stays before the record', async () => {
     const orders = Array.from({ length: 1_050 }, (_, at) => `A-${at}`);
     for (const order of orders) await happens('placed', order);
     pass(61);
@@ -185,7 +185,7 @@ describe('a wait', () => {
     expect(await passedLater(results, 61)).toEqual(['A-0']);
   });
 
-  it('ends in the commit of the event that starts or cancels a wait of its entity, if turns of the loop end commits', async () => {
+  it('ends in the same commit as the event that starts or cancels another wait of its entity, also if commits end early', async () => {
     const unpaid = UNPAID.rules['unpaid'];
     const rules = { unpaid, reminder: { ...unpaid, after: '3h' } };
     await topology.publish(notification('order-paid', { ...UNPAID, rules } as typeof ORDER_PAID));
@@ -203,7 +203,7 @@ describe('a wait', () => {
   });
 });
 
-describe('the store of states', () => {
+describe('the store of rule state', () => {
   const counting = () => {
     const calls: string[] = [];
     const { ruleStates } = topology.data;
@@ -216,7 +216,7 @@ describe('the store of states', () => {
     return { calls, counted };
   };
 
-  it('is read once per entity and assignment, and for deadlines only if one may have passed', async () => {
+  it('is read once per entity and partition assignment, and for deadlines only if one may have passed', async () => {
     await happens('placed', 'A-1');
     await happens('viewed', 'A-2');
     pass(10);
@@ -233,7 +233,7 @@ describe('the store of states', () => {
   });
 });
 
-describe('bad input', () => {
+describe('an event that a rule cannot evaluate', () => {
   it('fails its rule with a reason, and does not stop later records', async () => {
     const when = 'event.status == "placed"';
     const to = { email: 'event.customer.email' };

@@ -28,7 +28,7 @@ async function project(...records: readonly LogRecord[]): Promise<void> {
 const reused = async (id: string): Promise<readonly boolean[]> =>
   (await topology.ports.readModels.event(id)).map((row) => row.reused);
 
-it('the trace of a request is stored with its event, and finds the event', async () => {
+it('the trace id of a request is stored with its event, and the event is found by it', async () => {
   const headers = { kind: 'event', enc: '0', event_id: 'evt_1', workspace: 'shop', stream: 'shop/orders' };
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const { log, readModels } = topology.ports;
@@ -40,8 +40,8 @@ it('the trace of a request is stored with its event, and finds the event', async
   expect((await readModels.event('evt_2')).map(({ traceId }) => traceId)).toEqual([null]);
 });
 
-describe('an id that had another body before is shown as reused', () => {
-  it('within a batch, unless it has the same body again', async () => {
+describe('an event id that arrives again with another body is shown as reused', () => {
+  it('within a batch, and not if the body is the same', async () => {
     await project(await append('a', 1), await append('b', 1), await append('a', 1), await append('a', 2));
     expect(await reused('a')).toEqual([false, false, true]);
     expect(await reused('b')).toEqual([false]);
@@ -59,7 +59,7 @@ describe('an id that had another body before is shown as reused', () => {
     expect(new Set(await reused('a'))).toEqual(new Set([false, true]));
   });
 
-  it('also when it is projected again, and beside records that are no events', async () => {
+  it('also when the batch is read again, and beside records that are no events', async () => {
     const first = await append('a', 1);
     const second = await append('a', 2);
     const [offset = 0] = await topology.ports.log.append([logRecord('of another kind')]);

@@ -16,8 +16,8 @@ const seen = (body: JsonObject, offset = 5, at = offset * 10): SeenEvent => ({
 const shown = (rows: readonly FieldRow[]): readonly string[] =>
   rows.map(({ path, types, sample, count }) => `${path} ${types.join('|')} ${sample} ${count}`);
 
-describe('the fields of events', () => {
-  it('are paths with their types, newest value and number of events', () => {
+describe('the list of fields that events of a stream have', () => {
+  it('has each path with its types, newest value and number of events', () => {
     const rows = tallyFields(
       [],
       [
@@ -39,7 +39,7 @@ describe('the fields of events', () => {
     expect(rows[1]).toMatchObject({ offset: 5, firstAt: 50, lastAt: 50 });
   });
 
-  it('name the tables that have them, over all partitions', () => {
+  it('has the tables that have each field, over all partitions', () => {
     const order = { ...seen({ id: 1, status: 'open' }, 5), table: 'public.orders' };
     const payment = { ...seen({ id: 2, amount: 3 }, 6), table: 'public.payments' };
     const rows = tallyFields([], [payment, { ...order, offset: 7 }]);
@@ -51,7 +51,7 @@ describe('the fields of events', () => {
     ]);
   });
 
-  it('are limited in number: beyond the limit new paths are ignored, and known ones counted', () => {
+  it('is limited: new paths beyond the limit are ignored, and known paths are still counted', () => {
     const wide = (from: number): JsonObject =>
       Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`f${from + at}`, at]));
     const rows = tallyFields([], [seen(wide(0), 1), seen(wide(100), 2)]);
@@ -60,7 +60,7 @@ describe('the fields of events', () => {
     expect(tallyFields(rows, [seen({ other: 1 }, 3)])).toEqual([]);
   });
 
-  it('keep only the beginning of a value, and limit length and depth of paths', () => {
+  it('keeps only the beginning of a value, and limits length and depth of paths', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(20)}1${'}'.repeat(20)}`) as JsonObject;
     const rows = tallyFields(
       [],
@@ -71,7 +71,7 @@ describe('the fields of events', () => {
     expect(rows.filter(({ path }) => path.startsWith('deep'))).toHaveLength(8);
   });
 
-  it('of several partitions are merged into one list', () => {
+  it('is merged from the lists of several partitions', () => {
     const [first] = tallyFields([], [seen({ a: 1 }, 5)]);
     const [second] = tallyFields([], [{ ...seen({ a: 'x' }, 2, 900), partition: 1 }]);
     if (!first || !second) throw new Error('there are two rows');
@@ -86,7 +86,7 @@ describe('the fields of events', () => {
   });
 });
 
-test('any batching, repetition and outdated read of the log gives the rows of one pass', () => {
+test('the list of fields is the same for any batching, repetition and outdated read of the log', () => {
   const body: fc.Arbitrary<JsonObject> = fc.dictionary(
     fc.constantFrom('a', 'b', 'c', 'd'),
     fc.oneof(

@@ -28,7 +28,7 @@ async function parked(...receipts: readonly (Receipt | Uint8Array)[]) {
   return (await readModels.deadLetters({ ofReceipts: true }, 100)).items;
 }
 
-describe('a parked receipt', () => {
+describe('a receipt (a provider’s report) that became a dead letter', () => {
   it('is listed with its contents for the owner of the account that verified it', async () => {
     const [row] = await parked(givenReceipt(NOBODY, 2, { account: 'shop/mail', verdict: 'bounced', code: '5.1.1' }));
     expect(row).toMatchObject({
@@ -49,17 +49,17 @@ describe('a parked receipt', () => {
   it.each([
     ['an account of the deployment', 'default:sms:main'],
     ['no account, as mail that came back', null],
-  ])('over %s belongs to the deployment', async (_, account) => {
+  ])('is listed for the deployment if it is over %s', async (_, account) => {
     expect(await parked(givenReceipt(NOBODY, 1, { account }))).toMatchObject([{ workspace: null }]);
   });
 
-  it('with a STOP or START has the address of its sender', async () => {
+  it('is listed with the sender’s address if it is a STOP or START', async () => {
     const inbound = { address: '+4915112345678', wish: 'stop' } as const;
     const [row] = await parked({ ...givenReceipt(NOBODY, 1, { account: 'shop/gone' }), attempt: null, inbound });
     expect(row?.receipt).toMatchObject({ wish: 'stop', address: '+4915112345678', deliveryId: null, attempt: null });
   });
 
-  it('that is unreadable is listed without contents', async () => {
+  it('is listed without contents if it is unreadable', async () => {
     expect(await parked(new Uint8Array([1, 2]))).toMatchObject([{ workspace: null, receipt: null }]);
   });
 });

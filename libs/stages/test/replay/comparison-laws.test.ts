@@ -8,7 +8,7 @@ import { declareQuietLaws } from './declare-quiet-laws.ts';
 declareComparisonLaws(100);
 declareQuietLaws(100);
 
-describe('the checksum', () => {
+describe('the checksum of a comparison of two configurations', () => {
   const sides = { before: shopOf(OPTIONS), after: shopOf({ ...OPTIONS, threshold: 80 }) };
   const events =
     fc.sample(
@@ -19,7 +19,7 @@ describe('the checksum', () => {
     return history.flatMap((event) => compareOne(event, sides).lines);
   }
 
-  it('ignores positions and times, which another backend has otherwise', () => {
+  it('ignores positions and times, which differ on another backend', () => {
     const moved = events.map((event) => ({
       ...event,
       appendedAt: event.appendedAt + 1,
@@ -28,7 +28,7 @@ describe('the checksum', () => {
     expect(checksum(compareAll(moved))).toBe(checksum(compareAll(events)));
   });
 
-  it('differs if a page is repeated or lost', () => {
+  it('differs if a page of results is repeated or lost', () => {
     const lines = compareAll(events);
     expect(checksum([...lines, ...lines.slice(0, 1)])).not.toBe(checksum(lines));
     expect(checksum(lines.slice(1))).not.toBe(checksum(lines));

@@ -50,25 +50,25 @@ const compare = (events: readonly SourceEvent[], change: Partial<Options>) =>
     .map(textOf)
     .toSorted();
 
-describe('the difference of a slot', () => {
-  it('is added or removed if a condition lets more or fewer events through', () => {
+describe('a difference between the messages of two configurations', () => {
+  it('is added or removed if an edited condition lets more or fewer events through', () => {
     const events = [event(90), event(120, {}, 'evt_2')];
     expect(compare(events, { threshold: 80 })).toEqual(['added order.paid evt_1', 'unchanged order.paid evt_2']);
     expect(compare(events, { threshold: 200 })).toEqual(['removed order.paid evt_2']);
   });
 
-  it('is removed for a recipient whom where drops', () => {
+  it('is removed for a recipient whom an edited `where` excludes', () => {
     expect(compare([event(120, { people: [BOB] })], { where: 'item.id != "bob"' })).toEqual([
       'removed order.paid evt_1',
     ]);
   });
 
-  it('is changed by another variable or another text of the template', () => {
+  it('is changed if a variable or a text of the template differs', () => {
     expect(compare([event(120)], { name: 'item.id' })).toEqual(['changed order.paid evt_1']);
     expect(compare([event(120)], { text: 'Dear {{name}}' })).toEqual(['changed order.paid evt_1']);
   });
 
-  it('is new_unique_id with the old slot if only unique_id differs', () => {
+  it('is new_unique_id with the old unique_id if only unique_id differs', () => {
     const lines = linesOfAll([event(120)], edited({ uniqueId: 'event_id' }));
     const [slot, ...others] = slotsOf(lines);
     expect(others).toEqual([]);
@@ -78,7 +78,7 @@ describe('the difference of a slot', () => {
     });
   });
 
-  it('is added for a further item of a list if the others keep their slots', () => {
+  it('is added for one more item of a list, while the other items keep their messages', () => {
     const people = { people: [ANN, { ...ANN, id: 'ann', name: 'Anna', email: 'anna@example.com' }] };
     const change = edited({ where: 'true' }, { ...OPTIONS, where: 'variables.name == "Ann"', uniqueId: 'event_id' });
     expect(
@@ -88,13 +88,13 @@ describe('the difference of a slot', () => {
     ).toEqual(['added order.paid evt_1', 'unchanged order.paid evt_1']);
   });
 
-  it('is of the first event by append time if several want the slot', () => {
+  it('names the first event by append time if several events make the same message', () => {
     const later = { ...event(90, { order: 'o' }, 'evt_1'), appendedAt: MORNING + 1 };
     const earlier = event(90, { order: 'o' }, 'evt_2');
     expect(compare([later, earlier], { threshold: 80 })).toEqual(['added order.paid evt_2']);
   });
 
-  it('is found among a million messages of the slot', () => {
+  it('is found if a million events make the same message', () => {
     const [line] = compareOne(event(90, {}, 'evt_1'), edited({ threshold: 80 })).lines;
     if (!line) throw new Error('there is a line');
     const slots = [...joinSlots(repeat(line, 1_000_000), () => 'order.paid')];
@@ -107,15 +107,15 @@ describe('the difference of a slot', () => {
   }
 });
 
-describe('a compared event', () => {
-  it('has lines without a name or an address', () => {
+describe('an event that is compared under two configurations', () => {
+  it('has lines without a name or an address of a person', () => {
     const text = JSON.stringify(compareOne(event(120, { people: [ANN, BOB] }), edited({ threshold: 80 })).lines);
     for (const personal of ['Ann', 'ann@', '"ann"', 'Bob', 'bob@', '"bob"', 'Hello']) {
       expect(text).not.toContain(personal);
     }
   });
 
-  it('counts messages without an address and gives them no line', () => {
+  it('counts messages without an address, without a line for them', () => {
     const { lines, noAddress } = compareOne(
       event(90, { people: [{ ...ANN, email: 'nowhere' }] }),
       edited({ threshold: 80 }),
@@ -123,7 +123,7 @@ describe('a compared event', () => {
     expect([lines, noAddress]).toEqual([[], { before: 0, after: 1 }]);
   });
 
-  it('counts rules and recipients whose evaluation fails, per side', () => {
+  it('counts failed rules and recipients, separately for the published and the edited configuration', () => {
     const failing = compareOne(event(120), edited({ where: 'item.missing == 1' }));
     expect(failing.ruleErrors).toEqual({ before: 0, after: 1 });
     const { amount: _amount, ...without } = event(120).body;
@@ -131,7 +131,7 @@ describe('a compared event', () => {
     expect(broken.ruleErrors).toEqual({ before: 1, after: 1 });
   });
 
-  it(`has at most ${MAX_RECIPIENTS} lines of 10,000 recipients on each side, and the evaluation counts the others`, () => {
+  it(`has at most ${MAX_RECIPIENTS} lines if there are 10,000 recipients on each side, and the rest are counted`, () => {
     const addresses = Array.from({ length: 10_000 }, (_, index) => `p${index}@example.com`);
     const large = givenEvent({ amount: 90, addresses }, 'evt_1');
     // Such an event is received.
@@ -175,7 +175,7 @@ describe('a compared event', () => {
     }
   });
 
-  it('counts a rule whose expressions take too many steps as an error of its side', () => {
+  it('counts a rule whose expressions take too many steps as an error of that configuration', () => {
     const people = Array.from({ length: 120 }, (_, id) => ({ ...ANN, id: `ann${id}` }));
     const everyTriple = 'event.people.all(a, event.people.all(b, event.people.all(c, true)))';
     const costly = compareOne(event(120, { people }), edited({ where: everyTriple }));
@@ -183,7 +183,7 @@ describe('a compared event', () => {
   });
 });
 
-describe('a rule that asks a partner', () => {
+describe('a comparison of a rule that asks a partner for recipients', () => {
   const asking: Options = { ...OPTIONS, asks: true, threshold: 100 };
   const asked = event(120, { people: [] });
   const compareAnswers = (answers: Parameters<typeof compareOne>[2], change: Partial<Options> = {}) => {
@@ -191,7 +191,7 @@ describe('a rule that asks a partner', () => {
     return { texts: slotsOf(lines).map(textOf).toSorted(), needsLookup };
   };
 
-  it('uses the recorded answer, whichever trigger it was for', () => {
+  it('uses the partner’s recorded answer, also if it was asked for a sending job', () => {
     const answer = answerFor(asked, { triggerId: 'trg_of_a_job' as never });
     expect(compareAnswers([answer], { where: 'variables.name != "Bob"' })).toEqual({
       texts: ['removed order.asked evt_1', 'unchanged order.asked evt_1'],
@@ -199,11 +199,11 @@ describe('a rule that asks a partner', () => {
     });
   });
 
-  it('needs a lookup without an answer, and has no lines then', () => {
+  it('needs a new lookup if no answer is recorded, and has no lines then', () => {
     expect(compareAnswers([])).toEqual({ texts: [], needsLookup: true });
   });
 
-  it('names the rule and the number of user ids if the edited side has to ask', () => {
+  it('names the rule and the number of user ids if the edited rule has to ask', () => {
     const ids = (change: Partial<Options>, before: Options) =>
       compareOne(asked, edited(change, before)).lookups.map(({ userIds }) => userIds);
     expect(ids({ userIds: 'event.watchers' }, asking)).toEqual([2]);
@@ -212,38 +212,38 @@ describe('a rule that asks a partner', () => {
     expect(ids({ threshold: 1_000 }, asking)).toEqual([]);
   });
 
-  it('needs a lookup if another integration gave the answer', () => {
+  it('needs a new lookup if another integration gave the recorded answer', () => {
     expect(compareAnswers([answerFor(asked, { integration: 'erp' })])).toEqual({ texts: [], needsLookup: true });
   });
 
-  it('needs a lookup if the partner was not asked about one of the ids', () => {
+  it('needs a new lookup if the partner was not asked about one of the ids', () => {
     expect(compareAnswers([answerFor(asked, { userIds: ['ann'] })])).toEqual({ texts: [], needsLookup: true });
     // Nobody can say whom the edited rule notifies, so the messages of the published rule do not count as removed.
     const more = { userIds: 'event.watchers + ["dee"]' } as const;
     expect(compareAnswers([answerFor(asked)], more)).toEqual({ texts: [], needsLookup: true });
   });
 
-  it('needs a lookup if only the published rule has no fitting answer', () => {
+  it('needs a new lookup if only the published rule has no fitting answer', () => {
     const more: Options = { ...asking, userIds: 'event.watchers + ["dee"]' };
     const { lines, needsLookup } = compareOne(asked, edited({ userIds: 'event.watchers' }, more), [answerFor(asked)]);
     expect({ lines, needsLookup }).toEqual({ lines: [], needsLookup: true });
   });
 
-  it('has no lines of the edited rule if the recipients now come from the event and no answer fits', () => {
+  it('has no lines of the edited rule if its recipients now come from the event and no recorded answer fits', () => {
     const now = event(120);
     const { lines, needsLookup } = compareOne(now, edited({ askedFrom: 'event' }, asking));
     expect(slotsOf(lines).map(textOf)).toEqual(['unchanged order.paid evt_1']);
     expect(needsLookup).toBe(true);
   });
 
-  it('leaves out items about ids that it no longer asks about', () => {
+  it('leaves out answers about user ids that the edited rule no longer asks about', () => {
     const wider = answerFor(event(120, { watchers: ['ann', 'bob', 'cem'] }));
     expect(compareAnswers([wider]).texts).toHaveLength(2);
     const nameless = { ...wider, items: wider.items.map((item) => ({ ...item, userId: null })) };
     expect(compareAnswers([nameless]).needsLookup).toBe(true);
   });
 
-  it('takes the first answer on the log, in whatever order the partitions are read', () => {
+  it('uses the first answer on the log, in whatever order the partitions are read', () => {
     const first = answerFor(asked);
     const later = answerFor(asked, { at: first.at + 1, items: [], triggerId: 'trg_0' as never });
     expect(compareAnswers([later, first]).texts).toHaveLength(2);
@@ -251,14 +251,14 @@ describe('a rule that asks a partner', () => {
   });
 });
 
-describe('the counts of rows', () => {
+describe('the counts of a comparison', () => {
   const slot = (more: Partial<ComparedSlot>) => {
     const [first] = slotsOf(linesOfAll([event(90)], edited({ threshold: 80 })));
     if (!first) throw new Error('there is a slot');
     return { ...first, difference: 'added' as const, ...more } as ComparedSlot & { readonly difference: 'added' };
   };
 
-  it('count a person once per difference, and as notified if all messages of the person were', () => {
+  it('count a person once per kind of difference, and as notified only if all messages of the person were', () => {
     const rows = [
       { difference: 'added', person: 'ann', isNotified: true },
       { difference: 'added', person: 'ann', isNotified: false },
@@ -272,7 +272,7 @@ describe('the counts of rows', () => {
     });
   });
 
-  it('count rows by slot state, and unchanged slots', () => {
+  it('count rows by what became of the message, and unchanged messages', () => {
     const counter = createRowCounter();
     for (const state of ['notified', 'notified', 'none'] as const) counter.addRow(slot({}), state);
     counter.addUnchanged('order.paid', 4_000_000);
@@ -281,7 +281,7 @@ describe('the counts of rows', () => {
     expect(counts.differences.unchanged).toBe(4_000_000);
   });
 
-  it('are those of plain loops over the rows', () => {
+  it('equal those of plain loops over the rows', () => {
     const anyRow = fc.record({
       difference: fc.constantFrom(...ROW_DIFFERENCES),
       person: fc.constantFrom('ann', 'bob', 'cem'),
@@ -308,7 +308,7 @@ describe('the counts of rows', () => {
     );
   });
 
-  it('are by rule and by day of the event, in order', () => {
+  it('are listed by rule and by day of the event, in order', () => {
     const counter = createRowCounter();
     counter.addRow(slot({ rule: 'order.b', day: '2026-02-02' }), 'none');
     counter.addRow(slot({ rule: 'order.a', day: '2026-02-01' }), 'none');
@@ -324,13 +324,13 @@ describe('the counts of rows', () => {
     ]);
   });
 
-  it('of a history without events are zero', () => {
+  it('are zero for a history without events', () => {
     expect(countDifferences([])).toEqual({ added: 0, removed: 0, changed: 0, new_unique_id: 0, unchanged: 0 });
   });
 });
 
-describe('the stream of a record', () => {
-  it('is read from the headers, and null for markers, ticks and records of others', () => {
+describe('the stream that a log record belongs to', () => {
+  it('is read from the headers, and is null for markers, ticks and records of others', () => {
     expect(streamOfRecord({ headers: { kind: 'event', stream: 'shop/orders' } })).toBe('shop/orders');
     expect(streamOfRecord({ headers: { kind: 'event' } })).toBeNull();
     expect(streamOfRecord({ headers: { kind: 'marker', stream: 'shop/orders' } })).toBeNull();

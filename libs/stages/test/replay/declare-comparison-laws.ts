@@ -24,7 +24,7 @@ const keysOf = (slots: ReturnType<typeof slotsOf>, difference: string) =>
 
 /** Declares the laws of a comparison, each tried with `numRuns` random histories and edits. */
 export function declareComparisonLaws(numRuns: number): void {
-  describe('a comparison', () => {
+  describe('a comparison of two configurations over past events', () => {
     it('finds the differences that a full evaluation of both sides gives', () => {
       fc.assert(
         fc.property(anyHistory, anyOptions, anyOptions, (events, before, after) => {
@@ -49,7 +49,7 @@ export function declareComparisonLaws(numRuns: number): void {
       );
     });
 
-    it('exchanges added and removed if the sides are exchanged', () => {
+    it('exchanges added and removed if the two configurations are exchanged', () => {
       fc.assert(
         fc.property(anyHistory, anyOptions, anyOptions, fc.boolean(), (events, before, after, isComplete) => {
           const complete = events.map((event) => answerFor(event, { userIds: ['ann', 'bob', 'cem', 'dee'] }));
@@ -80,7 +80,7 @@ export function declareComparisonLaws(numRuns: number): void {
       );
     });
 
-    it('never adds a message to somebody whom the same rule notifies about the same event under another unique_id', () => {
+    it('shows no added message for a person who already gets one of the same rule and event under another unique_id', () => {
       fc.assert(
         fc.property(
           anyHistory,

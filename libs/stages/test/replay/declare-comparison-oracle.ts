@@ -34,7 +34,7 @@ function countAndName(slots: readonly ComparedSlot[], ledger: OracleLedger) {
 
 /** Declares the test of a comparison against the oracle, with `numRuns` random pasts and edits. */
 export function declareComparisonOracle(numRuns: number): void {
-  describe('the counts and rows of a comparison', () => {
+  describe('the counts and rows of a comparison of two configurations', () => {
     it('are those that plain loops over the events and the ledger give', () => {
       fc.assert(
         fc.property(anyPast, anyOptions, anyOptions, ({ left, answers, ledger }, before, after) => {

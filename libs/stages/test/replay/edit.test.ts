@@ -46,8 +46,8 @@ const before = configurationOf(BASE);
 const editedBy = (...wishes: readonly Wish[]) => editOf({ before, after: configurationOf(BASE, wishes) }, 'shop');
 const paidWith = (body: Partial<NotificationBody>): Wish => notification('order-paid', { ...ORDER_PAID, ...body });
 
-describe('an edit', () => {
-  it('that changes nothing has no notifications, even if every body is written again', () => {
+describe('an edit of the configuration, before it is compared', () => {
+  it('affects no notification if every body is written again unchanged', () => {
     expect(editedBy(...structuredClone(BASE))).toEqual({ notifications: [], notCompared: [] });
   });
 
@@ -62,11 +62,11 @@ describe('an edit', () => {
     ['removed template', template('order-paid', null)],
     ['layout', layout('shop', { html: '<b>{{{body}}}</b>' })],
     ['partial', partial('foot', { text: 'The other shop' })],
-  ])('to a %s affects the notification', (_name, wish) => {
+  ])('affects the notification if it is a %s', (_name, wish) => {
     expect(editedBy(wish).notifications).toEqual(['order-paid']);
   });
 
-  it('affects a new notification, and one whose digest has another template', () => {
+  it('affects a new notification, and one whose digest template changed', () => {
     const digest = { digest: { window: { fixed: '1h' }, template: 'digest' } };
     const digested = configurationOf([...BASE, paidWith({ cadence: digest })]);
     const after = configurationOf(
@@ -77,7 +77,7 @@ describe('an edit', () => {
     expect(editedBy(notification('new', ORDER_PAID)).notifications).toEqual(['new']);
   });
 
-  it('names the resources that a comparison does not take into account', () => {
+  it('lists the edited resources that a comparison does not take into account', () => {
     const crm = integration('crm', {
       kind: 'lookup',
       url: 'https://crm.example.com/people',
@@ -90,7 +90,7 @@ describe('an edit', () => {
   });
 });
 
-describe('the rows of an edit', () => {
+describe('the messages that differ after an edit', () => {
   const order = (id: number, status: string) => {
     const customer = { name: 'Ada', email: 'ada@example.com' };
     return givenEvent({ order_id: `A-${id}`, status, customer }, `evt_${id}`);
@@ -129,12 +129,12 @@ describe('the rows of an edit', () => {
     ['template', template('order-paid', { email: { ...MAIL.email, text: 'Paid' } } as TemplateBody), changed],
     ['layout', layout('shop', { html: '<b>{{{body}}}</b>' }), changed],
     ['partial', partial('foot', { text: 'The other shop' }), changed],
-  ])('to a %s are the messages on which the sides differ', (_name, wish, rows) => {
+  ])('are those of the %s', (_name, wish, rows) => {
     expect(rowsOf([wish])).toEqual(rows);
   });
 });
 
-describe('the rules of a run', () => {
+describe('the rules that a comparison runs', () => {
   const book = givenRuleBook();
   const moved = configurationOf(BASE, [paidWith({ rules: { paid: { ...rule, stream: 'other' } } })]);
   const sides = { before, after: moved };
@@ -143,18 +143,18 @@ describe('the rules of a run', () => {
     ({ notification: { ref } }) => ref.workspace === 'shop' && ref.name === 'order-paid',
   );
 
-  it('are those of its notifications, in the same list each time', () => {
+  it('are those of the affected notifications, in the same order each time', () => {
     const rules = own.rulesOf(before, 'shop/orders');
     expect(rules.map(({ placed }) => placed.notification.ref.name)).toEqual(['order-paid']);
     expect(own.rulesOf(before, 'shop/orders')).toBe(rules);
     expect(book.rulesOf(before, 'shop/orders')).toHaveLength(2);
   });
 
-  it('are fed by the streams of both sides', () => {
+  it('read the streams of both the published and the edited configuration', () => {
     expect([...streamsOf(sides, own)].toSorted()).toEqual(['shop/orders', 'shop/other']);
   });
 
-  it('are named if they keep state', () => {
+  it('are listed separately if they keep state', () => {
     expect([...statefulRules(sides, own)]).toEqual([]);
     expect([...statefulRules(sides, countingRules(own))]).toEqual(['shop/order-paid.paid']);
   });

@@ -6,7 +6,7 @@ const latin1 = (text: string): string =>
   [...new TextEncoder().encode(text)].map((byte) => String.fromCharCode(byte)).join('');
 const finds = (text: string, json: string): boolean => createTextFinder([text])(latin1(json));
 
-describe('The search for a text in events', () => {
+describe('the search for a text in stored events', () => {
   it.each([
     ['ada@example.com', '{"to":"ada@example.com"}'],
     ['ADA@example.com', '{"to":"Ada@Example.COM"}'],
@@ -48,7 +48,7 @@ describe('The search for a text in events', () => {
     expect(finder(latin1('{"to":"ada@bucher.example"}'))).toBe(false);
   });
 
-  it('finds every event with a string that contains the text, whatever JSON escapes it has', () => {
+  it('finds every event with a string that contains the text, whatever JSON escapes the string has', () => {
     fc.assert(
       fc.property(
         strings,
@@ -72,7 +72,7 @@ describe('The search for a text in events', () => {
     );
   });
 
-  it('finds nothing else in an event without a backslash', () => {
+  it('finds no other event if the events have no backslash', () => {
     fc.assert(
       fc.property(strings, strings, fc.infiniteStream(fc.nat(5)), (value, text, dice) => {
         const written = `{"name":${jsonOf(value, dice)}}`;

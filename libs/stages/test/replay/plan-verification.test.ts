@@ -15,8 +15,8 @@ function gate(expected: number): () => Promise<void> {
   };
 }
 
-describe('the plan of a verification', () => {
-  it('asks for all partitions of all topics at once, after the positions of the engine', async () => {
+describe('the plan of a verification (which log ranges are checked)', () => {
+  it('reads the bounds of all partitions of all topics at once, after the positions of the engine', async () => {
     const positionsAsked = gate(2 * PARTITIONS);
     const boundsAsked = gate(VERIFIED_TOPICS.length * PARTITIONS);
     const order: string[] = [];

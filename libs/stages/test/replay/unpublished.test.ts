@@ -46,8 +46,8 @@ const withIds = (body: NotificationBody, id: string): NotificationBody => ({
   rules: Object.fromEntries(Object.entries(body.rules).map(([name, rule]) => [name, { ...rule, id: `rul_${id}` }])),
 });
 
-describe('what of an edit is not published', () => {
-  it('is nothing if the same bodies are published, also under other ids', () => {
+describe('the unpublished part of an edit that a person wants to send by', () => {
+  it('is empty if the same bodies are published, also under other ids', () => {
     expect(namesOf(['order-paid', 'asking'], ...structuredClone(BASE))).toEqual([]);
     expect(namesOf(['order-paid'], notification('order-paid', withIds(ORDER_PAID, 'new')))).toEqual([]);
   });
@@ -61,12 +61,12 @@ describe('what of an edit is not published', () => {
     ['template order-paid', template('order-paid', { email: { ...PAID_MAIL.email, subject: 'Paid', layout: 'shop' } })],
     ['layout shop', layout('shop', { html: '<b>{{{body}}}</b>' })],
     ['partial foot', partial('foot', { text: 'The other shop' })],
-  ])('is the %s if it differs', (name, wish) => {
+  ])('is the %s if its body differs from the published one', (name, wish) => {
     expect(namesOf(['order-paid'], wish)).toEqual([name]);
     expect(namesOf(['asking'], wish)).toEqual([]);
   });
 
-  it('is the integration that a rule asks if it differs', () => {
+  it('is the integration that a rule asks if that integration differs', () => {
     const moved = crm('https://elsewhere.example.com/people');
     expect(namesOf(['asking'], moved)).toEqual(['integration crm']);
     expect(namesOf(['order-paid'], moved)).toEqual([]);
@@ -78,7 +78,7 @@ describe('what of an edit is not published', () => {
     expect(refs.map(({ name }) => name)).toEqual(['order-paid']);
   });
 
-  it('ignores resources that the notifications do not use', () => {
+  it('leaves out resources that the notifications do not use', () => {
     expect(namesOf(['order-paid', 'asking'], partial('unused', { text: 'Still nobody' }))).toEqual([]);
   });
 });

@@ -62,8 +62,8 @@ async function resolveWith(ports: ResolvePorts, ...records: readonly LogRecord[]
   };
 }
 
-describe('two answers to one trigger', () => {
-  it('count once: the first on the log is used, the other is superseded, in one batch and across batches', async () => {
+describe('two answers of a partner to one question', () => {
+  it('count once: the first on the log is used and the other is superseded, in one batch and across batches', async () => {
     const first = record(answer('first@example.com'), 3);
     const second = record(answer('second@example.com'), 4);
     expect(await resolve(first, second)).toMatchObject({
@@ -73,14 +73,14 @@ describe('two answers to one trigger', () => {
     expect((await resolve(second)).told).toEqual([]);
   });
 
-  it('give the same result when they are read again after a crash', async () => {
+  it('give the same messages when they are read again after a crash', async () => {
     const first = record(answer('first@example.com'), 3);
     expect((await resolve(first)).told).toEqual(['first@example.com']);
     expect((await resolve(first)).told).toEqual(['first@example.com']);
   });
 });
 
-it('an answer whose rule is not in its configuration is parked, and the others are processed', async () => {
+it('a partner’s answer whose rule no longer exists becomes a dead letter, and the others are processed', async () => {
   const odd = record({ ...answer('x@example.com', 'order-paid.gone') }, 5);
   expect(await resolve(odd)).toMatchObject({
     told: [],
@@ -89,7 +89,7 @@ it('an answer whose rule is not in its configuration is parked, and the others a
   });
 });
 
-it('makes messages of a sending job due when their partner answered, and others by their event', async () => {
+it('messages of a sending job are due when the partner has answered, others from the time of their event', async () => {
   const lookup = answer('ada@example.com');
   const sent = { ...lookup, trigger: { ...lookup.trigger, sentBy: SENT_BY_ADA } };
   const { causedAt } = lookup.trigger;
@@ -99,7 +99,7 @@ it('makes messages of a sending job due when their partner answered, and others 
   expect([await dueTimes(sent), await dueTimes(answer('ada@example.com'))]).toEqual([[time], [causedAt]]);
 });
 
-it('copies the sending job of a trigger to its intents', async () => {
+it('messages of a partner’s answer keep the sending job of the question', async () => {
   const lookup = answer('ada@example.com');
   const sent = { ...lookup, trigger: { ...lookup.trigger, sentBy: SENT_BY_ADA } };
   expect((await resolve(record(sent, 3))).intents).toMatchObject([{ sentBy: SENT_BY_ADA }]);
@@ -108,7 +108,7 @@ it('copies the sending job of a trigger to its intents', async () => {
   );
 });
 
-describe('an answer that was parked and is redriven', () => {
+describe('a partner’s answer that became a dead letter and is processed again (redriven)', () => {
   const redriven = (from: LogRecord, offset: number, time: number): LogRecord => ({
     ...from,
     offset,
@@ -116,7 +116,7 @@ describe('an answer that was parked and is redriven', () => {
     headers: { ...from.headers, [REDRIVEN_FROM_HEADER]: `carillon.lookups/0@${from.offset}` },
   });
 
-  it('is resolved once the cause is gone, with the same lifetime as at first', async () => {
+  it('makes its messages once the cause is gone, with the same lifetime as at first', async () => {
     const first = record(answer('ada@example.com'), 3);
     const { book } = topology.ports;
     const broken: RuleBook = {
@@ -136,7 +136,7 @@ describe('an answer that was parked and is redriven', () => {
     expect(again.intents.map(({ id }) => id)).toEqual(intents.map(({ id }) => id));
   });
 
-  it('is parked again if the cause is still there', async () => {
+  it('becomes a dead letter again if the cause is still there', async () => {
     const odd = record(answer('x@example.com', 'order-paid.gone'), 5);
     await resolve(odd);
     expect(await resolve(redriven(odd, 8, 1))).toMatchObject({
@@ -145,7 +145,7 @@ describe('an answer that was parked and is redriven', () => {
     });
   });
 
-  it('yields nothing if another answer was used', async () => {
+  it('makes no message if another answer was used', async () => {
     await resolve(record(answer('first@example.com'), 3));
     const later = record(answer('second@example.com'), 4);
     expect((await resolve(redriven(later, 9, 1))).fates).toEqual([{ kind: 'dropped', reason: 'superseded' }]);

@@ -26,9 +26,9 @@ function shuffled(logs: readonly (readonly ModelRecord[])[], seed: number): read
 const textOf = (log: readonly ModelRecord[]): string =>
   log.map(({ kind, entity = '', at }) => `${kind}${entity}@${at}`).join(' ');
 
-describe('two workers of one partition, whose rules wait, at length', () => {
+describe('a model of two workers of one partition whose rules wait (long)', () => {
   it(
-    `append what the log says, in all logs of ${LENGTH} records that ${MINUTES} minutes reach (MODEL_SEED=${SEED})`,
+    `makes the messages that the log determines, in all logs of ${LENGTH} records that ${MINUTES} minutes reach (MODEL_SEED=${SEED})`,
     { timeout: (MINUTES + 5) * 60_000 },
     () => {
       const logs = shuffled([...logsOf(LENGTH)], SEED);

@@ -20,12 +20,12 @@ function wrongWith(fault: ModelFault): string | null {
   return null;
 }
 
-describe('two workers of one partition, whose rules wait', () => {
+describe('a model of two workers of one partition whose rules wait', () => {
   it.each([
     { title: 'small batches', bounds: SMALL },
     { title: 'batches of three', bounds: LARGE },
   ])(
-    'append what the log says with $title, in every order of steps and crashes',
+    'makes the messages that the log determines with $title, in every order of steps and crashes',
     { timeout: 120_000 },
     ({ bounds }) => {
       const explored = TELLING_LOGS.map((log) => explore(log, { ...bounds, crashes: 2, cap: ALL }));
@@ -34,7 +34,11 @@ describe('two workers of one partition, whose rules wait', () => {
     },
   );
 
-  it.each(Object.keys(MODEL_FAULTS) as readonly ModelFault[])('do not if %s', { timeout: 120_000 }, (fault) => {
-    expect(wrongWith(fault), MODEL_FAULTS[fault]).not.toBeNull();
-  });
+  it.each(Object.keys(MODEL_FAULTS) as readonly ModelFault[])(
+    'makes wrong messages (so it can find the bug) if %s',
+    { timeout: 120_000 },
+    (fault) => {
+      expect(wrongWith(fault), MODEL_FAULTS[fault]).not.toBeNull();
+    },
+  );
 });
