@@ -20,7 +20,7 @@ describe('the time zone and the locale of a recipient', () => {
       wrong: [],
     });
   });
-  it('are the recipient’s own first, each independently', () => {
+  it('are the recipient’s own if set, each independently of the other', () => {
     expect(found({ time_zone: 'Asia/Tokyo' }).locality).toEqual({ timeZone: 'Asia/Tokyo', locale: 'de-AT' });
     expect(found({ locale: 'fr' }).locality).toEqual({ timeZone: 'Europe/Berlin', locale: 'fr' });
   });
@@ -49,7 +49,7 @@ describe('the time zone and the locale of a recipient', () => {
       }),
     );
   });
-  it('of endless different values are cached within a bound, with the same verdict the second time', () => {
+  it('are cached within a bound for endless different values, with the same result the second time', () => {
     for (let round = 0; round < 2; round += 1) {
       for (let n = 0; n < 1500; n += 1) expect(isTimeZone(`Mars/${n}`)).toBe(false);
       expect(isTimeZone('Europe/Berlin')).toBe(true);

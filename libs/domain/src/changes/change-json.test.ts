@@ -51,8 +51,8 @@ const anyChange: fc.Arbitrary<Change> = fc
     return { op, event, ...(previous !== undefined && { previous }), unknown, source: SOURCE };
   });
 
-describe('the JSON of a change', () => {
-  it('has the names that rules use', () => {
+describe('the JSON of a database change, as it is stored on the log', () => {
+  it('has the field names that rules use', () => {
     expect(textOf(UPDATE)).toBe(
       '{"op":"update","event":{"id":1,"status":"paid","total":12.5},"previous":{"id":1,"status":"open","total":12.5},' +
         '"unknown":["notes"],"source":{"integration":"shop-db","table":"public.orders","tx":728,' +
@@ -60,7 +60,7 @@ describe('the JSON of a change', () => {
     );
   });
 
-  it('is read as it was written, every number exactly', () => {
+  it('is read back unchanged, with every number exact', () => {
     fc.assert(
       fc.property(anyChange, (change) => {
         const found = readChange(writeChange(change));
@@ -69,7 +69,7 @@ describe('the JSON of a change', () => {
     );
   });
 
-  it('keeps whole numbers within 64 bits and large doubles apart', () => {
+  it('keeps whole numbers of 64 bits and large floating-point numbers apart', () => {
     const event = { id: 9_223_372_036_854_775_807n, weight: 1e19 };
     expect(textOf({ ...UPDATE, event })).toContain('{"id":9223372036854775807,"weight":1e+19}');
   });
@@ -80,7 +80,7 @@ describe('the JSON of a change', () => {
     expect(read(text)).toMatchObject({ ok: true, value: { op: 'delete', previous: UPDATE.event } });
   });
 
-  it('says by its absence that the row before an update is unknown', () => {
+  it('leaves out the row before an update if that row is unknown', () => {
     const { previous: _, ...change } = UPDATE;
     expect(read(textOf(change))).toEqual({ ok: true, value: change });
   });

@@ -24,7 +24,7 @@ const decimal = fc
     return `${negative ? '-' : ''}${whole}${scale === 0 ? '' : `.${padded.slice(padded.length - scale)}`}`;
   });
 
-describe('exactNumber', () => {
+describe('exactNumber (reads a number without losing digits)', () => {
   it.each([
     ['0', 0],
     ['-0.00', 0],
@@ -51,12 +51,12 @@ describe('exactNumber', () => {
     ['0x10', '0x10'],
   ])('reads %s', (text, value) => expect(exactNumber(text)).toBe(value));
 
-  it('reads a million digits in a time that grows with their number', () => {
+  it('reads a million digits in time proportional to their number', () => {
     const text = `1${'0'.repeat(1_000_000)}1`;
     expect(exactNumber(text)).toBe(text);
   });
 
-  it('never returns another value than that of the text, and a whole number within 64 bits never as text', () => {
+  it('never returns a value that differs from the text, and returns a whole number within 64 bits as a number', () => {
     fc.assert(
       fc.property(decimal, (text) => {
         const read = exactNumber(text);
@@ -74,7 +74,7 @@ describe('exactNumber', () => {
   });
 });
 
-describe('exactFloat', () => {
+describe('exactFloat (reads a floating-point number)', () => {
   it('returns the double that the text names', () => {
     fc.assert(
       fc.property(fc.double(), (double) => {
@@ -84,7 +84,7 @@ describe('exactFloat', () => {
   });
 });
 
-describe('exactMoment', () => {
+describe('exactMoment (reads a time)', () => {
   it.each([
     ['2026-03-29 00:30:00.123456+00', '2026-03-29T00:30:00.123456Z'],
     ['2026-03-29 00:30:00+00', '2026-03-29T00:30:00Z'],
@@ -99,8 +99,8 @@ describe('exactMoment', () => {
 const YEAR_1 = -62_135_596_800_000_000n;
 const END_OF_9999 = 253_402_300_799_999_999n;
 
-describe('microseconds of the years 1 to 9999', () => {
-  it('are the same moment as text', () => {
+describe('times in microseconds, in the years 1 to 9999', () => {
+  it('are the same moment as their text', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: YEAR_1, max: END_OF_9999 }), (microseconds) => {
         const text = formatMicroseconds(microseconds);
@@ -123,8 +123,8 @@ describe('microseconds of the years 1 to 9999', () => {
   });
 });
 
-describe('exactJson', () => {
-  it('keeps numbers exact wherever they are', () => {
+describe('exactJson (reads JSON with exact numbers)', () => {
+  it('keeps numbers exact at any depth', () => {
     expect(exactJson('{"a":[1.50,9007199254740993,0.12345678901234567,1e400,18446744073709551616]}')).toEqual({
       a: [1.5, 9_007_199_254_740_993n, '0.12345678901234567', '1e400', '18446744073709551616'],
     });
@@ -135,7 +135,7 @@ describe('exactJson', () => {
     (text) => expect(exactJson(text)).toBe(text),
   );
 
-  it('reads what is no object', () => {
+  it('reads JSON that is no object', () => {
     expect(['null', '"x"', '7', ' [] '].map(exactJson)).toEqual([null, 'x', 7, []]);
   });
 });

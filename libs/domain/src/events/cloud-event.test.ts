@@ -7,8 +7,8 @@ const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const attributes = '"specversion":"1.0","id":"A-1","source":"/shop","type":"order.paid"';
 
-describe('readCloudEvent', () => {
-  it('returns the bytes of data as they are, wherever they stand', () => {
+describe('readCloudEvent (reads an event in the CloudEvents JSON format)', () => {
+  it('returns the bytes of its data field unchanged, wherever the field is', () => {
     const data = '{ "total": 1.50, "n": 9007199254740993, "text": "a\\"}b, {" }';
     for (const text of [
       `{${attributes},"data":${data}}`,
@@ -46,7 +46,7 @@ describe('readCloudEvent', () => {
     expect(readCloudEvent(bytesOf(text))).toMatchObject({ ok: false, error: { code } });
   });
 
-  it('returns a place within data as a place in the whole text', () => {
+  it('converts a position within data to a position in the whole body', () => {
     const read = readCloudEvent(bytesOf(`{\n"ä":1,${attributes},\n "data":{"a":\n x}}`));
     if (!read.ok) throw new Error(read.error.detail);
     expect(read.value.data.placeOf(1, 5)).toEqual({ line: 3, column: 13 });
@@ -54,7 +54,7 @@ describe('readCloudEvent', () => {
   });
 });
 
-describe('readCloudEventHeaders', () => {
+describe('readCloudEventHeaders (reads a CloudEvent from HTTP headers)', () => {
   it('reads percent-encoded attributes', () => {
     const headers = { 'ce-specversion': '1.0', 'ce-id': 'Zo%C3%AB', 'ce-source': '/shop', 'ce-type': 't' };
     expect(readCloudEventHeaders(headers)).toEqual({
@@ -68,7 +68,7 @@ describe('readCloudEventHeaders', () => {
   });
 });
 
-it('spanOfField finds a field of any object, and never throws', () => {
+it('spanOfField finds the position of a field in any object, and never throws', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (others, value) => {
       const text = JSON.stringify({ ...others, data: value });

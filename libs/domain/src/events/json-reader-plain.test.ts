@@ -11,8 +11,8 @@ const PLAIN = /^[ -[\]-~\u007f]*$/;
 
 const plainly = (text: string): Json | undefined => readPlain(new TextEncoder().encode(text), text, LIMITS);
 
-describe('reading plain text', () => {
-  test('gives the same value or refusal as the general reader, and leaves all other text to it', () => {
+describe('the fast JSON reader for plain ASCII text', () => {
+  test('returns the same value or refusal as the general reader, and leaves other text to it', () => {
     const told = { read: 0, refused: 0, left: 0 };
     fc.assert(
       fc.property(jsonText, (given) => {
@@ -39,7 +39,7 @@ describe('reading plain text', () => {
     }
   });
 
-  test('finds a repeated name, also after more names than are remembered', () => {
+  test('finds a repeated name, also after more names than it remembers', () => {
     const many = `{${Array.from({ length: 4000 }, (_, at) => `"n${at}":1`).join(',')}}`;
     const read = (json: string) => readPlain(new TextEncoder().encode(json), json, { depth: 2, keys: 5000 });
     expect(Object.keys(read(`{"a":1,"b":${many},"c":2}`) ?? {})).toEqual(['a', 'b', 'c']);

@@ -131,7 +131,7 @@ describe('laws of the JSON reader', () => {
   });
 });
 
-describe('refuses with the position', () => {
+describe('the JSON reader refuses, with the position of the fault,', () => {
   test.each([
     ['', 'invalid_json', 1, 1],
     ['{', 'invalid_json', 1, 2],
@@ -200,29 +200,29 @@ describe('refuses with the position', () => {
     expect(faultOf(fields(20_001))).toMatchObject({ code: 'too_many_keys', pointer: '/all/19999/a' });
   });
 
-  test('without showing a field name that is too long', () => {
+  test('a text with a long field name, without quoting the whole name', () => {
     const long = 'x'.repeat(10_000);
     const fault = faultOf(`{"${long}":1,"${long}":2}`);
     expect(fault.code).toBe('duplicate_key');
     expect(JSON.stringify(fault)).not.toContain('xxx');
   });
 
-  test('without showing values', () => {
+  test('a text without quoting values of it', () => {
     for (const text of ['{"a":"hunter2" "b"}', '{"a":hunter2}', '{"hunter2', '{"a":"\\hunter2"}']) {
       expect(JSON.stringify(faultOf(text))).not.toContain('hunter2');
     }
   });
 });
 
-describe('reads', () => {
-  test('objects without a prototype, so that only names exist that were sent', () => {
+describe('the JSON reader', () => {
+  test('returns objects without a prototype, so that only names exist that were sent', () => {
     const body = bodyOf('{"a":{"b":[{}]},"toString":1,"hasOwnProperty":2}') as {
       readonly a: { readonly b: readonly object[] };
     };
     for (const object of [body, body.a, body.a.b[0]]) expect(Object.getPrototypeOf(object)).toBeNull();
   });
 
-  test('names distinctly, however often others were read', () => {
+  test('keeps names distinct, however many others were read before', () => {
     for (let round = 0; round < 3; round += 1) {
       const names = Array.from({ length: 1900 }, (_, at) => `field_${at * (round + 1)}`);
       const text = `{${names.map((name) => `"${name}":"${name}"`).join(',')}}`;
@@ -239,12 +239,12 @@ describe('reads', () => {
     ['9007199254740993', 9_007_199_254_740_993n],
     ['-9223372036854775808', -9_223_372_036_854_775_808n],
     ['1e-400', 0],
-  ])('%s as %s', (text, value) => {
+  ])('reads %s as %s', (text, value) => {
     expect((bodyOf(`{"n":${text}}`) as { readonly n: Json }).n).toBe(value);
   });
 });
 
-describe('valueAtPath', () => {
+describe('valueAtPath (finds a value in an event by a path)', () => {
   const body = { order_id: 'A-1', customer: { id: 7, 'first.name': 'x' }, items: ['a'], none: null };
 
   test.each([

@@ -20,13 +20,13 @@ const KAFKAJS: readonly (readonly [string, number])[] = [
 ];
 
 test.each([...KAFKA, ...KAFKAJS])(
-  '%s keeps the partition that Kafka gives it, now and in the next release',
+  'the key %s is mapped to the partition that Kafka’s own client chooses',
   (key, hash) => {
     for (const count of [1, 8, 12, 1000]) expect(partitionOf(key, count)).toBe((hash & 0x7fffffff) % count);
   },
 );
 
-test('a partition number is always below the number of partitions', () => {
+test('every key is mapped to a partition number below the number of partitions', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 1000 }), (key, count) => {
       const partition = partitionOf(key, count);
@@ -35,7 +35,7 @@ test('a partition number is always below the number of partitions', () => {
   );
 });
 
-test('keys spread evenly over eight partitions', () => {
+test('random keys spread evenly over eight partitions', () => {
   const counts = Array.from({ length: 8 }, () => 0);
   for (let at = 0; at < 8000; at += 1) {
     const partition = partitionOf(`customer-${at}`, 8);

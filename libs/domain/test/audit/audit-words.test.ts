@@ -7,23 +7,23 @@ import {
   describeAuditOutcome,
 } from '../../src/audit/index.ts';
 
-describe('the texts of the audit', () => {
-  it.each(AUDIT_ACTIONS)('describe %s without its code', (action) => {
+describe('the texts of audit log entries', () => {
+  it.each(AUDIT_ACTIONS)('describe %s in words, without its code', (action) => {
     expect(describeAuditAction(action)).toMatch(/^[a-z]+( [a-zA-Z]+)+$/);
   });
 
-  it('start with the verb, and show an unknown action of a later version', () => {
+  it('start with a verb, and show an unknown action of a later version', () => {
     expect(describeAuditAction('member.change')).toBe('changed member');
     expect(describeAuditAction('api_key.revoke')).toBe('ended API key');
     expect(describeAuditAction('moon.land')).toBe('moon.land');
   });
 
-  it.each(AUDIT_FAULT_KINDS)('name the place of a fault of kind %s', (kind) => {
+  it.each(AUDIT_FAULT_KINDS)('name the position of a damage of kind %s in the audit log', (kind) => {
     const sentence = describeAuditFault({ kind, position: 7, seal: null });
     expect(sentence).toMatch(/^the record at position 7 [^_;]*[^.]$/);
   });
 
-  it('name the first invalid seal', () => {
+  it('name the first invalid seal (signature)', () => {
     expect(describeAuditFault({ kind: 'changed', position: 7, seal: { place: 'store', through: 9 } })).toBe(
       'the record at position 7 was changed since it was written; the first seal that fails is in the store, through position 9',
     );

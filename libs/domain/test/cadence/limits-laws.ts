@@ -8,7 +8,7 @@ export function itKeepsTheLimit(bounds: LimitBounds): void {
   const { tokens, crashes, cancels, others } = bounds;
   const within = `${tokens} places, ${crashes} crashes, ${cancels} cancelled, ${others} taken over`;
   it(
-    `never sends too many, and drops nobody for what was not sent: ${within}`,
+    `sends never more than the limit, and drops no message because of one that was not sent: ${within}`,
     () => {
       const { violation, ends } = exploreLimits(PRODUCT, bounds);
       expect(violation).toBeNull();

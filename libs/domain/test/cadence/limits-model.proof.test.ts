@@ -9,6 +9,6 @@ const BOUNDS: readonly LimitBounds[] = [
   { tokens: 3, crashes: 0, cancels: 0, others: 1 },
 ];
 
-describe('every order of two workers under a limit of one', () => {
+describe('a model of two workers under a limit of one message per person, in every order of steps', () => {
   for (const bounds of BOUNDS) itKeepsTheLimit(bounds);
 });

@@ -56,12 +56,12 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
 };
 
-describe('every order of two workers under a limit of one', () => {
+describe('a model of two workers under a limit of one message per person, in every order of steps', () => {
   itKeepsTheLimit({ tokens: 2, crashes: 1, cancels: 0, others: 0 });
 
   for (const [name, { steps, finds, bounds }] of Object.entries(MUTANTS)) {
     it(
-      `finds ${name}`,
+      `finds the planted bug ${name}`,
       () => expect(exploreLimits({ ...PRODUCT, ...steps }, bounds).violation?.at(-1)).toMatch(finds),
       TIMEOUT,
     );

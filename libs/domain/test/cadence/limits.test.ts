@@ -86,21 +86,21 @@ describe('a frequency limit', () => {
     expect(judge([sms], [sent('a', NOON - 5)], NOON, message('now', { channel: 'sms' })).kind).toBe('room');
   });
 
-  it('asks to check entries of possibly unsent messages before it counts as full', () => {
+  it('asks to check messages that may be unsent before it counts as full', () => {
     const open = sent('b', NOON - 2000, { sure: false });
     expect(judge([limit(2)], [sent('a', NOON - 3000), open])).toEqual({ kind: 'look', entries: [open] });
     expect(judge([limit(1)], [sent('a', NOON - 3000), open]).kind).toBe('full');
     expect(judge([limit(3)], [sent('a', NOON - 3000), open]).kind).toBe('room');
   });
 
-  it('takes drop before digest and hold if several limits are full, and waits until all have room', () => {
+  it('uses drop before digest and hold if several limits are full, and waits until all have room', () => {
     const entries = [sent('a', NOON - 1000)];
     const held = limit(1, { action: 'hold', per: { rolling: 3 * DAY } });
     const dropped = limit(1, { action: 'drop' });
     expect(judge([held, dropped], entries)).toMatchObject({ limit: dropped, until: NOON - 1000 + 3 * DAY });
   });
 
-  it('returns until when an entry counts, so that a write can drop expired entries', () => {
+  it('returns until when a message counts, so that the stored list can drop expired messages', () => {
     const entries = [sent('old', NOON - DAY), sent('new', NOON - 1), sent('other', NOON - 1, { channel: 'sms' })];
     const emails = limit(1, { counted: { ...EVERYTHING, channels: new Set(['email']) } });
     const kept = entries.filter((entry) => (countedUntil([emails], entry, 'UTC') ?? 0) > NOON + CLOCKS_APART);
@@ -161,7 +161,7 @@ describe('laws of frequency limits', () => {
     );
   });
 
-  it('give the same verdict after entries that no limit counts are removed', () => {
+  it('give the same result after messages that no limit counts are removed', () => {
     fc.assert(
       fc.property(
         fc.array(anyLimit, { minLength: 1, maxLength: 3 }),
@@ -184,7 +184,7 @@ describe('laws of frequency limits', () => {
     );
   });
 
-  it('keep an entry that a calendar counts in any time zone, even if a write comes from another zone', () => {
+  it('keep a message that a calendar day counts in any time zone, even if the list is written for another zone', () => {
     const zones = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/New_York', 'Australia/Lord_Howe'];
     const edges = ['Pacific/Kiritimati', 'Etc/GMT+12', 'Pacific/Apia'];
     const zone = fc.constantFrom(...zones, ...edges);

@@ -14,7 +14,7 @@ const ours = (zone: string, at: number): string => {
   return `${year}-${month}-${day} ${minute} ${weekday}`;
 };
 
-describe('local time of every zone compared with another implementation', () => {
+describe('local time of every zone, compared with another implementation', () => {
   it.each(Intl.supportedValuesOf('timeZone'))(
     'agrees at every clock change of %s from 2000 to 2037, and at 10,000 instants between',
     (zone) => {

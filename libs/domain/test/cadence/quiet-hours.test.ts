@@ -17,7 +17,7 @@ const until = (all: readonly QuietHours[], zone: string, at: string): string | n
 };
 const NIGHT = quiet('22:00', '07:00');
 
-describe('quiet hours', () => {
+describe('quiet hours (times of day when nothing is sent)', () => {
   it('include their first minute, and exclude the minute at which they end', () => {
     expect(until([NIGHT], 'UTC', '2026-11-22T21:59:59')).toBeNull();
     expect(until([NIGHT], 'UTC', '2026-11-22T22:00:00')).toBe('2026-11-23T07:00');
@@ -77,7 +77,7 @@ describe('quiet hours', () => {
     expect(until([NIGHT], 'Pacific/Apia', '2011-12-30T12:00:00')).toBe('2011-12-30T17:00');
   });
 
-  it('are detected if they leave no minute of the week free', () => {
+  it('are reported as a mistake if they leave no minute of the week free', () => {
     expect(leavesTimeToSend([])).toBe(true);
     expect(leavesTimeToSend([quiet('00:00', '23:59')])).toBe(true);
     expect(leavesTimeToSend([quiet('00:00', '23:59'), quiet('23:00', '00:30')])).toBe(false);
@@ -114,7 +114,7 @@ describe('laws of quiet hours', () => {
     );
   });
 
-  it('end every hold later than now and outside quiet hours, if the week leaves time to send', () => {
+  it('delay every message to a later time outside quiet hours, if the week leaves time to send', () => {
     fc.assert(
       fc.property(fc.array(hours, { minLength: 1, maxLength: 4 }), somewhere, (all, { zone, at }) => {
         fc.pre(leavesTimeToSend(all));
@@ -126,7 +126,7 @@ describe('laws of quiet hours', () => {
     );
   });
 
-  it('end every hold within 12 days, even if the week leaves no time to send', () => {
+  it('delay no message by more than 12 days, even if the week leaves no time to send', () => {
     fc.assert(
       fc.property(somewhere, ({ zone, at }) => {
         const end = quietUntil([quiet('00:00', '23:59'), quiet('23:00', '01:00')], zone, at);

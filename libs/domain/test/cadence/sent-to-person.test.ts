@@ -50,7 +50,7 @@ const delivery = (state: Delivery['state'], more: Partial<Delivery> = {}): Deliv
 const attempt = (token: string, verdict: string | null): Delivery['attempts'][number] =>
   ({ id: 'att_1' as AttemptId, token, result: verdict === null ? null : { verdict } }) as Delivery['attempts'][number];
 
-describe('an entry in the limit document of a person', () => {
+describe('an entry (one message) in the list that frequency limits keep per person', () => {
   it.each(['SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED'] as const)(
     'counts permanently if its delivery is %s',
     (state) => {
@@ -65,7 +65,7 @@ describe('an entry in the limit document of a person', () => {
     expect(['a', 'b', 'c'].map((token) => fateOf(entry(token), sent, NOON))).toEqual(['gone', 'sure', 'gone']);
   });
 
-  it('counts as in doubt while its delivery is in doubt', () => {
+  it('counts as in doubt while nobody knows if its delivery was sent', () => {
     const attempts = [attempt('a', 'ambiguous')];
     expect(fateOf(entry('a', NOON - DAY), delivery('IN_DOUBT', { token: 'a', attempts }), NOON)).toBe('doubt');
   });
@@ -80,7 +80,7 @@ describe('an entry in the limit document of a person', () => {
     expect(fateOf(entry('a', NOON - 29_999), delivery('WAITING'), NOON)).toBe('again');
   });
 
-  it('requires a fence for a WAITING delivery if the entry is 30 s old, or from a clock that is ahead', () => {
+  it('of a WAITING delivery blocks that delivery’s worker first if the entry is 30 s old, or from a clock that is ahead', () => {
     expect(fateOf(entry('a', NOON - 30_000), delivery('WAITING'), NOON)).toBe('fence');
     expect(fateOf(entry('a', NOON + 30_000), delivery('WAITING'), NOON)).toBe('fence');
     expect(fenced(delivery('WAITING'))).toEqual(delivery('WAITING', { version: 4 }));
@@ -93,7 +93,7 @@ describe('an entry in the limit document of a person', () => {
     }
   });
 
-  it('keeps counting if its own attempt was in doubt, even if the delivery is resent or given up', () => {
+  it('keeps counting if the result of its own attempt was unknown, even if the delivery is resent or given up', () => {
     for (const verdict of ['ambiguous', null]) {
       const again = delivery('WAITING', { reason: 'in_doubt_resend', attempts: [attempt('a', verdict)] });
       expect(fateOf(entry('a', NOON - DAY), again, NOON)).toBe('doubt');
@@ -102,12 +102,12 @@ describe('an entry in the limit document of a person', () => {
     }
   });
 
-  it('is removed if an operator dismissed the doubt as not sent', () => {
+  it('is removed if an operator marked the delivery as not sent', () => {
     const dismissed = delivery('FAILED', { reason: 'operator_dismiss', attempts: [attempt('a', 'ambiguous')] });
     expect(fateOf(entry('a'), dismissed, NOON)).toBe('gone');
   });
 
-  it('is removed if another intent took over the slot, or the delivery does not exist', () => {
+  it('is removed if another message replaced the delivery, or the delivery does not exist', () => {
     const other = delivery('SENT', { intent: { triggerId: 'trg_2' } as Delivery['intent'] });
     expect(fateOf(entry('a'), other, NOON)).toBe('gone');
     expect(fateOf(entry('a'), null, NOON)).toBe('gone');
@@ -129,7 +129,7 @@ const configured = (
 };
 const words = (limits: readonly FrequencyLimit[]): readonly string[] => limits.map(limitWords);
 
-describe('the limits that apply to a message', () => {
+describe('the frequency limits that apply to a message', () => {
   const index = configured(
     {
       limits: [
@@ -164,7 +164,7 @@ describe('the limits that apply to a message', () => {
   });
 });
 
-describe('the limit document of a person', () => {
+describe('the list that frequency limits keep per person', () => {
   const index = configured(
     { limits: [{ max: 2, per: '1d', then: 'drop' }] },
     { limits: [{ max: 9, per: 'calendar day', channel: 'sms', then: 'drop' }] },
@@ -190,14 +190,14 @@ describe('the limit document of a person', () => {
     expect(withEntry(null, ADA, sms, pruning('r1')).keptUntil).toBe(midnight + 26 * 3_600_000 + 10_000);
   });
 
-  it('removes only the entry of the given token', () => {
+  it('removes only the entry of the given attempt token', () => {
     const both: SentToPerson = { ...ADA, revision: 'r1', entries: [entry('a'), entry('b')], keptUntil: NOON };
     expect(withoutEntry(both, 'a', 'r2')).toEqual({ ...both, revision: 'r2', entries: [entry('b')] });
     expect(withoutEntry(both, 'c', 'r2')).toBeUndefined();
     expect(withoutEntry(null, 'a', 'r2')).toBeUndefined();
   });
 
-  it('marks entries as sent, and removes unsent entries', () => {
+  it('marks entries as sent, and removes entries of unsent messages', () => {
     const entries = ['a', 'b', 'c'].map((token) => entry(token));
     const before: SentToPerson = { ...ADA, revision: 'r1', entries, keptUntil: NOON };
     const found = { sure: new Set(['a']), gone: new Set(['b']) };
@@ -208,7 +208,7 @@ describe('the limit document of a person', () => {
   });
 });
 
-describe('several devices of one event', () => {
+describe('messages to several devices for one event', () => {
   const [before, limits] = [{ ...ADA, revision: 'r1', keptUntil: NOON }, [1, 2, 4] as const];
   const perDay = (max: number, category: string | null): FrequencyLimit => ({
     counted: { notificationId: null, category, channels: null },
@@ -223,7 +223,7 @@ describe('several devices of one event', () => {
       { index: { of: () => all }, zone: 'UTC', now: NOON, revision: 'r2' },
     );
 
-  it('become one entry once they are sent, the newest; an entry that may be unsent stays', () => {
+  it('become one entry (the newest) once they are sent; an entry of a possibly unsent message stays', () => {
     const devices = ['a', 'b', 'c'].map((token, at) => entry(token, NOON - at, { sure: token !== 'c' }));
     const sms = entry('d', NOON, { sure: true, channel: 'sms' });
     expect(write([...devices, sms], [perDay(9, null)]).entries.map(({ token }) => token)).toEqual(['a', 'c', 'd']);
@@ -251,7 +251,7 @@ describe('several devices of one event', () => {
   });
 });
 
-describe('a message over a limit', () => {
+describe('a message over a frequency limit', () => {
   const limit: FrequencyLimit = {
     counted: { notificationId: null, category: null, channels: null },
     max: 2,
@@ -262,7 +262,7 @@ describe('a message over a limit', () => {
   const full = { kind: 'full', limit, until: NOON + DAY, by } as const;
   const filled = 'filled by dlv_0, dlv_1, dlv_2, dlv_3, dlv_4, dlv_5, dlv_6, dlv_7, dlv_8, dlv_9 and 2 more';
 
-  it('waits until the limit has room, and says that local time and what fills the limit', () => {
+  it('waits until the limit has room, and states that local time and what fills the limit', () => {
     expect(cappedVerdict(full, { notAfter: NOON + DAY }, 'Europe/Berlin')).toEqual({
       kind: 'wait',
       until: NOON + DAY,
@@ -271,7 +271,7 @@ describe('a message over a limit', () => {
     });
   });
 
-  it('ends at once if there is room only after not_after', () => {
+  it('ends at once if the limit has room only after not_after', () => {
     expect(cappedVerdict(full, { notAfter: NOON + DAY - 1 }, 'UTC')).toEqual({
       kind: 'end',
       state: 'SUPPRESSED',
@@ -280,7 +280,7 @@ describe('a message over a limit', () => {
     });
   });
 
-  it('is dropped if the action of the limit is drop', () => {
+  it('is dropped if the limit says drop', () => {
     const dropped = { ...full, limit: { ...limit, action: 'drop' } } as const;
     expect(cappedVerdict(dropped, { notAfter: NOON + 9 * DAY }, 'UTC')).toMatchObject({
       kind: 'end',
@@ -289,7 +289,7 @@ describe('a message over a limit', () => {
   });
 });
 
-describe('two copies of a limit document', () => {
+describe('two copies of the list that frequency limits keep per person', () => {
   const copy = (revision: string, entries: readonly SentEntry[], keptUntil = NOON): SentToPerson => ({
     ...ADA,
     revision,
@@ -297,7 +297,7 @@ describe('two copies of a limit document', () => {
     keptUntil,
   });
 
-  it('merge their entries, and mark an entry as sent if either copy does', () => {
+  it('are merged, and an entry is marked as sent if either copy marks it', () => {
     const ours = copy('r1', [entry('a'), entry('b')]);
     const theirs = copy('r2', [entry('a', NOON, { sure: true }), entry('c')], NOON + DAY);
     expect(together(ours, theirs)).toMatchObject({

@@ -67,7 +67,7 @@ describe('past messages simulated under another cadence', () => {
     ]);
   });
 
-  it('are dropped over a limit, with the messages that fill it; a second device of a trigger counts once', () => {
+  it('are dropped over a limit, and name the messages that fill it; a second device for a trigger counts once', () => {
     const [first, second, third] = [message(at(0, 1)), message(at(0, 2)), message(at(0, 3))];
     const device = message(at(0, 2), { triggerId: first.triggerId });
     const limits: Cadence['limits'] = [{ max: 2, per: '1d', then: 'drop' }];
@@ -132,7 +132,7 @@ describe('past messages simulated under another cadence', () => {
   });
 });
 
-describe('a simulated week', () => {
+describe('a simulated week of random messages', () => {
   const times = fc.array(fc.nat(7 * 24 * 60), { minLength: 1, maxLength: 40 });
   const cadence = fc.record({
     limits: fc.tuple(

@@ -37,8 +37,8 @@ const stopped = (reason: StoppedReason, detail: string | null = null): SourceSta
 const sentence = (state: SourceState, more?: Partial<DescribedSource>): string =>
   describeSource(source(state, more), NOW).sentence;
 
-describe('the words of a stopped source', () => {
-  it('say since when changes are missing, why, and the command that begins again', () => {
+describe('the text about a stopped database source', () => {
+  it('states since when changes are missing, why, and the command that starts again', () => {
     expect(describeSource(source(stopped('slot_gone')), NOW)).toEqual({
       state: 'stopped',
       reason: 'slot_gone',
@@ -48,7 +48,7 @@ describe('the words of a stopped source', () => {
     });
   });
 
-  it('name the day if it is another one, and continue at a slot that can be used', () => {
+  it('states the date if it is not today, and continues at the replication slot if that can be used', () => {
     const position = { at: Date.parse('2026-11-27T23:59:59Z') };
     expect(sentence(stopped('slot_ahead', 'It is at 0/5000000.'), { position })).toBe(
       'Changes since 2026-11-27 23:59:59 UTC were not read: the slot is beyond the position that Carillon saved, ' +
@@ -56,7 +56,7 @@ describe('the words of a stopped source', () => {
     );
   });
 
-  it('say that a reset is under way', () => {
+  it('states that a reset is under way', () => {
     const words = describeSource(source(stopped('slot_lost'), { reset: { at: NOW } }), NOW);
     expect(words).toMatchObject({ reason: 'slot_lost', fix: null });
     const waits = { ...stopped('slot_lost', 'The reset waits: connection refused.'), fix: 'SELECT 1;' };
@@ -68,7 +68,7 @@ describe('the words of a stopped source', () => {
     );
   });
 
-  it('continue at the slot for an intact slot alone', () => {
+  it('offers to continue only for an intact replication slot', () => {
     const starts = SOURCE_REASONS.postgres.stopped.map((reason) => [reason, resetStart(source(stopped(reason)))]);
     expect(Object.fromEntries(starts)).toEqual({
       slot_lost: 'now',
@@ -81,17 +81,17 @@ describe('the words of a stopped source', () => {
   });
 });
 
-describe('the words of a stopped Kafka source', () => {
+describe('the text about a stopped Kafka source', () => {
   const bus = { integration: 'bus', kind: 'kafka', lagRecords: 1204 } as const;
 
-  it('say why, and both commands that begin again', () => {
+  it('states the reason, and both commands that start again', () => {
     expect(sentence(stopped('topic_made_again', 'orders'), bus)).toBe(
       'Records were not read: a topic was deleted and made again (orders). No record after 09:12:04 UTC was read. ' +
         '`carillon sources reset bus --reason "…"` begins again at the oldest record of the topics, or with `--from end` at their end.',
     );
   });
 
-  it('say how many records a reset reads or passes over', () => {
+  it('states how many records a reset reads or skips', () => {
     const span = (lagRecords: number | null) =>
       describeSpan(source(stopped('records_gone'), { ...bus, lagRecords }), NOW);
     expect(span(1204)).toBe(
@@ -100,7 +100,7 @@ describe('the words of a stopped Kafka source', () => {
     expect(span(null)).toContain('an unknown number of records');
   });
 
-  it('name the partitions for the audit', () => {
+  it('lists the partitions for the audit log', () => {
     const position: SourcePosition = {
       kind: 'kafka',
       clusterId: 'c1',
@@ -121,8 +121,8 @@ describe('the words of a stopped Kafka source', () => {
   });
 });
 
-describe('the words of the other states', () => {
-  it('say what is waited for, what the server said, and what ends it', () => {
+describe('the text about a source that waits, reads or is being removed', () => {
+  it('states what it waits for, what the server answered, and what ends the wait', () => {
     const fix = 'ALTER ROLE carillon REPLICATION;';
     const state: SourceState = { kind: 'waiting', reason: 'may_not_replicate', detail: 'The role is carillon.', fix };
     expect(describeSource(source(state), NOW)).toEqual({
@@ -133,7 +133,7 @@ describe('the words of the other states', () => {
     });
   });
 
-  it('count the tables that are not read', () => {
+  it('counts the tables that are not read', () => {
     const problem = { reason: 'no_table', detail: null, fix: null } as const;
     const tables = [
       { table: 'public.orders', problem: null },
@@ -145,7 +145,7 @@ describe('the words of the other states', () => {
     expect(sentence({ kind: 'running' })).toBe('Carillon reads the changes.');
   });
 
-  it('tell how a source that leaves can end, with the SQL', () => {
+  it('states how a source that is being removed can end, with the SQL', () => {
     const words = describeSource(source({ kind: 'leaving', detail: null, fix: 'SELECT 1;' }), NOW);
     expect(words).toMatchObject({ state: 'leaving', reason: null, fix: 'SELECT 1;' });
     expect(words.sentence).toContain('`carillon sources reset shop-db --gone --reason "…"`');
@@ -170,14 +170,14 @@ describe.each(['postgres', 'kafka'] as const)('every reason of the kind %s', (ki
     if (kind === 'kafka') expect(sentences.join(' ')).not.toMatch(/database|slot|PostgreSQL/);
   });
 
-  it('offers a reset if, and only if, the source is stopped or leaves', () => {
+  it('offers a reset only if the source is stopped or being removed', () => {
     for (const state of [...states, { kind: 'running' } as const, { kind: 'leaving', ...problem } as const]) {
       const isOffered = describeSpan(source(state, { kind }), NOW) !== null;
       expect(isOffered).toBe(state.kind === 'stopped' || state.kind === 'leaving');
     }
   });
 
-  it('offers to pass over unread records while a schema is missing, and in no other waiting state', () => {
+  it('offers to skip unread records while a schema is missing, and in no other waiting state', () => {
     for (const state of states.filter((one) => one.kind === 'waiting')) {
       const waits = source(state, { kind, lagRecords: 3 });
       const isOffered = state.reason === 'schema_unknown';
@@ -190,7 +190,7 @@ describe.each(['postgres', 'kafka'] as const)('every reason of the kind %s', (ki
     }
   });
 
-  it('passes over the only topic whose schema is missing, with its unread records', () => {
+  it('skips the only topic whose schema is missing, with its unread records', () => {
     const tables = [
       { table: 'orders', problem: null, lagRecords: 3 },
       { table: 'people', problem: null, lagRecords: 40 },
@@ -205,7 +205,7 @@ describe.each(['postgres', 'kafka'] as const)('every reason of the kind %s', (ki
     expect(audit).toContain('continues at the end of the topic orders, which had unread 3 records');
   });
 
-  it('keeps the detail whatever it is', () => {
+  it('keeps the detail unchanged, whatever it is', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (text) => {
         const state: SourceState = { kind: 'waiting', reason: 'unreachable', detail: text, fix: null };
@@ -214,7 +214,7 @@ describe.each(['postgres', 'kafka'] as const)('every reason of the kind %s', (ki
     );
   });
 
-  it('says which changes of a table were not read', () => {
+  it('states which changes of a table were not read', () => {
     const from = Date.parse('2026-11-28T09:12:04Z');
     const now = Date.parse('2026-11-28T10:00:00Z');
     expect(describeTableGap({ from, to: null }, now)).toBe('Changes since 09:12:04 UTC are not read.');

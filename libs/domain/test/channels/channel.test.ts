@@ -11,8 +11,8 @@ import {
   templateOf,
 } from '../../src/channels/index.ts';
 
-describe('addresses of the channels', () => {
-  it('replace a missing person or unique_id in one fixed order', () => {
+describe('addresses on the channels email, SMS and push', () => {
+  it('replace a missing person or unique_id, in the order email, phone, token', () => {
     expect(ADDRESS_KINDS).toEqual(['email', 'phone', 'token']);
     expect(firstAddress({ email: null, phone: '+4930123456', token: 't' })).toBe('+4930123456');
     expect(firstAddress({ email: null, phone: null, token: null })).toBeNull();
@@ -48,7 +48,7 @@ describe('addresses of the channels', () => {
     expect(canonicalAddress('sms', text)).toBe(number);
   });
 
-  it('compare tokens exactly, with case', () => {
+  it('that are push tokens are compared exactly, with case', () => {
     expect(canonicalAddress('push', ' dKz_A:APA91b ')).toBe('dKz_A:APA91b');
     expect(canonicalAddress('push', 'a\u0007b')).toBeNull();
     expect(canonicalAddress('push', 'a\ufffdb')).toBeNull();
@@ -57,7 +57,7 @@ describe('addresses of the channels', () => {
     expect(canonicalAddress('push', '  ')).toBeNull();
   });
 
-  it('keep invalid addresses as written for display, without characters that no store may keep', () => {
+  it('that are invalid are kept for display, without characters that no store may keep', () => {
     expect(addressOrText('email', ' ada at example.com ')).toBe('ada at example.com');
     expect(addressOrText('email', 'ada\0@example.com\r\nBcc: x')).toBe('ada\ufffd@example.com\ufffd\ufffdBcc: x');
     expect(addressOrText('phone', '\ud800')).toBe('\ufffd');
@@ -65,9 +65,9 @@ describe('addresses of the channels', () => {
   });
 });
 
-describe('what configuration says of a channel', () => {
+describe('the setting per channel in a configuration', () => {
   const email = { template: 'paid' };
-  it('is read by its name, in the order of the table, and is undefined where nothing is said', () => {
+  it('is read by the channel’s name, in a fixed order, and is undefined if it is missing', () => {
     expect(channelsOf({ channels: { email } })).toEqual([['email', email]]);
     expect(channelsOf({ channels: {} })).toEqual([]);
     expect(channelOf({ channels: { email } }, 'sms')).toBeUndefined();
@@ -94,10 +94,10 @@ describe('what configuration says of a channel', () => {
   });
 });
 
-describe('a message', () => {
+describe('the message that a channel sends', () => {
   const parts = { subject: 'Paid', text: 'Thanks' };
   const addressed = { deliveryId: 'dlv_1', attempt: 2 } as const;
-  it('goes to its normalized address, and has a message id from delivery and attempt', () => {
+  it('goes to its normalized address, and has a message id made of delivery and attempt', () => {
     const from = { from: 'Shop <shop@example.com>' };
     expect(
       composeMessage({ ...addressed, channel: 'email', to: 'A@BÜCHER.example' }, { parts, settings: {} }, from),

@@ -64,7 +64,7 @@ describe('normalizing an email address', () => {
     expect(canonicalEmail(text)).toBeNull();
   });
 
-  it('changes nothing the second time', () => {
+  it('changes nothing when it is done a second time', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 8 }),
       fc.constantFrom('a', 'Ü', 'ß', 'İ', 'ｅ', '。', '.', '-', '\u00ad', 'xn--', 'ﬁ', 'ς', '@', '%', 'example', 'com'),
@@ -84,8 +84,8 @@ describe('normalizing an email address', () => {
   });
 });
 
-describe('the suppression list forms of an address', () => {
-  it('are its normalized form and those of earlier versions', () => {
+describe('the forms of an address that the suppression list is searched for', () => {
+  it('are its normalized form and those of earlier program versions', () => {
     expect(formsOf('email', 'A@Bücher.example')).toEqual([
       'a@xn--bcher-kva.example',
       'a@xn--bcher-kva.example.',
@@ -104,7 +104,7 @@ describe('the suppression list forms of an address', () => {
     expect(formsOf('push', 'Token:A_b-c')).toEqual(['Token:A_b-c']);
   });
 
-  it('are the text alone if it is no address, so that the entry can be removed', () => {
+  it('are the text alone if it is no valid address, so that the entry can be removed', () => {
     expect(formsOf('email', 'ada@localhost')).toEqual(['ada@localhost']);
   });
 

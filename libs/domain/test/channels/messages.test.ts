@@ -28,7 +28,7 @@ const push = (parts: Record<string, string>, template = pushTemplate()) =>
   composeMessage({ ...addressed, channel: 'push', to: 'dKz_A:APA91b' }, { settings: template.settings, parts }, {});
 
 describe('an SMS', () => {
-  it('goes to the normalized number, and contains the text alone', () => {
+  it('goes to the normalized number, and contains only the text', () => {
     expect(sms('Grüße €')).toEqual({ ok: true, value: { channel: 'sms', to: '+4930123456', text: 'Grüße €' } });
   });
 
@@ -63,7 +63,7 @@ describe('an SMS', () => {
 });
 
 describe('a push notification', () => {
-  it('holds what its template says, and the parts that were rendered', () => {
+  it('holds the fields of its template, as they were rendered', () => {
     expect(pushTemplate()).toMatchObject({
       channel: 'push',
       parts: {
@@ -100,14 +100,14 @@ describe('a push notification', () => {
     });
   });
 
-  it('without content is not sent', () => {
+  it('is not sent without content', () => {
     expect(push({ title: '', body: ' ', 'data.order': '1' })).toEqual({
       ok: false,
       error: 'the rendered title and body are empty',
     });
   });
 
-  it('omits a link or image whose address rendered empty', () => {
+  it('omits a link or image whose address was rendered empty', () => {
     expect(push({ title: 'Paid', link: '', image: '', collapse: '' })).toMatchObject({
       value: { link: null, image: null, collapse: null },
     });
@@ -121,7 +121,7 @@ describe('a push notification', () => {
     });
   });
 
-  it('may have fields of any name, and touches no prototype', () => {
+  it('may have fields of any name, also __proto__, safely', () => {
     const made = push({ title: 'a', 'data.__proto__': 'x', 'data.constructor': 'y' });
     expect(made.ok && made.value.channel === 'push' && Object.entries(made.value.data)).toEqual([
       ['__proto__', 'x'],

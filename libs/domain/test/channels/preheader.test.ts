@@ -12,7 +12,7 @@ const htmlOf = (html: string, preheader?: string): string | null => {
 /** Returns the HTML before the hidden line. */
 const before = (html: string): string => htmlOf(html, 'Soon')?.split('<div style="display:none')[0] ?? '';
 
-describe('the preheader of an email', () => {
+describe('the preheader (preview text) of an email', () => {
   it('is hidden at the beginning of the body', () => {
     expect(htmlOf('<p>Thanks</p>', 'It leaves us today')).toMatch(
       /^<div style="display:none;[^"]*mso-hide:all">It leaves us today(?:&#847;&zwnj;&nbsp;)+<\/div><p>Thanks<\/p>$/,
@@ -29,7 +29,7 @@ describe('the preheader of an email', () => {
     }
   });
 
-  it('changes nothing if it is missing or rendered empty', () => {
+  it('changes nothing if it is missing or was rendered empty', () => {
     expect(htmlOf('<p>Thanks</p>')).toBe('<p>Thanks</p>');
     expect(htmlOf('<p>Thanks</p>', '  ')).toBe('<p>Thanks</p>');
   });

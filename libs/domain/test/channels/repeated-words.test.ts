@@ -29,7 +29,7 @@ const EMAIL: Message = {
 const detailOf = (detail: string, message: Message): string =>
   withoutRepeatedWords(providerResult('refused_content', '400', detail), message).detail;
 
-describe('a provider’s text that repeats a message', () => {
+describe('a provider’s error text that quotes the message', () => {
   it('has the address masked in any spelling', () => {
     expect(detailOf('no such user ADA@EXAMPLE.COM here', EMAIL)).toBe('no such user <address> here');
     expect(detailOf("The 'To' number +4915112345678 is not valid.", SMS)).toBe(
@@ -39,7 +39,7 @@ describe('a provider’s text that repeats a message', () => {
     expect(detailOf('İ said +4915112345678', SMS)).toBe('İ said <address>');
   });
 
-  it('has codes, numbers and links masked, and words in a row however they are broken, cased and quoted', () => {
+  it('has codes, numbers, links and quoted words of the message masked, however they are broken, cased and quoted', () => {
     expect(detailOf('blocked: 481516', SMS)).toBe('blocked: <content>');
     expect(detailOf('spam: "TELL it\n to nobody" was said', SMS)).toBe('spam: <content> was said');
     expect(detailOf('link https://shop.example.com/p/9f31 is listed', PUSH)).toBe('link <content> is listed');

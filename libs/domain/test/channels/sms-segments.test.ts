@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 import { describe, expect, it } from 'vitest';
 
-describe('the segments of an SMS', () => {
+describe('the number of segments of an SMS', () => {
   it.each([
     ['', 'GSM-7', 0],
     ['a', 'GSM-7', 1],
@@ -17,16 +17,16 @@ describe('the segments of an SMS', () => {
     ['я'.repeat(71), 'UCS-2', 2],
     ['😀'.repeat(35), 'UCS-2', 1],
     ['😀'.repeat(36), 'UCS-2', 2],
-  ])('%j', (text, encoding, segments) => {
+  ])('is right for %j', (text, encoding, segments) => {
     expect(smsSegments(text)).toMatchObject({ encoding, segments });
   });
 
-  it('name the character that makes it more expensive', () => {
+  it('comes with the character that makes the SMS more expensive', () => {
     expect(smsSegments('Grüße – bis bald').firstOutsideGsm).toBe('–');
     expect(smsSegments('Grüße - bis bald €').firstOutsideGsm).toBeNull();
   });
 
-  it('are those of Twilio’s own calculator', () => {
+  it('equals that of Twilio’s own calculator', () => {
     // It takes \r\n and joined characters together; what a carrier counts does not depend on that.
     const alphabet = Array.from('aZ09 @£_ΔÄßñ\n"€{}[]\\|^~яЖ–’😀漢');
     const texts = fc.oneof(

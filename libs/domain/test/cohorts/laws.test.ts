@@ -33,8 +33,8 @@ const talk = fc.array(
   { maxLength: 12 },
 );
 
-describe('membership of a cohort', () => {
-  it('follows the messages, whatever is repeated and in whatever order pages arrive', () => {
+describe('membership of a cohort (a group of users from an analytics platform)', () => {
+  it('follows the platform’s messages, whatever is repeated and in whatever order pages arrive', () => {
     fc.assert(
       fc.property(talk, (parts) => {
         const cohort = givenMembership();
@@ -184,7 +184,7 @@ describe('members stored as one list', () => {
   });
 });
 
-it('members take the newest time from a list that is repeated in a repeated batch', () => {
+it('members get the newest time when a repeated batch repeats a list', () => {
   const list = cohortMessage({ userIds: ['a', 'b'] });
   const members = new Map<string, CohortMember>();
   const first = run([list], null, members, { rollFrom: 1 }).cohort;
@@ -217,7 +217,7 @@ const additions = (session: string, pages: readonly string[][], lost: boolean) =
     .map(([all, again]) => [...all, ...again.filter((message) => all.includes(message))]);
 };
 
-describe('a first sync by additions', () => {
+describe('a first sync of a cohort by additions', () => {
   const pages = fc.array(
     users.map((some) => [...some, 'z']),
     { minLength: 1, maxLength: 4 },
@@ -262,7 +262,7 @@ const pagedDifference = fc.tuple(users, fc.integer({ min: 1, max: 2 })).map(([us
   return [cohortMessage({ session: `diff${sessions}`, page: { number: 1, of }, userIds })];
 });
 
-it('no export up to the first complete replacement reports an unknown user as entered; later exports do', () => {
+it('an unknown user is not reported as entered up to the first complete replacement, and is reported after it', () => {
   const before = fc.array(
     fc.oneof(
       difference.map((one) => [one]),
@@ -288,7 +288,7 @@ it('no export up to the first complete replacement reports an unknown user as en
   );
 });
 
-it('a replacement removes users only if it names somebody, or if the cohort is empty', () => {
+it('a replacement removes users only if it names a user, or if the cohort is empty', () => {
   const shares = fc.array(fc.record({ userIds: users, skipped: fc.nat({ max: 2 }) }), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(shares, (pages) => {
@@ -328,7 +328,7 @@ function run(
   return { told, cohort };
 }
 
-it('arrived pages are counted once, in any order', () => {
+it('pages of a replacement are counted once each, in any order', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 30 })), fc.integer({ min: 1, max: 30 }), (pages, of) => {
       const ranges = pages.reduce(withPage, [] as ReturnType<typeof withPage>);

@@ -13,7 +13,7 @@ function settled(...userIds: string[]) {
   return membership;
 }
 
-describe('a cohort difference', () => {
+describe('a cohort difference (a message that adds or removes users)', () => {
   it('adds and removes users, and reports only actual changes', () => {
     const cohort = settled('ada');
     expect(cohort.say(add('ada', 'bob', 'cleo'))).toEqual(['bob entered', 'cleo entered']);
@@ -52,7 +52,7 @@ describe('a cohort difference', () => {
   });
 });
 
-describe('a cohort replacement', () => {
+describe('a cohort replacement (pages with the whole list of users)', () => {
   it('adds users with each page, and removes missing users after the last page', () => {
     const cohort = settled('ada', 'bob');
     expect(cohort.say(pageOf('s', 1, 2, 'cleo'))).toEqual(['cleo entered']);
@@ -69,7 +69,7 @@ describe('a cohort replacement', () => {
     expect(cohort.say(pageOf('s', 3, 3, 'cleo'))).toEqual([]);
   });
 
-  it('with a lost page removes nobody; the next complete replacement does', () => {
+  it('removes nobody if a page is lost; the next complete replacement does', () => {
     const cohort = settled('ada', 'bob');
     cohort.say(pageOf('broken', 1, 3, 'ada'));
     cohort.say(pageOf('broken', 3, 3, 'dora'));
@@ -83,7 +83,7 @@ describe('a cohort replacement', () => {
     expect(cohort.say(pageOf('poll', 2, 2))).toEqual(['bob left']);
   });
 
-  it('that is empty removes everybody', () => {
+  it('removes everybody if it is empty', () => {
     expect(settled('ada', 'bob').say(pageOf('s', 1, 1))).toEqual(['ada left', 'bob left']);
   });
 
@@ -97,7 +97,7 @@ describe('a cohort replacement', () => {
     expect(cohort.cohort()?.skipped).toBe(9);
   });
 
-  it('that named nobody must arrive completely again once the mapped field is corrected', () => {
+  it('must arrive completely again after the mapped field is corrected, if it named nobody before', () => {
     const cohort = settled('ada', 'bob');
     for (const number of [1, 2]) cohort.say({ ...pageOf('s', number, 2), skipped: 3 });
     expect(cohort.say(pageOf('s', 2, 2, 'cleo'))).toEqual(['cleo entered']);
@@ -110,7 +110,7 @@ describe('a cohort replacement', () => {
     expect(cohort.say(pageOf('s', 2, 2, 'ada'))).toEqual(['bob left']);
   });
 
-  it('removes users in chunks', () => {
+  it('removes users in chunks of limited size', () => {
     const cohort = settled('a', 'b', 'c', 'd', 'e');
     expect(cohort.say(pageOf('s', 1, 1, 'c'), 2)).toEqual(['a left', 'b left', 'd left', 'e left']);
     expect(cohort.cohort()?.settling).toBeNull();
@@ -133,7 +133,7 @@ describe('a cohort replacement', () => {
     expect(cohort.inside()).toEqual(['ada']);
   });
 
-  it('adds nobody with a page that arrives after a newer complete replacement', () => {
+  it('adds nobody by a page that arrives after a newer complete replacement', () => {
     const cohort = settled('ada');
     cohort.say(pageOf('old', 1, 2, 'ada'));
     cohort.say(pageOf('new', 1, 1, 'ada'));
@@ -141,7 +141,7 @@ describe('a cohort replacement', () => {
     expect(cohort.inside()).toEqual(['ada']);
   });
 
-  it('keeps the time since which a user is a member', () => {
+  it('keeps the time since which a user has been a member', () => {
     const cohort = settled('ada');
     const { since } = cohort.member('ada') ?? {};
     cohort.pass(60);
@@ -151,7 +151,7 @@ describe('a cohort replacement', () => {
   });
 });
 
-describe('the first sync of a cohort', () => {
+describe('the first sync of a cohort (it reports nobody as entered)', () => {
   it('covers all pages of a replacement and of its second try, and then ends', () => {
     const cohort = givenMembership();
     expect(cohort.say(pageOf('one', 1, 2, 'ada'))).toEqual(['ada entered at first']);
@@ -237,7 +237,7 @@ describe('the first sync of a cohort', () => {
     expect(cohort.say(additions('three', 1, 1, 'cleo'))).toEqual(['cleo entered']);
   });
 
-  it('is not an export that names nobody, but the next one with the corrected field', () => {
+  it('does not end with an export that names nobody, but with the next one with the corrected field', () => {
     for (const message of [additions, pageOf]) {
       const cohort = givenMembership();
       cohort.say({ ...message('typo', 1, 1), skipped: 2 });
@@ -261,7 +261,7 @@ describe('the first sync of a cohort', () => {
     expect(cohort.say(add('cleo'))).toEqual(['cleo entered']);
   });
 
-  it('of an empty cohort ends it, so that the first later user is reported as entered', () => {
+  it('ends at once for an empty cohort, so that the first later user is reported as entered', () => {
     expect(settled().say(add('ada'))).toEqual(['ada entered']);
   });
 });

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 
 const people = (count: number, from = 0): string[] => Array.from({ length: count }, (_, at) => `user-${from + at}`);
 
-describe('a repeated long list of members', () => {
-  it('writes no member document; the next different list writes them all', () => {
+describe('a long list of cohort members that a platform sends again and again', () => {
+  it('writes no member document if it is the same; the next different list writes them all', () => {
     const cohort = givenMembership();
     cohort.say(cohortMessage({ userIds: people(1000) }));
     expect(cohort.written()).toBe(1000);
@@ -49,7 +49,7 @@ describe('a repeated long list of members', () => {
     expect(cohort.inside()).toHaveLength(5);
   });
 
-  it('does not lower the time of its members if it is older and arrives late', () => {
+  it('does not set back the time of its members if it is older and arrives late', () => {
     const cohort = givenMembership();
     const list = (time: number) => cohortMessage({ userIds: people(ROLL_FROM), time });
     cohort.pass(100);
@@ -67,7 +67,7 @@ describe('a repeated long list of members', () => {
     expect(cohort.say(cohortMessage({ action: 'remove', userIds: ['user-1'] }))).toEqual(['user-1 left']);
   });
 
-  it('keeps its members if it arrives between the pages of a replacement without them', () => {
+  it('keeps its members if it arrives between the pages of a replacement that lacks them', () => {
     const cohort = givenMembership();
     cohort.say(cohortMessage({ userIds: [...people(ROLL_FROM), 'gone'] }));
     cohort.say(cohortMessage({ userIds: people(ROLL_FROM) }));
@@ -87,7 +87,7 @@ describe('a repeated long list of members', () => {
   });
 });
 
-describe('the long lists stored with a cohort', () => {
+describe('the long lists that are stored with a cohort', () => {
   const rolls = (cohort: ReturnType<typeof givenMembership>) => cohort.cohort()?.rolls ?? [];
 
   it('exclude short lists', () => {
@@ -96,7 +96,7 @@ describe('the long lists stored with a cohort', () => {
     expect(rolls(cohort)).toEqual([]);
   });
 
-  it('exclude lists whose members have all been written since', () => {
+  it('exclude lists whose members were all written since', () => {
     const cohort = givenMembership();
     for (let more = 0; more < 5; more += 1) cohort.say(cohortMessage({ userIds: people(ROLL_FROM + more) }));
     expect(rolls(cohort)).toMatchObject([{ size: ROLL_FROM + 4 }]);
@@ -104,7 +104,7 @@ describe('the long lists stored with a cohort', () => {
     expect(rolls(cohort)).toMatchObject([{ size: 4 }]);
   });
 
-  it('are bounded in number, and repeated lists are not evicted', () => {
+  it('are bounded in number, and a repeated list is not evicted', () => {
     const cohort = givenMembership(2);
     const list = (at: number) => cohortMessage({ userIds: people(2, at * 2) });
     cohort.say(list(0));

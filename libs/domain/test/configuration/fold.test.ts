@@ -35,7 +35,7 @@ const withRules = (rules: NotificationBody['rules']): NotificationBody => ({ ...
 const versionsOf = (configuration: Configuration) =>
   findResource(configuration, 'notification', 'shop', 'order-paid')?.ruleVersions;
 
-describe('folding a configuration record', () => {
+describe('applying a configuration record from the log', () => {
   it('gives every changed resource the new number, and keeps the numbers of the others', () => {
     const configuration = configurationOf([stream('orders', ORDERS)], [template('order-paid', PAID_MAIL)]);
     expect(configuration.number).toBe(1);
@@ -48,7 +48,7 @@ describe('folding a configuration record', () => {
     expect(findResource(configuration, 'stream', 'shop', 'orders')).toBeUndefined();
   });
 
-  it('ignores the whole record if one change is based on an older number; only the number advances', () => {
+  it('ignores the whole record if one change is based on an outdated number; only the number advances', () => {
     const before = configurationOf(
       [stream('orders', ORDERS)],
       [stream('orders', { ...ORDERS, rate: { per_second: 5 } })],
@@ -97,7 +97,7 @@ describe('folding a configuration record', () => {
     expect(versionsOf(configurationOf(first, second, third))).toEqual({ paid: 1, late: 2 });
   });
 
-  it('counts the versions of rules that are called like parts of every object', () => {
+  it('counts the versions of rules that have names such as constructor', () => {
     const names = withRules({ paid: rule, constructor: rule });
     const configuration = configurationOf(
       [notification('order-paid', withRules({ paid: rule }))],
@@ -107,8 +107,8 @@ describe('folding a configuration record', () => {
   });
 });
 
-describe('the streams of a configuration', () => {
-  it('feed the rules that name them; a rule without a stream has its own, secured by its notification', () => {
+describe('the event streams of a configuration', () => {
+  it('feed the rules that name them; a rule without a stream has its own, with the security of its notification', () => {
     const { stream: _, ...alone } = rule;
     const security = { api_keys: ['till'] };
     const configuration = configurationOf([
@@ -131,7 +131,7 @@ describe('the streams of a configuration', () => {
     expect(placed && [placed.name, ruleIdOf(placed)]).toEqual(['settled', 'rul_1']);
   });
 
-  it('record by which configuration each rule joined its stream, through edits, renames and switches', () => {
+  it('record since which configuration each rule is on its stream, through edits, renames and switches', () => {
     const [own] = [{ ...rule, id: 'rul_1' }];
     const published = (rules: NotificationBody['rules'] | null, name = 'order-paid') =>
       [notification(name, rules && withRules(rules))] as const;
@@ -148,7 +148,7 @@ describe('the streams of a configuration', () => {
     expect(since(published({ paid: rule }), published({ settled: rule }))).toEqual([1]);
   });
 
-  it('give their rules a grace if they have a time of their own', () => {
+  it('give their rules a grace for late events if they have a time path', () => {
     const from = { integration: 'shop-db', tables: { 'public.orders': 'event.id' } };
     const graceOf = (body: object) => {
       const configuration = configurationOf([
@@ -186,7 +186,7 @@ describe('the streams of a configuration', () => {
     expect(findRuleOf(named('paid'), { ...made, ruleId: 'shop/order-paid.paid' })).toBeUndefined();
   });
 
-  it('have exactly one name for people, and no other text names a stream', () => {
+  it('have exactly one display name each, and no other text names a stream', () => {
     expect(readRuleTitle('order-paid.paid')).toEqual({ notification: 'order-paid', rule: 'paid' });
     for (const odd of ['order-paid', 'order-paid.', '.paid', 'a.b.c', '']) expect(readRuleTitle(odd)).toBeUndefined();
   });
@@ -223,7 +223,7 @@ const fold = (records: readonly ConfigurationRecord[]): readonly Configuration[]
   });
 };
 
-describe('configurations from any records', () => {
+describe('configurations made from random records', () => {
   it('are the same for every reader, and later records change nothing about earlier numbers', () => {
     fc.assert(
       fc.property(fc.array(anyRecord, { maxLength: 12 }), fc.nat(12), (records, cut) => {
@@ -235,7 +235,7 @@ describe('configurations from any records', () => {
     );
   });
 
-  it('give a resource the number of the last record that changed it, so that If-Match is the number that was read', () => {
+  it('give a resource the number of the last record that changed it, which is the number for If-Match', () => {
     fc.assert(
       fc.property(fc.array(anyRecord, { maxLength: 12 }), (records) => {
         const all = fold(records);
@@ -249,7 +249,7 @@ describe('configurations from any records', () => {
     );
   });
 
-  it('compare content without regard to the order of names', () => {
+  it('compare content regardless of the order of names', () => {
     expect(canonical({ b: [{ d: 1, c: 2 }], a: 'x' })).toBe(canonical({ a: 'x', b: [{ c: 2, d: 1 }] }));
     expect(canonical([1, 2])).not.toBe(canonical([2, 1]));
   });

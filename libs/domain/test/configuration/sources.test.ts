@@ -20,8 +20,8 @@ const configuration = configurationOf([
   }),
 ]);
 
-describe('the sources of a configuration', () => {
-  it('have the streams of their workspace with tables, key paths and omitted columns', () => {
+describe('the database and Kafka sources of a configuration', () => {
+  it('list the streams of their workspace with tables, key paths and omitted columns', () => {
     const sources = sourcesOf(configuration).map(({ workspace, name, streams }) => [
       `${workspace}/${name}`,
       streams.map(({ stream: { path }, tables }) => [path, tables]),
@@ -46,7 +46,7 @@ describe('the sources of a configuration', () => {
     expect(sourcesOf(configuration)).toBe(sourcesOf(configuration));
   });
 
-  it('have topics with key paths and omitted columns', () => {
+  it('list the Kafka topics with key paths and omitted columns', () => {
     const [bus] = sourcesOf(
       configurationOf([
         integration('bus', { kind: 'kafka', brokers: ['kafka:9092'] }),
@@ -69,7 +69,7 @@ describe('the sources of a configuration', () => {
     ]);
   });
 
-  it('are read, and have changes if they are tables or written by Debezium', () => {
+  it('are read, and yield database changes if they read tables or Debezium topics', () => {
     const from = { integration: 'bus', topics: { refunds: 'event.id' } };
     const facts = [{ from }, { from, format: 'debezium' }, { format: 'debezium' }, {}, { from: null }] as const;
     expect(facts.map((each) => [readsSource(each), takesChanges(each)])).toEqual([
@@ -81,7 +81,7 @@ describe('the sources of a configuration', () => {
     ]);
   });
 
-  it('give their streams changes and no senders', () => {
+  it('mark their streams as streams of changes that no HTTP sender may post to', () => {
     const { streams } = streamTable(configuration);
     const facts = [...streams.values()].map((each) => [each.path, takesChanges(each), each.key, each.security]);
     expect(facts).toEqual([

@@ -57,8 +57,8 @@ const words: fc.Arbitrary<ConsentEntry> = fc.record({
 const standing = (document: Consents | undefined) =>
   document?.words.map(({ target, channel, optedOut, at: when }) => ({ target, channel, optedOut, when }));
 
-describe('consent entries of a person', () => {
-  it('fold to the newest entry per target and channel, in any order and batching', () => {
+describe('the opt-out decisions of a person', () => {
+  it('are reduced to the newest decision per target and channel, in any order and batching', () => {
     fc.assert(
       fc.property(
         fc
@@ -108,7 +108,7 @@ describe('consent entries of a person', () => {
     );
   });
 
-  it('are newer than all stored entries, even if the clock of another process ran ahead', () => {
+  it('get a time after all stored ones, even if the clock of another process ran ahead', () => {
     const ahead = decide(null, PERSON, [out(ORDERS)], at(1_000));
     const later = decide(ahead ?? null, PERSON, [back(ORDERS)], at(10));
     expect(
@@ -117,7 +117,7 @@ describe('consent entries of a person', () => {
     expect(standing(later)).toMatchObject([{ optedOut: false, when: 1_001 }]);
   });
 
-  it('are written as newer if they repeat the current choice, because a restored store may lack the entries between', () => {
+  it('are written with a new time if they repeat the current choice, because a restored store may lack those between', () => {
     const stopped = saying(out(ORDERS));
     const allowed = decide(stopped, PERSON, [back(ORDERS)], at(100));
     // The backup was taken in between: the log alone knows of the word that allows.
@@ -126,7 +126,7 @@ describe('consent entries of a person', () => {
     expect(standing(caughtUp)).toMatchObject([{ optedOut: true, when: 200 }]);
   });
 
-  it('replace an equal entry that is not on the log yet', () => {
+  it('replace an equal decision that is not on the log yet', () => {
     const again = decide(saying(out(ORDERS), out(PAID)), PERSON, [out(ORDERS)], at(20));
     expect(again?.unpublished).toMatchObject([{ target: PAID }, { target: ORDERS, at: 20 }]);
   });
@@ -170,7 +170,7 @@ describe('an opt-out', () => {
   });
 });
 
-describe('the name of a person', () => {
+describe('the name by which a person’s opt-outs are stored', () => {
   const keyed = (...parts: readonly string[]): string => `h${parts.join('').length}`;
   it('is the normalized address, or any other text unchanged', () => {
     expect(personName('Ada@BÜCHER.example.', keyed)).toBe('ada@xn--bcher-kva.example');

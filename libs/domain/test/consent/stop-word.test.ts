@@ -3,7 +3,7 @@ import { stopWordOf } from '../../src/consent/index.ts';
 
 const said = (body: string, optOutType: string | null = null) => stopWordOf({ body, optOutType });
 
-describe('the request in an inbound SMS', () => {
+describe('the request in an SMS reply such as STOP', () => {
   it.each([
     ...[
       'STOP',
@@ -24,11 +24,11 @@ describe('the request in an inbound SMS', () => {
     ...['', ' ', 'please do not stop', 'stopp', 'thank you', 'the end', 'STOP'.repeat(400)].map(
       (body) => [body, null] as const,
     ),
-  ])('%j is %s', (body, word) => {
+  ])('of the text %j is %s', (body, word) => {
     expect(said(body)).toBe(word);
   });
 
-  it('is the one that Twilio recognized, if it did', () => {
+  it('is the one that Twilio reports, if Twilio reports one', () => {
     expect(said('Arrêt', 'STOP')).toBe('stop');
     expect(said('STOP', 'START')).toBe('start');
     expect(said('whatever', 'help')).toBe('help');

@@ -37,8 +37,8 @@ const shop = configurationOf([
   account('default', fcm),
 ]);
 
-describe('the accounts of the deployment', () => {
-  it('have unique keys that contain the channel, so that no two share breaker, queue or sender', () => {
+describe('the provider accounts of the deployment', () => {
+  it('have unique keys that contain the channel, so that no two share a circuit breaker, queue or sender', () => {
     expect(allDeploymentAccounts(shop).map(({ key, name }) => [key, name])).toEqual([
       ['default', 'default'],
       ['default:sms:main', 'main'],
@@ -52,7 +52,7 @@ describe('the accounts of the deployment', () => {
     ]);
   });
 
-  it('are tried in the order in which they are written, each without the name in its body', () => {
+  it('are tried in the order of the configuration, and their settings do not contain the name', () => {
     expect(deploymentAccounts(shop, 'sms').map(({ body }) => body)).toEqual([
       twilio,
       { ...twilio, account_sid: 'AC02' },
@@ -82,14 +82,14 @@ describe('a test environment', () => {
     expect(sends({ ...test, allow_real_accounts: false }, ['main'])).toEqual(['sandbox']);
   });
 
-  it('sends over real accounts if it is allowed to, like a live environment', () => {
+  it('sends over real accounts if its configuration allows that', () => {
     expect(sends({ environment: 'test', allow_real_accounts: true }, ['main'])).toEqual(['shop/main']);
     expect(sends({ environment: 'test', allow_real_accounts: true })).toEqual(['default']);
     expect([sends({ environment: 'live' }, ['main']), sends({}, ['main'])]).toEqual([['shop/main'], ['shop/main']]);
   });
 });
 
-describe('an account found by its name', () => {
+describe('a provider account that is looked up by name', () => {
   const called = (name: string, workspace = 'shop') => accountCalled(shop, workspace, name)?.key;
   it('is found by its key, or by its name within the workspace', () => {
     expect(called('main')).toBe('shop/main');
@@ -97,7 +97,7 @@ describe('an account found by its name', () => {
     expect(called('default:sms:spare')).toBe('default:sms:spare');
   });
 
-  it('named `default` is the deployment’s, or the sandbox in its place', () => {
+  it('named `default` is the deployment’s account, or the sandbox if the deployment has none', () => {
     expect([called('default'), called('default:push')]).toEqual(['default', 'sandbox:push']);
     expect(accountCalled(configurationOf([]), 'shop', 'default')?.key).toBe('sandbox');
   });
@@ -111,8 +111,8 @@ describe('an account found by its name', () => {
   });
 });
 
-describe('the settings of an account', () => {
-  it('list the secrets needed for sending, without those that only verify receipts', () => {
+describe('the settings of a provider account', () => {
+  it('list the secrets that sending needs, without those that only verify receipts', () => {
     const signed = { domain: 'example.com', selector: 'k1', key: { secret: 'D' } };
     const receipts = { kind: 'mailgun', signing_key: { secret: 'W' } } as const;
     const mail: AccountBody = { ...smtp, password: { secret: 'P' }, dkim: signed, receipts };
@@ -132,7 +132,7 @@ describe('the settings of an account', () => {
     ]);
   });
 
-  it('give the maximum segments of a text, by default ten', () => {
+  it('give the maximum number of SMS segments, by default ten', () => {
     expect([twilio, { ...twilio, max_segments: 3 }, { kind: 'sandbox' }, {}].map((body) => maxSegments(body))).toEqual([
       6, 3, 10, 10,
     ]);
@@ -142,7 +142,7 @@ describe('the settings of an account', () => {
     expect(composeMessage(sms, filled, { kind: 'sandbox' })).toMatchObject({ ok: true });
   });
 
-  it('give the numbers that may be sent to, by default all', () => {
+  it('give the phone numbers that may be sent to, by default all', () => {
     const german = { ...twilio, allow: ['+49'] };
     expect([reaches(german, '+4915112345678'), reaches(german, '+439999999'), reaches(german, null)]).toEqual([
       true,
@@ -153,13 +153,13 @@ describe('the settings of an account', () => {
   });
 });
 
-describe('the report address for a provider', () => {
+describe('the address to which a provider sends its reports', () => {
   const at = (name: string) => {
     const choice = accountCalled(shop, 'shop', name);
     if (!choice) throw new Error('no such account');
     return reportAddress('https://notify.example.com', choice, 'tok-1-abc');
   };
-  it('names kind, workspace, account and message; the deployment is no workspace', () => {
+  it('contains kind, workspace, account and message; an account of the deployment has no workspace', () => {
     expect(at('main')).toBe('https://notify.example.com/receipts/smtp/shop/main/tok-1-abc');
     expect(at('default:sms:spare')).toBe('https://notify.example.com/receipts/twilio/-/spare/tok-1-abc');
   });

@@ -5,8 +5,8 @@ import { JUDGED_KEPT, type Delivery } from '../../src/deliveries/index.ts';
 const story = (...facts: Parameters<typeof givenIntent>): DeliveryStory => new DeliveryStory(givenIntent(...facts));
 const another = (name: string) => givenIntent(name);
 
-describe('custody of an intent', () => {
-  it('creates a delivery that is WAITING and due at once, with the whole intent and without an outcome', () => {
+describe('storing a new message as a delivery', () => {
+  it('makes a delivery that is WAITING and due at once, with the whole message request and without an outcome', () => {
     const intent = givenIntent('first');
     const { delivery } = new DeliveryStory(intent);
     expect(delivery).toMatchObject({
@@ -25,14 +25,14 @@ describe('custody of an intent', () => {
     });
   });
 
-  it('suppresses a recipient without an address on the channel, and says so in an outcome', () => {
+  it('suppresses a recipient without an address on the channel, with an outcome that says so', () => {
     const { delivery } = story('first', { to: null });
     expect(delivery).toMatchObject({ state: 'SUPPRESSED', reason: 'no_address', nextAt: null });
     expect(delivery.unpublished).toMatchObject([{ state: 'SUPPRESSED', reason: 'no_address', intentId: 'int_first' }]);
   });
 });
 
-describe('a repeated intent', () => {
+describe('a message request (intent) that arrives again', () => {
   it('is ignored in every state of its delivery', () => {
     for (const told of [
       story('first'),
@@ -45,13 +45,13 @@ describe('a repeated intent', () => {
     }
   });
 
-  it('is ignored after another intent took over its slot', () => {
+  it('is ignored after another request replaced it', () => {
     const told = story('first').ends('EXPIRED', 'not_after_passed');
     told.judges(another('second'));
     expect(told.judges(givenIntent('first'))).toEqual({ kind: 'known' });
   });
 
-  it('is ignored while it holds the slot, however many other intents arrived', () => {
+  it('is ignored while its delivery exists, however many other requests arrived', () => {
     const told = story('first');
     for (let index = 0; index < JUDGED_KEPT + 5; index += 1) told.judges(another(`other-${index}`));
     told.ends('FAILED', 'cannot_render');
@@ -59,7 +59,7 @@ describe('a repeated intent', () => {
     expect(told.judges(givenIntent('first'))).toEqual({ kind: 'known' });
   });
 
-  it('is recognized among the last 32 intents', () => {
+  it('is recognized among the last 32 requests', () => {
     const told = story('first');
     for (let index = 0; index < 40; index += 1) told.judges(another(`other-${index}`));
     expect(told.delivery.judged).toEqual(Array.from({ length: 32 }, (_, index) => `int_other-${index + 8}`));
@@ -68,7 +68,7 @@ describe('a repeated intent', () => {
   });
 });
 
-describe('another intent for the slot', () => {
+describe('another message request with the same unique_id', () => {
   const unsent: Record<string, () => DeliveryStory> = {
     'SUPPRESSED for want of an address': () => story('first', { to: null }),
     'SUPPRESSED by the list': () => story('first').ends('SUPPRESSED', 'suppressed_address'),
@@ -77,7 +77,7 @@ describe('another intent for the slot', () => {
     'FAILED by a refusal': () => story('first').begins('t1').answers('t1', 'refused_recipient'),
   };
   for (const [how, told] of Object.entries(unsent)) {
-    it(`takes over the slot of a delivery that ended ${how}`, () => {
+    it(`replaces the delivery if that ended ${how}`, () => {
       const before = told().passes(HOUR);
       const history = before.delivery.history;
       const intent = givenIntent('second', { notAfter: MORNING + 9 * HOUR });
@@ -119,7 +119,7 @@ describe('another intent for the slot', () => {
     return told;
   };
   for (const [how, told] of Object.entries(held)) {
-    it(`is counted as a duplicate with its own outcome, and leaves the holder unchanged, if the holder is ${how}`, () => {
+    it(`is counted as a duplicate with its own outcome, and leaves the delivery unchanged, if that is ${how}`, () => {
       const before = told();
       const holder = before.delivery;
       expect(before.judges(another('second')).kind).toBe('duplicate');
@@ -136,7 +136,7 @@ describe('another intent for the slot', () => {
     });
   }
 
-  it('has an outcome id derived from its intent alone, so that a repeated decision yields one outcome', () => {
+  it('has an outcome id derived from the request alone, so that a repeated decision gives one outcome', () => {
     const early = story('first').judges(another('second'));
     const late = story('first').begins('t1').answers('t1', 'accepted').judges(another('second'));
     const idOf = (judged: typeof early) =>
@@ -146,7 +146,7 @@ describe('another intent for the slot', () => {
     expect(idOf(story('first').judges(another('third')))).not.toBe(idOf(early));
   });
 
-  it('says in its outcome that one event gave two addresses the same unique_id', () => {
+  it('states in its outcome that one event gave two addresses the same unique_id', () => {
     const told = story('first');
     told.judges(givenIntent('second', { triggerId: told.delivery.intent.triggerId, to: 'bob@example.com' }));
     expect(told.delivery.unpublished.at(-1)?.detail).toContain('the same event gave two addresses');

@@ -8,7 +8,7 @@ import {
   stateText,
 } from '../../src/deliveries/index.ts';
 
-describe('the labels of states and reasons', () => {
+describe('the labels of delivery states and reasons', () => {
   it('name each state like its code, so that a filter by code finds what a list shows', () => {
     for (const state of DELIVERY_STATES) {
       expect(stateText(state).toUpperCase().replaceAll(' ', '_')).toBe(state);
@@ -21,7 +21,7 @@ describe('the labels of states and reasons', () => {
     expect(sentence).not.toContain('_');
   });
 
-  it('fit a list, and differ from each other', () => {
+  it('fit into a table cell, and differ from each other', () => {
     const shorts = DELIVERY_REASONS.map(reasonText).filter((short) => short !== null);
     expect(Math.max(...shorts.map((short) => short.length))).toBeLessThanOrEqual(24);
     expect(new Set(shorts).size).toBe(shorts.length);
@@ -31,7 +31,7 @@ describe('the labels of states and reasons', () => {
     expect(['new', 'accepted', 'delivered', 'bounced'].map(reasonText)).toEqual([null, null, null, null]);
   });
 
-  it('show codes of a story that no delivery has', () => {
+  it('show codes in the timeline that are no state or reason of a delivery', () => {
     expect(reasonText('too_many_recipients')).toBe('too many recipients');
     expect(reasonText('when_false')).toBeNull();
     expect(reasonText('rule_gone')).toBe('rule gone');

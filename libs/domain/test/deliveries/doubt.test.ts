@@ -6,27 +6,27 @@ const story = (): DeliveryStory => new DeliveryStory();
 const RESEND = { inDoubt: 'resend' } as const;
 const DROP = { inDoubt: 'drop' } as const;
 
-describe('a delivery in doubt', () => {
-  it('results from an ambiguous answer, is not resent automatically, and never frees its slot as clean', () => {
+describe('a delivery in doubt (nobody knows if the provider accepted the message)', () => {
+  it('follows an ambiguous answer, is not resent automatically, and can never be replaced by another message', () => {
     const { delivery, path } = story().begins('t1').answers('t1', 'ambiguous');
     expect(path.at(-1)).toBe('IN_DOUBT answer_unknown');
     expect(delivery).toMatchObject({ clean: false, nextAt: null, leaseUntil: null, token: 't1' });
     expect(delivery.unpublished).toMatchObject([{ state: 'IN_DOUBT' }]);
   });
 
-  it('results from an expired lease', () => {
+  it('follows an expired lease of the worker', () => {
     const { delivery, path } = story().begins('t1').passes(MINUTE).losesItsSender();
     expect(path.at(-1)).toBe('IN_DOUBT lease_ran_out');
     expect(delivery).toMatchObject({ clean: false, nextAt: null, leaseUntil: null, token: 't1' });
   });
 
-  it('results only from SENDING', () => {
+  it('can follow only the state SENDING', () => {
     for (const told of [story(), story().begins('t1').answers('t1', 'accepted'), story().isCancelledByOperator()]) {
       expect(leaseRanOut(told.delivery, PLAIN_SETTINGS, at(MORNING))).toBeUndefined();
     }
   });
 
-  it('is resent under in_doubt: resend, with that reason, and is not clean', () => {
+  it('is resent under in_doubt: resend, with that reason, and stays marked as possibly sent twice', () => {
     for (const told of [
       story().begins('t1').answers('t1', 'ambiguous', { settings: RESEND }),
       story().begins('t1').losesItsSender(RESEND),
@@ -42,13 +42,13 @@ describe('a delivery in doubt', () => {
     expect(told.delivery).toMatchObject({ state: 'IN_DOUBT', nextAt: null });
   });
 
-  it('becomes FAILED under in_doubt: drop, and is not clean', () => {
+  it('becomes FAILED under in_doubt: drop, and can never be replaced by another message', () => {
     const told = story().begins('t1').answers('t1', 'ambiguous', { settings: DROP });
     expect(told.delivery).toMatchObject({ state: 'FAILED', reason: 'in_doubt_drop', clean: false, nextAt: null });
   });
 });
 
-describe('a late answer of the same token', () => {
+describe('a late answer of the provider to the attempt in doubt', () => {
   const late: Record<string, [ProviderVerdict, string]> = {
     accepted: ['accepted', 'SENT accepted'],
     'refused for good': ['refused_content', 'FAILED refused_content'],
@@ -62,7 +62,7 @@ describe('a late answer of the same token', () => {
     });
   }
 
-  it('that is ambiguous leaves the doubt unchanged', () => {
+  it('changes nothing if the answer is ambiguous', () => {
     const told = story().begins('t1').losesItsSender();
     const { history, unpublished } = told.delivery;
     told.answers('t1', 'ambiguous');
@@ -72,18 +72,18 @@ describe('a late answer of the same token', () => {
 
 describe('evidence that an earlier attempt was accepted', () => {
   const RESENT = 'a late answer proves';
-  it('cancels a waiting resend', () => {
+  it('cancels a resend that is waiting', () => {
     const told = story().begins('t1').losesItsSender(RESEND).answers('t1', 'accepted');
     expect(told.delivery).toMatchObject({ state: 'SENT', nextAt: null, token: null, clean: false });
     expect(told.delivery.detail).toContain(RESENT);
   });
 
-  it('cancels a waiting resend by an operator', () => {
+  it('cancels a resend by an operator that is waiting', () => {
     const told = story().begins('t1').losesItsSender().isResentByOperator().answers('t1', 'accepted');
     expect(told.delivery).toMatchObject({ state: 'SENT', nextAt: null });
   });
 
-  it('changes FAILED and EXPIRED to SENT', () => {
+  it('changes a FAILED or EXPIRED delivery to SENT', () => {
     expect(story().begins('t1').losesItsSender(DROP).answers('t1', 'accepted').delivery.state).toBe('SENT');
     const expired = story().begins('t1').losesItsSender(RESEND).ends('EXPIRED', 'not_after_passed');
     expect(expired.answers('t1', 'accepted').delivery.state).toBe('SENT');
@@ -91,7 +91,7 @@ describe('evidence that an earlier attempt was accepted', () => {
     expect(dismissed.answers('t1', 'accepted').delivery.state).toBe('SENT');
   });
 
-  it('ends a second doubt', () => {
+  it('ends a second doubt about the same delivery', () => {
     const told = story().begins('t1').losesItsSender(RESEND).begins('t2').losesItsSender().answers('t1', 'accepted');
     expect(told.delivery).toMatchObject({ state: 'SENT', token: null });
   });
@@ -118,14 +118,14 @@ describe('evidence that an earlier attempt was accepted', () => {
     expect(cancelled.delivery.attempts[0]?.result?.verdict).toBe('accepted');
   });
 
-  it('is never a late refusal, which stops no resend', () => {
+  it('is not a late refusal: a refusal stops no resend', () => {
     const told = story().begins('t1').losesItsSender(RESEND).answers('t1', 'refused_content');
     expect(told.delivery.state).toBe('WAITING');
   });
 });
 
-describe('an operator', () => {
-  it('resends FAILED, EXPIRED, CANCELLED and IN_DOUBT deliveries, with a new not_after and all attempts, and is recorded', () => {
+describe('an operator’s decision about a delivery', () => {
+  it('may resend a FAILED, EXPIRED, CANCELLED or IN_DOUBT delivery, with a new not_after and all attempts, and is recorded', () => {
     for (const told of [
       story().begins('t1').answers('t1', 'refused_content'),
       story().ends('EXPIRED', 'not_after_passed'),
@@ -163,7 +163,7 @@ describe('an operator', () => {
     }
   });
 
-  it('cancels only WAITING deliveries, and dismisses only IN_DOUBT ones', () => {
+  it('can cancel only a WAITING delivery, and mark only an IN_DOUBT one as failed', () => {
     expect(story().isCancelledByOperator().delivery).toMatchObject({ state: 'CANCELLED', nextAt: null });
     for (const told of [story().begins('t1'), story().begins('t1').answers('t1', 'accepted')]) {
       expect(() => told.isCancelledByOperator()).toThrow('only WAITING');
@@ -175,8 +175,8 @@ describe('an operator', () => {
   });
 });
 
-describe('waiting for an account', () => {
-  it('uses no attempt, never passes not_after, and is reported once', () => {
+describe('a delivery that waits for a free provider account', () => {
+  it('uses no attempt, does not wait beyond not_after, and reports the wait once', () => {
     const told = story().isPostponed(MORNING + MINUTE);
     expect(told.delivery).toMatchObject({ state: 'WAITING', reason: 'account_unavailable', attemptsUsed: 0 });
     const { history, unpublished, version } = told.delivery;

@@ -145,7 +145,7 @@ describe('a delivery under any sequence of commands', () => {
     });
   });
 
-  it('never becomes clean again', () => {
+  it('never becomes replaceable again once it may have been sent', () => {
     holds((before, after) => {
       if (!before.clean) expect(after.clean).toBe(false);
     });
@@ -158,7 +158,7 @@ describe('a delivery under any sequence of commands', () => {
     });
   });
 
-  it('changes not_after only by an operator or with another intent', () => {
+  it('changes not_after only by an operator or with a message that replaces it', () => {
     holds((before, after) => {
       const allowed = after.reason === 'operator_resend' || after.intent.id !== before.intent.id;
       if (!allowed) expect(after.notAfter).toBe(before.notAfter);
@@ -189,7 +189,7 @@ describe('a delivery under any sequence of commands', () => {
     fc.assert(property, { numRuns: 1500 });
   });
 
-  it('is taken over only if no attempt was ever accepted or in doubt', () => {
+  it('is replaced by another message only if no attempt was ever accepted or in doubt', () => {
     holds((before, after) => {
       if (after.intent.id === before.intent.id) return;
       expect(['SUPPRESSED', 'EXPIRED', 'FAILED']).toContain(before.state);
@@ -200,7 +200,7 @@ describe('a delivery under any sequence of commands', () => {
     });
   });
 
-  it('is accepted by the provider at most once, unless an operator or `in_doubt: resend` waived that', () => {
+  it('is accepted by the provider at most once, unless an operator or `in_doubt: resend` permits a second send', () => {
     const property = fc.property(commands, fc.constantFrom('hold', 'drop'), (list, policy: InDoubtPolicy) => {
       const told = tell(list, policy, () => undefined);
       expect(told.accepted).toBeLessThanOrEqual(1 + told.waivers);
@@ -215,7 +215,7 @@ describe('a delivery under any sequence of commands', () => {
     }, fc.constant('resend'));
   });
 
-  it('gives the same verdict if an intent is evaluated twice against the same document', () => {
+  it('decides the same if a message request is evaluated twice against the same document', () => {
     holds((before, _, { story }) => {
       const intent = givenIntent('twice');
       const judge = () => decideCustody(before, intent, 'carillon.intents/0@9', at(story.now));

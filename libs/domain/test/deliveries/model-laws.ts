@@ -9,7 +9,7 @@ export function itHoldsWithin(bounds: Bounds): void {
   const { calls, crashes, lost, waivers } = bounds;
   const within = `${calls} calls, ${crashes} crashes, ${lost} lost answers, ${waivers} waivers`;
   it(
-    `ends with at most one acceptance per waiver, nothing stuck, nothing false: ${within}`,
+    `is accepted at most once per permitted resend, never gets stuck and never shows a false state: ${within}`,
     () => {
       const { violation, states, ends } = explore(PRODUCT, bounds);
       expect(violation).toBeNull();

@@ -9,6 +9,6 @@ const BOUNDS: readonly Bounds[] = [
   { calls: 3, crashes: 1, lost: 0, waivers: 1 },
 ];
 
-describe('every interleaving of two senders, a sweeper and an operator, with a crash and a lost answer of the store', () => {
+describe('a model of one delivery with two senders, a sweeper, an operator, a crash and a lost database response, in every order', () => {
   for (const bounds of BOUNDS) itHoldsWithin(bounds);
 });

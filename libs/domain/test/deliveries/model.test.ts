@@ -61,11 +61,11 @@ const proofAgain = (seen: Delivery, next: Delivery): Delivery => ({
   ),
 });
 
-describe('every interleaving of two senders, a sweeper and an operator, with a crash or a lost answer of the store', () => {
+describe('a model of one delivery with two senders, a sweeper, an operator, and a crash or a lost database response, in every order', () => {
   for (const bounds of SMALL) itHoldsWithin(bounds);
 
   for (const [name, { rules, finds, bounds = ALL_BUT_OPERATOR }] of Object.entries(MUTANTS)) {
-    it(`finds ${name}`, () => {
+    it(`finds the planted bug ${name}`, () => {
       const { violation } = explore({ ...PRODUCT, ...rules }, bounds);
       expect(violation?.at(-1)).toMatch(finds);
     });

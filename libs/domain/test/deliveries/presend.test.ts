@@ -29,8 +29,8 @@ const judged = (newest: Configuration, suppressed: BeforeSend['suppressed'], now
   presend({ delivery, newest, consents: [], suppressed, now });
 const listed = { source: 'hard_bounce', detail: '550 5.1.1' };
 
-describe('the checks before each step into SENDING', () => {
-  it('pass a delivery that is wanted, in time and not suppressed, up to the last millisecond', () => {
+describe('the checks directly before a delivery is sent', () => {
+  it('pass a delivery that is still wanted, in time and not suppressed, up to the last millisecond', () => {
     expect(judged(shop(), null, delivery.notAfter)).toMatchObject({ kind: 'go' });
   });
 
@@ -59,7 +59,7 @@ describe('the checks before each step into SENDING', () => {
     expect(judged(shop({ channels: {} }), null, 0)).toMatchObject({ reason: 'cannot_send_on_channel' });
   });
 
-  it('compare ids, so that renaming a notification or rule withdraws nothing', () => {
+  it('compare ids, so that renaming a notification or rule cancels no message', () => {
     const renamed = { ...body, rules: { settled: { ...rule, id: 'rul_paid' } } };
     const newest = configurationOf([notification('order-settled', renamed)]);
     expect(judged(newest, null, 0)).toMatchObject({
@@ -76,7 +76,7 @@ describe('the checks before each step into SENDING', () => {
   });
 });
 
-describe('the accounts of a notification', () => {
+describe('the provider accounts that a notification uses', () => {
   const smtp = { kind: 'smtp', host: 'mail.example.com', port: 25, from: 'shop@example.com' } as const;
   const keysOf = (configuration: Configuration): readonly string[] => {
     const found = findNotification(configuration, delivery.slot);
@@ -93,7 +93,7 @@ describe('the accounts of a notification', () => {
     expect(keysOf(configurationOf(wishes))).toEqual(['shop/backup', 'shop/main']);
     expect(keysOf(configurationOf(wishes.slice(0, 3)))).toEqual([]);
   });
-  it('are the deployment’s if the notification names none, or else the sandbox', () => {
+  it('are those of the deployment if the notification names none, or else the sandbox', () => {
     expect(keysOf(shop())).toEqual(['sandbox']);
     expect(keysOf(configurationOf([...orderShop(body), deployment({ accounts: { email: smtp } })]))).toEqual([
       'default',
@@ -101,8 +101,8 @@ describe('the accounts of a notification', () => {
   });
 });
 
-describe('settings of a notification', () => {
-  it('default to eight attempts from half a minute to four hours within a day, and hold a doubt', () => {
+describe('the retry settings of a notification', () => {
+  it('default to eight attempts within a day, half a minute to four hours apart, and no resend when in doubt', () => {
     expect(deliverySettings(ORDER_PAID)).toEqual({
       retry: { attempts: 8, first: 30_000, max: 14_400_000 },
       inDoubt: 'hold',

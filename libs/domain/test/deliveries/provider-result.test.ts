@@ -1,7 +1,7 @@
 import { providerResult } from '../../src/deliveries/index.ts';
 import { describe, expect, it } from 'vitest';
 
-describe('the code of a result', () => {
+describe('the result code of a provider call', () => {
   it.each([
     ['of 64 characters stays as it is', 'x'.repeat(64), 'x'.repeat(64)],
     ['of 200,000 is cut', 'x'.repeat(200_000), 'x'.repeat(64)],

@@ -32,12 +32,12 @@ function judged(
   return presend({ delivery: new DeliveryStory(intent).delivery, newest, consents: [], suppressed: null, now });
 }
 
-describe('quiet hours before a send', () => {
-  it('let a message pass if none are set', () => {
+describe('the quiet hours check before a send', () => {
+  it('lets a message pass if no quiet hours are set', () => {
     expect(judged({})).toMatchObject({ kind: 'go' });
   });
 
-  it('of the notification hold a message until they end in the recipient’s time zone, and say so', () => {
+  it('holds a message until the quiet hours of the notification end in the recipient’s time zone, and records that', () => {
     expect(judged({ cadence: { quiet_hours: NIGHT } })).toEqual({
       kind: 'wait',
       until: Date.parse('2026-11-23T06:00:00Z'),
@@ -50,25 +50,25 @@ describe('quiet hours before a send', () => {
     expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, none)).toMatchObject({ kind: 'wait' });
   });
 
-  it('of the workspace hold messages of every notification that is not transactional', () => {
+  it('holds messages of every notification that is not transactional during quiet hours of the workspace', () => {
     expect(judged({}, { cadence: { quiet_hours: NIGHT } })).toMatchObject({ kind: 'wait' });
     expect(judged({ transactional: true }, { cadence: { quiet_hours: NIGHT } })).toMatchObject({ kind: 'go' });
     expect(judged({ transactional: true, cadence: { quiet_hours: NIGHT } })).toMatchObject({ kind: 'go' });
   });
 
-  it('of other channels or days let a message pass', () => {
+  it('lets a message pass if the quiet hours are for other channels or days', () => {
     expect(judged({ cadence: { quiet_hours: { ...NIGHT, channels: ['sms'] } } })).toMatchObject({ kind: 'go' });
     expect(judged({ cadence: { quiet_hours: { ...NIGHT, days: ['mon'] } } })).toMatchObject({ kind: 'go' });
     expect(judged({ cadence: { quiet_hours: { ...NIGHT, days: ['sun'] } } })).toMatchObject({ kind: 'wait' });
   });
 
-  it('with drop suppress a message, even if other quiet hours would hold it', () => {
+  it('suppresses a message under quiet hours with drop, even if other quiet hours would hold it', () => {
     expect(
       judged({ cadence: { quiet_hours: { ...NIGHT, then: 'drop' } } }, { cadence: { quiet_hours: NIGHT } }),
     ).toMatchObject({ kind: 'end', state: 'SUPPRESSED', reason: 'quiet_hours' });
   });
 
-  it('suppress a message at once if it could be sent only after not_after', () => {
+  it('suppresses a message at once if it could be sent only after not_after', () => {
     expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, { expires: 7 * HOUR })).toMatchObject({
       kind: 'end',
       state: 'SUPPRESSED',
@@ -78,14 +78,14 @@ describe('quiet hours before a send', () => {
     expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, { expires: 7.5 * HOUR })).toMatchObject({ kind: 'wait' });
   });
 
-  it('of notification and workspace that touch hold a message until the later end', () => {
+  it('holds a message until the later end if quiet hours of notification and workspace touch', () => {
     const morning = { from: '06:00', to: '09:00' };
     expect(judged({ cadence: { quiet_hours: NIGHT } }, { cadence: { quiet_hours: morning } })).toMatchObject({
       until: Date.parse('2026-11-23T08:00:00Z'),
     });
   });
 
-  it('let a test message pass, because its requester waits for it', () => {
+  it('lets a test message pass, because its requester waits for it', () => {
     const test = { more: { ruleId: '', test: { by: 'owner' } } };
     expect(judged({ cadence: { quiet_hours: NIGHT } }, {}, test)).toMatchObject({ kind: 'go' });
     const dropped = { cadence: { quiet_hours: { ...NIGHT, then: 'drop' as const } } };
@@ -93,7 +93,7 @@ describe('quiet hours before a send', () => {
     expect(judged({ enabled: false }, {}, test)).toMatchObject({ reason: 'rule_withdrawn' });
   });
 
-  it('are checked after withdrawal, expiry and suppression, so that an unwanted message does not wait', () => {
+  it('comes after the checks for withdrawal, expiry and suppression, so that an unwanted message does not wait', () => {
     expect(judged({ enabled: false, cadence: { quiet_hours: NIGHT } })).toMatchObject({ reason: 'rule_withdrawn' });
     expect(HOLDS.at(-1)?.name).toBe('quietHours');
   });

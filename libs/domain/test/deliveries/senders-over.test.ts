@@ -6,12 +6,12 @@ const smtp = { kind: 'smtp', host: 'mail.example.com', port: 25, from: 'shop@exa
 const twilio = { kind: 'twilio', account_sid: 'AC1', auth_token: { secret: 'T' }, from: '+49151' } as const;
 const named = (...accounts: string[]) => ({ ...ORDER_PAID, channels: { email: { template: 'order-paid', accounts } } });
 
-it('an account of a workspace is used only by its owner, on the channel of its kind', () => {
+it('a provider account of a workspace is used only by that workspace, on the channel of its kind', () => {
   const configuration = configurationOf([account('sms', twilio), account('sms', twilio, 'blog')]);
   expect(sendersOver(configuration, 'shop/sms')).toEqual([{ workspace: 'shop', channel: 'sms' }]);
 });
 
-it('an account of the deployment is used by every workspace whose notifications need it, each listed once', () => {
+it('a provider account of the deployment is used by every workspace whose notifications need it, each listed once', () => {
   const configuration = configurationOf([
     deployment({ accounts: { email: smtp } }),
     notification('one', ORDER_PAID),
@@ -26,6 +26,6 @@ it('an account of the deployment is used by every workspace whose notifications 
   ]);
 });
 
-it('a removed account is used by nobody', () => {
+it('a removed provider account is used by nobody', () => {
   expect(sendersOver(configurationOf([]), 'shop/gone')).toEqual([]);
 });

@@ -7,8 +7,8 @@ import { at } from '@carillon/testing/given';
 const story = (): DeliveryStory => new DeliveryStory();
 const start = { attemptId: 'att_x' as AttemptId, token: 'x', account: 'main', leaseUntil: MORNING + LEASE_SPAN };
 
-describe('a step into SENDING', () => {
-  it('takes a token and a lease, and records the attempt before the call, without an outcome', () => {
+describe('setting a delivery to SENDING', () => {
+  it('gives it a token and a lease, and records the attempt before the provider call, without an outcome', () => {
     const { delivery } = story().begins('t1');
     expect(delivery).toMatchObject({ state: 'SENDING', token: 't1', leaseUntil: MORNING + LEASE_SPAN, nextAt: null });
     expect(delivery).toMatchObject({ attemptsUsed: 1, tried: ['main'], unpublished: [], version: 2 });
@@ -25,7 +25,7 @@ describe('a step into SENDING', () => {
     ]);
   });
 
-  it('is refused from every state but WAITING', () => {
+  it('is refused in every state but WAITING', () => {
     for (const told of [
       story().begins('t1'),
       story().begins('t1').answers('t1', 'accepted'),
@@ -45,7 +45,7 @@ describe('a step into SENDING', () => {
     expect(beginAttempt(delivery, start, at(delivery.notAfter + 1))).toBeUndefined();
   });
 
-  it('has a lease that only its own token can renew', () => {
+  it('gives a lease that only the same token can renew', () => {
     const told = story().begins('t1').passes(10_000).renews('t1');
     expect(told.delivery).toMatchObject({ leaseUntil: MORNING + 10_000 + LEASE_SPAN, version: 3, state: 'SENDING' });
     expect(renewLease(told.delivery, 't2', MORNING + HOUR, MORNING)).toBeUndefined();
@@ -54,7 +54,7 @@ describe('a step into SENDING', () => {
   });
 });
 
-describe('a definite answer of the holder', () => {
+describe('a definite answer of the provider', () => {
   it('makes the delivery SENT if the provider accepted it', () => {
     const { delivery, path } = story().begins('t1').passes(900).answers('t1', 'accepted', { providerId: 'q1' });
     expect(path).toEqual(['WAITING new', 'SENDING new', 'SENT accepted']);
@@ -73,7 +73,7 @@ describe('a definite answer of the holder', () => {
     });
   }
 
-  it('waits a random time after `transient`, up to a bound that doubles until the maximum', () => {
+  it('makes the delivery wait a random time after `transient`, up to a bound that doubles until the maximum', () => {
     for (const [chance, expected] of [
       [0, [30_000, 60_000]],
       [0.5, [15_000, 30_000]],
@@ -98,7 +98,7 @@ describe('a definite answer of the holder', () => {
     expect(told.delivery.detail).toBe('3 attempts used; the last: try later');
   });
 
-  it('waits until the time that a throttling provider names, but at least its own delay', () => {
+  it('makes the delivery wait until the time that a throttling provider names, but at least its own delay', () => {
     const retryAt = MORNING + 2 * HOUR;
     expect(story().begins('t1').answers('t1', 'throttled', { retryAt }).delivery.nextAt).toBe(retryAt);
     expect(
@@ -108,13 +108,13 @@ describe('a definite answer of the holder', () => {
     ).toBe(MORNING + 30_000);
   });
 
-  it('never waits beyond not_after, so that the delivery is found and expires', () => {
+  it('never makes the delivery wait beyond not_after, so that the delivery is found then and expires', () => {
     const told = new DeliveryStory(givenIntent('first', { notAfter: MORNING + MINUTE }));
     told.begins('t1').answers('t1', 'throttled', { retryAt: MORNING + 9 * HOUR });
     expect(told.delivery.nextAt).toBe(MORNING + MINUTE + 1);
   });
 
-  it('does not count a refused account as an attempt, and retries once a minute', () => {
+  it('that refuses the account is not counted as an attempt, and the delivery is retried once a minute', () => {
     const told = story();
     for (const token of ['t1', 't2', 't3', 't4', 't5']) {
       told.begins(token).answers(token, 'refused_account');
@@ -123,14 +123,14 @@ describe('a definite answer of the holder', () => {
     }
   });
 
-  it('does not count an attempt that was stopped before it began; the delivery is due at once, the account unaffected', () => {
+  it('is not expected for an attempt stopped before its call: the delivery is due at once, the account unaffected', () => {
     const told = story().begins('t1', 'main').answers('t1', 'transient', { code: STOPPED });
     expect(told.delivery).toMatchObject({ state: 'WAITING', reason: 'stopped_before_sending', attemptsUsed: 0 });
     expect(told.delivery).toMatchObject({ nextAt: MORNING, tried: [], clean: true });
   });
 });
 
-describe('fail-over to another account', () => {
+describe('fail-over of a delivery to another provider account', () => {
   for (const verdict of ['throttled', 'transient', 'refused_account'] as const) {
     it(`is due at once after ${verdict}, and remembers the account that was tried`, () => {
       const told = story().begins('t1', 'main').answers('t1', verdict, { anotherAccount: true });

@@ -8,7 +8,7 @@ export function itHoldsAtOneSlot(bounds: SlotBounds): void {
   const { intents, calls, repeats, mishaps } = bounds;
   const within = `${intents} intents, ${calls} calls, ${repeats} repeats, ${mishaps} mishaps`;
   it(
-    `has one acceptance at most, and each intent holds it, held it, or counts once: ${within}`,
+    `gives at most one acceptance, and each message is sent, was replaced, or is counted once: ${within}`,
     () => {
       const { violation, states, ends } = exploreSlot(PRODUCT, bounds);
       expect(violation).toBeNull();

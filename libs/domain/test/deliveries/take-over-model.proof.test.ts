@@ -8,6 +8,6 @@ const BOUNDS: readonly SlotBounds[] = [
   { intents: 2, calls: 1, repeats: 0, mishaps: 1 },
 ];
 
-describe('every order of intents, sending and endings at one slot', () => {
+describe('a model of messages with the same unique_id that replace each other, in every order of steps', () => {
   for (const bounds of BOUNDS) itHoldsAtOneSlot(bounds);
 });

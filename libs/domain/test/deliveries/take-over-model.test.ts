@@ -50,10 +50,10 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
 };
 
-describe('every order of intents, sending and endings at one slot', () => {
+describe('a model of messages with the same unique_id that replace each other, in every order of steps', () => {
   for (const bounds of [ONE_CALL, THREE]) itHoldsAtOneSlot(bounds);
 
-  it('finds a slot that is never given: no end comes after a second holder', () => {
+  it('finds a bug in which no message ever replaces an ended one', () => {
     const keep: SlotDecisions['judge'] = (holder, intent) => PRODUCT.judge({ ...holder, clean: false }, intent);
     const { ends } = exploreSlot({ ...PRODUCT, judge: keep }, THREE);
     expect([...ends].filter((end) => !end.endsWith('after 1'))).toEqual([]);
@@ -61,7 +61,7 @@ describe('every order of intents, sending and endings at one slot', () => {
 
   for (const [name, { rules, finds, bounds = TWO_CALLS }] of Object.entries(MUTANTS)) {
     it(
-      `finds ${name}`,
+      `finds the planted bug ${name}`,
       () => expect(exploreSlot({ ...PRODUCT, ...rules }, bounds).violation?.at(-1)).toMatch(finds),
       TIMEOUT,
     );

@@ -41,8 +41,8 @@ const closed = (head: DigestHead, now = 50): DigestHead => {
   return next;
 };
 
-describe('the head of a digest', () => {
-  it('opens a window with its first item, which fixes the closing time', () => {
+describe('the digest head (the list of messages that one digest collects)', () => {
+  it('opens a window with its first message, which fixes the closing time', () => {
     const head = given('a', 'b');
     expect(head.items.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_a', 'dlv_b']);
     expect(headDueAt(head)).toBe(100);
@@ -57,7 +57,7 @@ describe('the head of a digest', () => {
     expect(again.kind === 'listed' && again.next.items.map(({ token }) => token)).toEqual(['t b', 'newer']);
   });
 
-  it('requires a due or full window to be closed before it lists another item', () => {
+  it('must close a due or full window before it lists another message', () => {
     expect(listItem(given('a'), item('b'), 0, SETTINGS, 100)).toEqual({ kind: 'close_first' });
     expect(listItem(given('a', 'b', 'c'), item('d'), 0, SETTINGS, 0)).toEqual({ kind: 'close_first' });
     const large = item('b', { size: MAX_DIGEST_CHARACTERS - 5 });
@@ -102,7 +102,7 @@ describe('the head of a digest', () => {
     expect(closeWindow(FRESH, 7, 60)).toBeUndefined();
   });
 
-  it('is emptied only of the window that was sent', () => {
+  it('is emptied only of the window whose digest was sent', () => {
     const head = closed(given('a'));
     expect(windowEmptied(head, 1, 60)).toBeUndefined();
     expect(windowEmptied(head, 0, 60)).toMatchObject({ closing: null, n: 1 });
@@ -112,7 +112,9 @@ describe('the head of a digest', () => {
   it('returns moved_on for a delivery that the closed window lacks, and is_listed for one that it has', () => {
     const head = closed(given('a'));
     expect(listItem(head, item('a'), 0, SETTINGS, 0)).toEqual({ kind: 'is_listed' });
-    expect(listItem(head, item('a', { token: 'other' }), 0, SETTINGS, 0)).toEqual({ kind: 'moved_on' });
+    expect(
+      listItem(head, item('is separate for each person, address and digest key', { token: 'other' }), 0, SETTINGS, 0),
+    ).toEqual({ kind: 'moved_on' });
     expect(listItem(head, item('b'), 0, SETTINGS, 0)).toEqual({ kind: 'moved_on' });
   });
 

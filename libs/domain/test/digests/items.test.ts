@@ -45,8 +45,8 @@ function digested(before: Delivery): Delivery {
 const namedBy = ({ intent }: Delivery, nth = 1) => ({ intentId: intent.id, nth });
 const ended = (state: Delivery['state'], clean = true) => ({ state, clean });
 
-describe('an item of a digest', () => {
-  it('is COLLECTED with an outcome, and is checked again until its listing is confirmed', () => {
+describe('a message that is collected for a digest', () => {
+  it('is COLLECTED with an outcome, and is checked again until the digest lists it', () => {
     const held = collected(waiting('a'), 3, 'x');
     expect(held).toMatchObject({ state: 'COLLECTED', collected: { head: 'dgh_1', n: 3, token: 'x' } });
     expect(held.nextAt).toBe(MORNING + UNLISTED_AFTER);
@@ -55,7 +55,7 @@ describe('an item of a digest', () => {
     expect(knownListed(held, 'another')).toBeUndefined();
   });
 
-  it('becomes DIGESTED only under the token that is listed', () => {
+  it('becomes DIGESTED only with the token under which the digest lists it', () => {
     const held = collected(waiting('a'), 0, 'x');
     const listed = itemOf(held);
     const emptied = digestItem(held, listed, DIGEST, at(MORNING));
@@ -95,7 +95,7 @@ describe('an item of a digest', () => {
     ['one that expired', ended('EXPIRED'), 'taken_over'],
     ['one that an operator called off', ended('CANCELLED'), 'duplicate'],
     ['one that failed after a doubt', ended('FAILED', false), 'duplicate'],
-  ] as const)('counts like its digest when another intent arrives for its slot: %s', (_what, digest, kind) => {
+  ] as const)('counts like its digest when another message with its unique_id arrives: %s', (_what, digest, kind) => {
     const holder = digested(waiting('a'));
     const judged = decideCustody(holder, givenIntent('b', { uniqueId: 'a' }), 'p', at(MORNING), { digest });
     expect(judged.kind).toBe(kind);
@@ -106,7 +106,7 @@ describe('an item of a digest', () => {
   });
 });
 
-describe('the intent of a digest', () => {
+describe('the digest message', () => {
   const NOTIFICATION: NotificationBody = {
     channels: { email: { template: 'order-paid' } },
     rules: { paid: { when: 'true', recipients: { from: 'event', to: { email: 'event.email' } } } },
@@ -156,12 +156,12 @@ describe('the intent of a digest', () => {
     expect(made()).not.toHaveProperty('digestKey');
   });
 
-  it('is the same whichever process makes it, and expires counted from the close of its window', () => {
+  it('is the same whichever process makes it, and its expiry counts from the close of its window', () => {
     expect(made(items.toReversed())).toEqual(made());
     expect(made()).toMatchObject({ sendAt: MORNING + HOUR, notAfter: MORNING + 3 * HOUR });
   });
 
-  it('derives its slot from the head and the first item', () => {
+  it('derives its unique_id from the digest head and the first message', () => {
     const other = digestSlot(head, namedBy(items[1]!), keyed);
     expect(made().slot).toEqual(digestSlot(head, namedBy(items[0]!), keyed).slot);
     expect(other.id).not.toBe(digestSlot(head, namedBy(items[0]!), keyed).id);
@@ -171,7 +171,7 @@ describe('the intent of a digest', () => {
     );
   });
 
-  it('leaves out items that another message has covered when an operator resends it', () => {
+  it('leaves out messages that another digest has covered when an operator resends it', () => {
     const failed: Delivery = { ...openDelivery(made(), '', DIGEST, at(MORNING)), state: 'FAILED' };
     const resent = operatorResend(failed, HOUR, 'ann', at(MORNING));
     if (!resent.ok) throw new Error(resent.error);
@@ -183,7 +183,7 @@ describe('the intent of a digest', () => {
     expect(digestOf(resent.value.intent, () => false)).toBeNull();
   });
 
-  it('comes from items that expire with it, also where they leave their window for another deployment', () => {
+  it('is made of messages that expire with it, also if they moved to another deployment before', () => {
     const late = MORNING + 5 * HOUR;
     const own = { slot: { ...slot, uniqueId: 'a' }, notAfter: MORNING + 2 * HOUR };
     const left = dissolvedItem(collected(waiting('a', own)), pinned, late);
@@ -193,7 +193,7 @@ describe('the intent of a digest', () => {
     expect(dissolvedItem(patient, pinned, late).intent.notAfter).toBe(late + 9 * HOUR);
   });
 
-  it('is sent while at least one rule of its items exists', () => {
+  it('is sent while the rule of at least one of its messages exists', () => {
     const digest = openDelivery(made(), '', DIGEST, at(MORNING));
     const before = { newest: pinned, consents: [], suppressed: null, now: MORNING };
     const found = findNotification(pinned, slot);

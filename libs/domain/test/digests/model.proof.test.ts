@@ -4,9 +4,9 @@ import { exploreDigests } from './support/digest-model.ts';
 /** Some ten thousand states each. */
 const LONG = 600_000;
 
-describe('every order of steps of two workers, a crash and an operator', () => {
+describe('a model of a digest with two workers, a crash and an operator, in every order of steps', () => {
   it(
-    'leaves each item in one digest, or called off',
+    'leaves each message in one digest, or cancelled',
     () => {
       const { broken, states, way } = exploreDigests('none');
       expect({ broken, way }).toEqual({ broken: null, way: [] });
@@ -22,7 +22,7 @@ describe('every order of steps of two workers, a crash and an operator', () => {
     ['emitWaiting', 'emptying takes what waits too'],
     ['insertFirst', 'the digest is inserted before its items are moved'],
     ['reuseN', 'a closed window leaves its number to the next'],
-  ] as const)('finds what breaks where %s: %s', { timeout: LONG }, (mutant, _why) => {
+  ] as const)('finds a planted bug where %s: %s', { timeout: LONG }, (mutant, _why) => {
     const { broken, way } = exploreDigests(mutant);
     expect(broken).not.toBeNull();
     expect(way.length).toBeGreaterThan(0);

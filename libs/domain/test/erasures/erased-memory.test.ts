@@ -44,7 +44,7 @@ const memory: EntityMemory = {
   ],
 };
 
-describe('The memory of an entity', () => {
+describe('the stored rule state of an entity, when a person is erased', () => {
   const erased = eraseMemory(memory, matcher, isOfPerson);
 
   it('loses the events of an erased person, and ends the waits that were made from them as erased', () => {
@@ -54,18 +54,18 @@ describe('The memory of an entity', () => {
     expect(erased.decisions.at(-1)).toMatchObject({ ruleId: 'rul_bob', eventId: 'evt_bob', saw: { kind: 'erased' } });
   });
 
-  it('keeps the waits of others, without the event of the person before theirs', () => {
+  it('keeps the waits of other people, without the previous event if that is of the erased person', () => {
     expect(erased.rules['rul_ada']?.wait).toMatchObject({ event: 4, previous: null });
     expect(nextDueOf(erased)).toBe(30);
   });
 
-  it('loses totals and words that name the person, and keeps others', () => {
+  it('loses totals and distinct values that name the person, and keeps others', () => {
     expect(erased.rules['rul_ada']?.kept).toBeUndefined();
     expect(erased.rules['rul_total']?.kept).toEqual({ total: { by: ['ada@example.com'] } });
     expect(JSON.stringify(erased)).not.toContain('bob@');
   });
 
-  it('keeps the cooldown of a rule and its other totals, so that nobody is notified again because of the erasure', () => {
+  it('keeps the cooldown of a rule and its other totals, so that the erasure notifies nobody again', () => {
     const bob = { definition: 'a.b', at: [5], values: ['bob@example.com'], bytes: 240 };
     const ada = { definition: 'c.d', at: [5], bytes: 218 };
     const cooldown = { firedAt: 6 };
@@ -78,7 +78,7 @@ describe('The memory of an entity', () => {
     });
   });
 
-  it('is the same if it holds nothing of the person', () => {
+  it('is unchanged if it holds nothing about the person', () => {
     expect(eraseMemory(erased, matcher, isOfPerson)).toBe(erased);
   });
 });

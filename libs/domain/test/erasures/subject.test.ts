@@ -13,7 +13,7 @@ const keyed = (...parts: readonly string[]): string => `hash of ${JSON.stringify
 const matcherOf = (...names: readonly string[]) =>
   createErasureMatcher({ workspace: 'shop', hashes: names.map((name) => nameHash(name, keyed)) }, keyed);
 
-describe('A matcher of an erased person', () => {
+describe('the matcher that finds an erased person in texts and values', () => {
   const matcher = matcherOf('bob@example.com', '+4930123456', '42', 'a-device-token-of-thirty-characters');
 
   it.each([
@@ -40,21 +40,21 @@ describe('A matcher of an erased person', () => {
     expect(matcher.mentions(text)).toBe(false);
   });
 
-  it('matches a user id only alone', () => {
+  it('finds a user id only as a whole value', () => {
     expect(matcher.isPerson('42')).toBe(true);
     expect(matcher.isPerson('142')).toBe(false);
     expect(holdsAddress({ amount: 42, note: 'order 42', id: '42' }, matcher)).toBe(false);
     expect(wordsName('no member 42, of many', matcher)).toBe(true);
   });
 
-  it('finds an address and a device token in a value, and in the name of a value', () => {
+  it('finds an address and a device token in a value, and in the name of a field', () => {
     expect(holdsAddress({ a: [{ b: 'x bob@example.com' }] }, matcher)).toBe(true);
     expect(holdsAddress({ 'bob@example.com': 1 }, matcher)).toBe(true);
     expect(holdsAddress({ token: 'a-device-token-of-thirty-characters' }, matcher)).toBe(true);
     expect(holdsAddress({ a: ['ada@example.com', 1, null] }, matcher)).toBe(false);
   });
 
-  it('matches a user id at the paths that it is given', () => {
+  it('finds a user id at the paths that it is given', () => {
     const body = { user: { id: 42 }, total: 42, members: [{ id: '7' }, { id: '42' }], ids: ['1', '42'] };
     expect(namesPersonAt(body, ['user', 'id'], matcher)).toBe(true);
     expect(namesPersonAt(body, ['members', null, 'id'], matcher)).toBe(true);
@@ -63,12 +63,12 @@ describe('A matcher of an erased person', () => {
     expect(namesPersonAt(body, ['user'], matcher)).toBe(false);
   });
 
-  it('covers one workspace, or all', () => {
+  it('searches one workspace, or all', () => {
     expect([matcher.covers('shop'), matcher.covers('club')]).toEqual([true, false]);
     expect(createErasureMatcher({ workspace: null, hashes: [] }, keyed).covers('club')).toBe(true);
   });
 
-  it('gives all forms of an address one hash, under which lists keep it', () => {
+  it('gives all spellings of an address one hash, which lists use as a key', () => {
     expect(hashedName('BOB@example.com', keyed)).toBe(hashedName('bob@example.com', keyed));
     expect(matcher.nameInstead('Bob@example.com')).toBe(hashedName('bob@example.com', keyed));
   });

@@ -6,8 +6,8 @@ const BINDING = { sub: 'event.user.id' };
 const why = (sub: unknown, id: unknown): string | null =>
   unmetBinding(BINDING, { sub } as never, { user: { id } } as never)?.why ?? null;
 
-describe('a claim that is bound to a field', () => {
-  test('holds for the same text, the same whole number, and a number beside the text of its digits', () => {
+describe('a token claim that must equal a field of the event', () => {
+  test('matches the same text, the same whole number, and a number written as text', () => {
     expect(why('ada', 'ada')).toBeNull();
     expect(why(42, 42)).toBeNull();
     expect(why('42', 42)).toBeNull();
@@ -35,17 +35,17 @@ describe('a claim that is bound to a field', () => {
     [{ a: 1 }, 'ada', 'no_claim'],
     [true, true, 'no_claim'],
     [1.5, 1.5, 'no_claim'],
-  ])('does not hold for %s and %s: %s', (claim, field, reason) => {
+  ])('matches or not for the claim %s and the field %s: %s', (claim, field, reason) => {
     expect(why(claim, field)).toBe(reason);
   });
 
-  test('is looked up as it is written: nothing inherited, no path within claims', () => {
+  test('is looked up by its exact name: nothing inherited, no path within claims', () => {
     expect(unmetBinding({ toString: 'event.a' }, {}, { a: 'x' })?.why).toBe('no_claim');
     expect(unmetBinding({ 'a.b': 'event.a' }, { a: { b: 'x' } }, { a: 'x' })?.why).toBe('no_claim');
     expect(unmetBinding({ 'https://x.example/id': 'event.a' }, { 'https://x.example/id': 'x' }, { a: 'x' })).toBeNull();
   });
 
-  test('is one of several: the first that does not hold is named', () => {
+  test('is one of several: the first that does not match is named', () => {
     const bindings = { sub: 'event.user', org: 'event.org' };
     expect(unmetBinding(bindings, { sub: 'a', org: 'o' }, { user: 'a', org: 'p' })).toEqual({
       claim: 'org',
@@ -54,7 +54,7 @@ describe('a claim that is bound to a field', () => {
     });
   });
 
-  test('law: two different texts never hold', () => {
+  test('never matches another text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
         expect(why(a, b) === null).toBe(a === b && a !== '');

@@ -20,8 +20,8 @@ const entriesOf = (of: JsonObject): readonly (readonly [string, unknown])[] =>
     .map(([name, value]) => [name, seen(value)] as const)
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
 
-describe('A reader of fields', () => {
-  it('returns the fields that the reader of events returns, and none of an event that the reader of events refuses', () => {
+describe('the JSON reader for single fields of an event', () => {
+  it('returns the same fields as the reader of whole events, and none of an event that the latter refuses', () => {
     const read = createFieldReader(NAMES, LIMITS);
     const seenTexts = { read: 0, refused: 0, left: 0 };
     fc.assert(
@@ -43,7 +43,7 @@ describe('A reader of fields', () => {
     expect(Math.min(...Object.values(seenTexts)), JSON.stringify(seenTexts)).toBeGreaterThan(100);
   });
 
-  it('leaves an event with an escape to the reader of events', () => {
+  it('leaves an event with an escape to the reader of whole events', () => {
     expect(fieldsOf(['status'], String.raw`{"sta\u0074us":"paid"}`)).toBeNull();
     expect(fieldsOf(['status'], String.raw`{"status":"\u0070aid"}`)).toBeNull();
   });
@@ -55,20 +55,20 @@ describe('A reader of fields', () => {
     });
   });
 
-  it('refuses a name that an object has twice, and not one that several objects have', () => {
+  it('refuses a name that one object has twice, but not one that several objects have', () => {
     expect(fieldsOf(['a'], '{"a":1,"b":{"a":2},"c":[{"a":3},{"a":4}]}')).toEqual({ a: 1 });
     expect(fieldsOf(['a'], '{"a":1,"b":{"a":2},"a":3}')).toBeNull();
     expect(fieldsOf(['a'], '{"a":1,"b":{"a":2,"c":{"a":3},"a":4}}')).toBeNull();
   });
 
-  it('leaves an object of more names than it compares to the reader of events', () => {
+  it('leaves an object with too many names to the reader of whole events', () => {
     const named = (count: number): string =>
       `{${Array.from({ length: count }, (_, index) => `"n${index}":1`).join(',')}}`;
     expect(fieldsOf(['n0'], named(64))).toEqual({ n0: 1 });
     expect(fieldsOf(['n0'], named(65))).toBeNull();
   });
 
-  it('takes bytes that begin anywhere in their memory', () => {
+  it('accepts bytes at any offset of their buffer', () => {
     const memory = bytesOf('ää{"a":[1,2],"b":-0}');
     expect(createFieldReader(['a', 'b'])(memory.subarray(4))).toEqual({ a: [1, 2], b: -0 });
   });

@@ -12,11 +12,11 @@ it.each([
   ['["a,b","[{","\\"],[","é,"]', 4],
   ['["never closed, [[[', 1],
   ['', 0],
-])('%s makes %i values', (text, values) => {
+])('the JSON text %s is counted as %i values', (text, values) => {
   expect(count(text)).toBe(values);
 });
 
-it('counts nothing within texts, however long they are and wherever their backslashes and quotes stand', () => {
+it('the value count ignores the contents of strings, however long they are and wherever they have backslashes and quotes', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', ',', '[', '{', 'é'), maxLength: 200 });
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (texts) => {
@@ -26,7 +26,7 @@ it('counts nothing within texts, however long they are and wherever their backsl
   );
 });
 
-it('counts every field and item of whatever JSON text, and empty objects and lists once more', () => {
+it('the value count covers every field and item of random JSON, and empty objects and lists once more', () => {
   const counted = (value: unknown): number => {
     if (typeof value !== 'object' || value === null) return 0;
     const parts = Object.values(value);

@@ -4,17 +4,17 @@ import { describe, expect, it } from 'vitest';
 
 const DAY = 86_400_000;
 
-describe('dead letters that retention removes soon', () => {
-  it('are none where they stay until somebody redrives or dismisses them', () => {
+describe('the warning about dead letters that retention removes soon', () => {
+  it('is absent if dead letters stay until a person redrives or dismisses them', () => {
     expect(leavingLetters(null, 0)).toBeNull();
   });
 
-  it('are named seven days before, and for the day that a segment may hold them longer', () => {
+  it('starts seven days before, plus the day that a log segment may keep them longer', () => {
     const now = 100 * DAY;
     expect(leavingLetters(30 * DAY, now)).toEqual({ since: 69 * DAY, before: 77 * DAY });
   });
 
-  it('are named at once if they are kept for seven days or less', () => {
+  it('starts at once if dead letters are kept for seven days or less', () => {
     const kept = fc.integer({ min: 1, max: 7 }).map((days) => days * DAY);
     fc.assert(
       fc.property(kept, fc.integer({ min: 0, max: DAY }), (keptFor, age) => {

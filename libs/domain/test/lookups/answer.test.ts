@@ -21,19 +21,19 @@ const told = (items: readonly Json[], asked: readonly (readonly string[])[], how
   ]);
 };
 
-describe('items that carry the user id', () => {
-  it('are assigned by id in any order, as numbers or text', () => {
+describe('a partner’s answer whose items carry the user id', () => {
+  it('is assigned by id in any order, as numbers or text', () => {
     expect(told([person('b'), person(7), person('a')], [['a', 'b', '7']], MATCH)).toEqual([
       ['b=b@example.com 7=7@example.com a=a@example.com', ''],
     ]);
   });
 
-  it('are reported if missing, extra or duplicate, without affecting others', () => {
+  it('reports missing, extra or duplicate ids, without affecting others', () => {
     const items = [person('a'), person('a', { email: 'other@example.com' }), person('z')];
     expect(told(items, [['a', 'b']], MATCH)).toEqual([['a=a@example.com', 'duplicate:a extra:z missing:b']]);
   });
 
-  it('go to every trigger of a shared call that requested them', () => {
+  it('gives each item to every trigger of a shared call that asked for the user', () => {
     expect(told([person('a'), person('b')], [['a'], ['b', 'a'], ['c']], MATCH)).toEqual([
       ['a=a@example.com', ''],
       ['a=a@example.com b=b@example.com', ''],
@@ -41,37 +41,37 @@ describe('items that carry the user id', () => {
     ]);
   });
 
-  it('without an id: a shared call is repeated one by one, a single call skips the item', () => {
+  it('with an item without an id: a shared call is repeated one by one, a single call skips the item', () => {
     const items = [person('a'), { to: { email: 'x@example.com' } }];
     expect(told(items, [['a'], ['b']], MATCH)).toBe('item 1 has no user id');
     expect(told(items, [['a']], MATCH)).toEqual([['a=a@example.com', 'invalid:1']]);
   });
 });
 
-describe('items in the order of the ids', () => {
-  it('are assigned by position, with null for an unknown id', () => {
+describe('a partner’s answer whose items are in the order of the requested ids', () => {
+  it('is assigned by position, with null for an unknown id', () => {
     expect(told([person('x'), null], [['a', 'b']], IN_ORDER)).toEqual([['a=x@example.com', 'missing:b']]);
   });
 
-  it('with a wrong count have no id, and are never shared', () => {
+  it('with a wrong number of items has no ids, and is never shared', () => {
     expect(told([person('x')], [['a', 'b']], IN_ORDER)).toEqual([['?=x@example.com', 'not_in_order:?']]);
     expect(told([person('x')], [['a'], ['b']], IN_ORDER)).toBe('2 ids were asked in order and 1 items were returned');
   });
 });
 
-describe('items without ids', () => {
-  it('are one recipient each; for a single requested id they are that person', () => {
+describe('a partner’s answer whose items have no ids', () => {
+  it('gives one recipient per item; for a single requested id, the item is that person', () => {
     expect(told([person('x'), person('y')], [['a']], NONE)).toEqual([['a=x@example.com a=y@example.com', '']]);
     expect(told([person('x')], [['a', 'b']], NONE)).toEqual([['?=x@example.com', 'missing:?']]);
     expect(told([], [['a']], NONE)).toEqual([['', 'missing:a']]);
   });
 
-  it('are never shared', () => {
+  it('is never shared between triggers', () => {
     expect(told([person('x'), person('y')], [['a'], ['b']], NONE)).toContain('cannot be assigned');
   });
 });
 
-describe('an item of the wrong shape', () => {
+describe('an item of the wrong shape in a partner’s answer', () => {
   it.each<[string, Json]>([
     ['no object', 'ada@example.com'],
     ['null', null],
@@ -92,11 +92,11 @@ describe('an item of the wrong shape', () => {
     ['an email address without @', { email: 'ada', phone: '+4915112345678' }, '+4915112345678'],
     ['an address with a line break', { email: 'a@b.example\r\nBcc: x@y.example', token: 't' }, 't'],
     ['a token that is empty', { token: ' ', email: 'a@b.example' }, 'a@b.example'],
-  ])('%s: only that address is dropped', (_what, to, left) => {
+  ])('%s: loses only that address', (_what, to, left) => {
     expect(told([{ to }], [['a']], NONE)).toEqual([[`a=${left}`, 'invalid_address:a']]);
   });
 
-  it('null and missing keys are accepted', () => {
+  it('is accepted with null or missing keys', () => {
     expect(told([{ to: { email: null, phone: '+4915112345678' } }], [['a']], NONE)).toEqual([['a=+4915112345678', '']]);
     expect(told([{ to: {} }], [['a']], NONE)).toEqual([['a=nowhere', '']]);
   });
@@ -106,7 +106,7 @@ it.each([
   ['each about its own', NONE, 2],
   ['in order', IN_ORDER, 2],
   ['by a match', MATCH, 2],
-] as const)('an unreadable item is invalid, %s, and affects no other', (_, how, found) => {
+] as const)('an unreadable item of a partner’s answer is invalid, %s, and affects no other', (_, how, found) => {
   const unread = new Map([[1, 'it names a field twice']]);
   const answer = attribute([person('a'), null, person('c')], [['a', 'b', 'c']], how, unread);
   if (!answer.ok) throw new Error(answer.error);
@@ -140,7 +140,7 @@ it('an answer of unknown and repeated ids for a hundred triggers costs as much a
   expect(Math.min(...spent)).toBeLessThan(250);
 });
 
-it('never throws for any answer, returns only requested ids, and finds or misses every requested one', () => {
+it('reading a partner’s answer never throws, returns only requested ids, and finds or misses every requested one', () => {
   const id = fc.constantFrom('a', 'b', 'c', 'd');
   const item = fc.oneof(
     id.map((one) => person(one)),

@@ -24,20 +24,20 @@ const failed = (outcome: Outcome, more: Partial<CallEvidence> = {}, retryAfter: 
 const after = (outcomes: readonly Outcome[], asking: Asking = fresh): ReturnType<typeof afterFailure> =>
   outcomes.reduce((before, outcome) => afterFailure(before.asking, failed(outcome), 0), { asking, nextAt: 0 });
 
-describe('a trigger whose partner does not answer', () => {
+describe('a question to a partner who does not answer', () => {
   it('is retried after a pause that doubles up to five minutes', () => {
     const pauses = [1, 2, 3, 4, 20].map((calls) => after(Array<Outcome>(calls).fill('unavailable')).nextAt - 1000);
     expect(pauses).toEqual([1000, 2000, 4000, 8000, 300_000]);
     expect(after(Array<Outcome>(50).fill('unavailable')).asking.verdict).toBeNull();
   });
 
-  it('is retried when the partner says, within ten minutes and never before the pause', () => {
+  it('is retried at the time that the partner names, within ten minutes and never before the pause', () => {
     const nextAt = (retryAfter: number | null) =>
       afterFailure(fresh, failed('throttled', {}, retryAfter), 0).nextAt - 1000;
     expect([nextAt(null), nextAt(100), nextAt(30_000), nextAt(86_400_000)]).toEqual([1000, 1000, 30_000, 600_000]);
   });
 
-  it('waits while the key is refused, without its own deadline', () => {
+  it('waits while the partner refuses the key; this has no deadline of its own', () => {
     expect(after(Array<Outcome>(30).fill('unauthorized')).asking).toMatchObject({
       verdict: null,
       refusals: 0,
@@ -48,27 +48,30 @@ describe('a trigger whose partner does not answer', () => {
   it.each([
     ['refused', 'partner_refused'],
     ['invalid', 'partner_answer_invalid'],
-  ] as const)('is parked if it is %s twice, whatever happened in between', (outcome, reason) => {
-    expect(after([outcome]).asking.verdict).toBeNull();
-    expect(after([outcome, 'unavailable', 'throttled']).asking.verdict).toBeNull();
-    expect(after([outcome, 'unavailable', outcome]).asking.verdict).toMatchObject({ kind: 'parked', reason });
-  });
+  ] as const)(
+    'becomes a dead letter if the partner answers %s twice, whatever happened in between',
+    (outcome, reason) => {
+      expect(after([outcome]).asking.verdict).toBeNull();
+      expect(after([outcome, 'unavailable', 'throttled']).asking.verdict).toBeNull();
+      expect(after([outcome, 'unavailable', outcome]).asking.verdict).toMatchObject({ kind: 'parked', reason });
+    },
+  );
 
-  it('of a shared call is called alone first, and only that result counts', () => {
+  it('is first asked alone if it was part of a shared call, and only that result counts', () => {
     const { asking, nextAt } = afterFailure(fresh, failed('refused', { sharedBy: 3 }), 0);
     expect(asking).toMatchObject({ alone: true, refusals: 0, verdict: null });
     expect(nextAt).toBe(1000);
     expect(askAlone(fresh, failed('refused').evidence)).toMatchObject({ alone: true, calls: 1, verdict: null });
   });
 
-  it('of a shared call gets the final result if the partner says the same to every trigger', () => {
+  it('gets the final result if the partner answers every part of a shared call the same', () => {
     const call = { ...failed('refused', { sharedBy: 3 }), toEverybody: true };
     const once = afterFailure(fresh, call, 0).asking;
     expect(once).toMatchObject({ alone: false, refusals: 1, verdict: null });
     expect(afterFailure(once, call, 0).asking.verdict).toMatchObject({ kind: 'parked', reason: 'partner_refused' });
   });
 
-  it('is parked after its deadline, with the last evidence', () => {
+  it('becomes a dead letter after its deadline, with the last evidence', () => {
     expect(afterDeadline(fresh).verdict).toMatchObject({
       reason: 'not_after_passed',
       detail: 'no call was possible in time',
@@ -78,7 +81,7 @@ describe('a trigger whose partner does not answer', () => {
   });
 });
 
-it('keeps the newest evidence, counts every call, and always has a next time', () => {
+it('a question to a partner keeps the newest evidence, counts every call, and always has a next time', () => {
   const outcomes = fc.constantFrom<Outcome>('unavailable', 'throttled', 'unauthorized', 'invalid', 'refused');
   fc.assert(
     fc.property(

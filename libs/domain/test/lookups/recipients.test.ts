@@ -25,7 +25,7 @@ const uniqueId = (...args: Parameters<typeof found>): unknown => {
   return recipients[0]?.uniqueId ?? dropped[0]?.reason;
 };
 
-describe('the unique_id of a looked-up recipient', () => {
+describe('the unique_id of a recipient that a partner named', () => {
   it('is the partner’s, a number as its decimal text', () => {
     expect(uniqueId({ unique_id: 'u-1' }, { unique_id: 'event.order' })).toBe('u-1');
     expect(uniqueId({ unique_id: 42 })).toBe('42');
@@ -49,27 +49,27 @@ describe('the unique_id of a looked-up recipient', () => {
     expect(uniqueId({}, {}, { to: {} })).toBe('no_unique_id');
   });
 
-  it('has the address added if the rule says event_id or trigger_id, but not if the partner says so', () => {
+  it('has the address added if the rule says event_id or trigger_id, but not if it is the partner’s', () => {
     expect(uniqueId({}, { unique_id: 'event_id' })).toBe('evt_1:ada@example.com');
     expect(uniqueId({}, { unique_id: 'trigger_id' })).toBe('trg_1:ada@example.com');
     expect(uniqueId({ unique_id: 'event_id' })).toBe('event_id');
   });
 });
 
-describe('where, after a lookup', () => {
+describe('the `where` of a rule, applied to a partner’s answer', () => {
   const reason = (variables: JsonObject, where: string): unknown =>
     found(variables, { where }, { event: { min: 10 } }).dropped[0]?.reason ?? 'kept';
   it('keeps recipients for whom it is true, by variables and event', () => {
     expect(reason({ points: 11 }, 'variables.points > event.min')).toBe('kept');
     expect(reason({ points: 9 }, 'variables.points > event.min')).toBe('where_false');
   });
-  it('drops a recipient with rule_error if it fails', () => {
+  it('drops a recipient with rule_error if its evaluation fails', () => {
     expect(reason({}, 'variables.points > event.min')).toBe('rule_error');
   });
 });
 
-describe('the person of a looked-up recipient', () => {
-  it('is the user id, or else what the rule sets, or else the address in lower case', () => {
+describe('the person id of a recipient that a partner named', () => {
+  it('is the user id, or else the value that the rule sets, or else the address in lower case', () => {
     const person = (...args: Parameters<typeof found>) => found(...args).recipients[0]?.person;
     expect(person({ id: 'x' }, { person: 'variables.id' })).toBe('ada');
     expect(person({ id: 'x' }, { person: 'variables.id' }, { userId: null })).toBe('x');
@@ -77,7 +77,7 @@ describe('the person of a looked-up recipient', () => {
   });
 });
 
-describe('the user ids of a lookup', () => {
+describe('the user ids that a rule sends to a partner', () => {
   const asked = (userIds: Json): unknown => {
     const outcome = evaluateRule(givenLookupRule(), givenEvent({ user_ids: userIds }), () => 'trg_1');
     if (outcome.kind !== 'asks') return outcome;
@@ -89,7 +89,7 @@ describe('the user ids of a lookup', () => {
     expect(asked(9007199254740993n)).toEqual(['9007199254740993', '']);
     expect(asked(['b', 'a', 'b', 1, '1'])).toEqual(['b a 1', '']);
   });
-  it('of another type are dropped one by one, with the reason', () => {
+  it('are dropped one by one with the reason if they have another type', () => {
     expect(asked(['a', null, '', {}, true, 'x'.repeat(256)])).toEqual([
       'a',
       [1, 2, 3, 4, 5].map((at) => `${at} invalid_user_id`).join(' '),
@@ -101,7 +101,7 @@ describe('the user ids of a lookup', () => {
     const outcome = evaluateRule(givenLookupRule({ user_ids: 'event.nobody' }), givenEvent({}), () => 'trg_1');
     expect(outcome).toMatchObject({ kind: 'failed', error: expect.stringContaining('user_ids') as string });
   });
-  it('are limited to 50,000, and the rest is reported', () => {
+  it('are limited to 50,000, and the rest are reported', () => {
     const outcome = evaluateRule(
       givenLookupRule(),
       givenEvent({ user_ids: Array.from({ length: 50_010 }, (_, at) => at) }),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalEmail } from '../../src/channels/index.ts';
 import { asRead, emailKey } from '../../src/people/index.ts';
 
-describe('the lookup key of a sign-in address', () => {
+describe('the key by which a person’s sign-in address is looked up', () => {
   it.each([
     ['Ada@Example.com', 'ada@example.com'],
     ['  ada@example.com ', 'ada@example.com'],
@@ -13,7 +13,7 @@ describe('the lookup key of a sign-in address', () => {
     expect(emailKey(written)).toBe(key);
   });
 
-  it('is the normalized address, or the text as read if nothing can be sent to it', () => {
+  it('is the normalized address, or the text as it is if it is no valid address', () => {
     expect(emailKey(' Ada@Localhost')).toBe('ada@localhost');
     fc.assert(
       fc.property(fc.oneof(fc.emailAddress(), fc.string()), (text) => {

@@ -8,13 +8,13 @@ import { describe, expect, it } from 'vitest';
 const sent = (): DeliveryStory => new DeliveryStory().begins('t1').answers('t1', 'accepted');
 const RESEND = { inDoubt: 'resend' } as const;
 
-describe('a receipt', () => {
+describe('a receipt (a provider’s later report about a message)', () => {
   it.each([
     ['note', 'SENT accepted'],
     ['delivered', 'DELIVERED delivered'],
     ['bounced', 'BOUNCED bounced'],
     ['complained', 'COMPLAINED complained'],
-  ] as const)('%s moves an accepted delivery to %s', (verdict, end) => {
+  ] as const)('%s changes an accepted delivery to %s', (verdict, end) => {
     const told = sent();
     expect(told.isReported(1, { verdict }).kind).toBe('applied');
     expect(told.path.at(-1)).toBe(end);
@@ -39,7 +39,7 @@ describe('a receipt', () => {
     expect(told.delivery.state).toBe('COMPLAINED');
   });
 
-  it('that arrives before the answer of its own call takes effect when the call ends', () => {
+  it('takes effect when the call ends, if it arrives before the response of its own call', () => {
     for (const verdict of ['accepted', 'ambiguous'] as const) {
       const told = new DeliveryStory().begins('t1');
       told.isReported(1, { verdict: 'bounced' });
@@ -49,21 +49,21 @@ describe('a receipt', () => {
     }
   });
 
-  it('that arrived before its sender died prevents the doubt', () => {
+  it('prevents the state in doubt if it arrived before its worker died', () => {
     const told = new DeliveryStory().begins('t1');
     told.isReported(1, { verdict: 'delivered' });
     told.losesItsSender();
     expect(told.delivery).toMatchObject({ state: 'DELIVERED', leaseUntil: null });
   });
 
-  it('ends a doubt', () => {
+  it('ends the state in doubt', () => {
     const told = new DeliveryStory().begins('t1').losesItsSender();
     told.isReported(1, { verdict: 'note', detail: 'queued' });
     expect(told.delivery).toMatchObject({ state: 'SENT', reason: 'evidence', token: null });
     expect(told.delivery.detail).toContain('queued');
   });
 
-  it('cancels a waiting resend, and makes a delivery SENT that expired after a doubt', () => {
+  it('cancels a resend that is waiting, and makes a delivery SENT that expired in doubt', () => {
     const waits = new DeliveryStory().begins('t1').losesItsSender(RESEND);
     waits.isReported(1, { verdict: 'delivered' });
     expect(waits.delivery).toMatchObject({ state: 'DELIVERED', nextAt: null });
@@ -83,14 +83,14 @@ describe('a receipt', () => {
     expect(told.delivery).toMatchObject({ state: 'DELIVERED', nextAt: null });
   });
 
-  it('of a definitely refused call proves nothing', () => {
+  it('of a call that the provider definitely refused proves nothing', () => {
     const told = new DeliveryStory().begins('t1').answers('t1', 'transient');
     told.isReported(1, { verdict: 'delivered' });
     expect(told.delivery).toMatchObject({ state: 'WAITING' });
     expect(told.delivery.receipts).toHaveLength(1);
   });
 
-  it('of an earlier attempt says nothing about an attempt that an operator started', () => {
+  it('of an earlier attempt proves nothing about an attempt that an operator started', () => {
     const told = new DeliveryStory().begins('t1').losesItsSender(RESEND).isCancelledByOperator();
     told.isReported(1, { verdict: 'bounced' });
     told.isResentByOperator().begins('t2').answers('t2', 'accepted');
@@ -124,7 +124,7 @@ describe('a receipt', () => {
     expect(after.delivery.state).toBe('CANCELLED');
   });
 
-  it('is unknown for another delivery, a missing attempt, or another account', () => {
+  it('is reported as unknown if it is for another delivery, a missing attempt, or another account', () => {
     const { delivery } = sent();
     const judge = (receipt: Receipt) => applyReceipt(delivery, receipt, at(MORNING)).kind;
     expect(judge(givenReceipt('dlv_other' as DeliveryId, 1))).toBe('unknown');
@@ -134,7 +134,7 @@ describe('a receipt', () => {
     expect(judge(givenReceipt(delivery.id, 1, { account: 'main' }))).toBe('applied');
   });
 
-  it('of an attempt that a restored store lost does not match the attempt that has its number now', () => {
+  it('of an attempt that a restored backup lacks does not match the later attempt with the same number', () => {
     const { delivery } = sent();
     const [now] = delivery.attempts;
     if (!now) throw new Error('nothing was sent');
@@ -146,7 +146,7 @@ describe('a receipt', () => {
     expect(judge('gone')).toBe('unknown');
   });
 
-  it('suppresses the address of its own attempt, also if the receipt is repeated', () => {
+  it('suppresses the address of its own attempt, also if it is repeated', () => {
     const told = new DeliveryStory(givenIntent('first', { to: 'old@example.com' }));
     told
       .begins('t1')

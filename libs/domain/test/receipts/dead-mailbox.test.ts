@@ -4,7 +4,7 @@ import { isDeadMailbox, statusIn } from '../../src/receipts/index.ts';
 const isDead = (answer: string, status = '', reportedDead = false): boolean =>
   isDeadMailbox({ answer, status, reportedDead });
 
-describe('isDeadMailbox', () => {
+describe('isDeadMailbox (does a bounce mean that the address is dead?)', () => {
   it.each([
     '550 5.1.1 <person@example.net>: Recipient address rejected: User unknown in virtual mailbox table',
     '554 5.1.1 <person@example.net>: Recipient address rejected: undeliverable address',
@@ -44,7 +44,7 @@ describe('isDeadMailbox', () => {
     'host mx.rates.example [2001:db8::7] SMTP error from remote mail server after RCPT TO:<person@example.net>: 550 No such user',
     // Outlook.com's reply for an unknown address.
     '550 5.5.0 Requested action not taken: mailbox unavailable (S2017062302). [AB1EUR01FT001.eop-EUR01.prod.protection.outlook.com]',
-  ])('suppresses: %s', (answer) => {
+  ])('is true: %s', (answer) => {
     expect(isDead(answer)).toBe(true);
   });
 
@@ -74,11 +74,11 @@ describe('isDeadMailbox', () => {
     '550 Unrouteable address',
     '550 no',
     '',
-  ])('does not suppress: %s', (answer) => {
+  ])('is false: %s', (answer) => {
     expect(isDead(answer)).toBe(false);
   });
 
-  it('prefers the answer of the mail server to the code of its reporter', () => {
+  it('uses the answer of the mail server before the code of the reporting server', () => {
     expect(isDead('550 5.7.1 refused', '5.1.1')).toBe(false);
     expect(isDead('550 5.1.1 refused', '5.0.0')).toBe(true);
     expect(isDead('450 refused', '4.1.1')).toBe(false);
@@ -87,7 +87,7 @@ describe('isDeadMailbox', () => {
     expect(isDead('', '5.2.1')).toBe(false);
   });
 
-  it('believes the class of a vendor only if no code or word says something else', () => {
+  it('uses the vendor’s classification only if no code or text contradicts it', () => {
     expect(isDead('', '', true)).toBe(true);
     expect(isDead('550 refused', '5.0.0', true)).toBe(true);
     expect(isDead('550 5.7.1 refused', '', true)).toBe(false);
@@ -96,7 +96,7 @@ describe('isDeadMailbox', () => {
   });
 });
 
-describe('statusIn', () => {
+describe('statusIn (finds a status code in a bounce text)', () => {
   it.each([
     ['550 5.1.1 <person@example.net>: User unknown', '5.1.1'],
     ['smtp; 550-5.2.1 too fast 550 5.2.1 really', '5.2.1'],

@@ -25,8 +25,8 @@ const other = (verdict: 'accepted' | 'ambiguous' | 'transient' | null, providerI
   return { ...found, id: 'dlv_OTHER' as DeliveryId, attempts: [{ ...attempt, id: 'att_OTHER' as AttemptId, result }] };
 };
 
-describe('the message of an attempt in doubt', () => {
-  it('is the only message that was created around its call', () => {
+describe('the provider’s message that belongs to an attempt in doubt', () => {
+  it('is the only message that was created around the time of its call', () => {
     expect(ownMessage(delivery, [delivery], [message('SM1'), message('SM2', 6 * MINUTE)])?.providerId).toBe('SM1');
   });
 
@@ -43,7 +43,7 @@ describe('the message of an attempt in doubt', () => {
     ['the only one is of another time', [], [message('SM1', -6 * MINUTE)]],
     ['another attempt is in doubt as well', [other('ambiguous')], [message('SM1')]],
     ['another attempt is under way', [other(null)], [message('SM1')]],
-  ])('is not known where %s', (_, others, found) => {
+  ])('is not known if %s', (_, others, found) => {
     expect(ownMessage(delivery, others, found)).toBeNull();
   });
 

@@ -20,8 +20,8 @@ const attempts = fc.record({
   attempt: fc.integer({ min: 1, max: 99_999 }),
 });
 
-describe('a receipt token', () => {
-  it('names its attempt, even if a mail server changes its case', () => {
+describe('the token that links a provider’s report to an attempt', () => {
+  it('identifies its attempt, even if a mail server changes its case', () => {
     fc.assert(
       fc.property(attempts, (reported) => {
         const token = writeReceiptToken(reported, keyed);
@@ -41,7 +41,7 @@ describe('a receipt token', () => {
     );
   });
 
-  it('of another deployment names no attempt', () => {
+  it('of another deployment identifies no attempt', () => {
     fc.assert(
       fc.property(attempts, (reported) => {
         const foreign = writeReceiptToken(reported, keyedBy('theirs'));
@@ -51,7 +51,7 @@ describe('a receipt token', () => {
     );
   });
 
-  it('that is changed in one place names no attempt', () => {
+  it('identifies no attempt if one character is changed', () => {
     const token = writeReceiptToken(
       { deliveryId: `dlv_${'7'.repeat(26)}` as DeliveryId, attempt: 3, id: `att_${'5'.repeat(26)}` as AttemptId },
       keyed,

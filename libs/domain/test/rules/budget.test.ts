@@ -27,7 +27,7 @@ function told(outcome: RuleOutcome): { readonly told: number; readonly dropped: 
   return { told: outcome.recipients.length, dropped: outcome.dropped };
 }
 
-describe('the budget of a rule for one event', () => {
+describe('the computation budget of a rule for one event', () => {
   it('covers all recipients: once it is spent, the rest are dropped as too_complex and counted', () => {
     const outcome = told(judge(whereEach(DEAR), { watchers: people(500), text: 'a'.repeat(2_000) }));
     expect(outcome.told).toBeGreaterThan(5);
@@ -78,7 +78,7 @@ describe('the budget of a rule for one event', () => {
     expect(told(judge(rule, event))).toEqual({ told: 500, dropped: [] });
   });
 
-  it('is not spent by one text that is too long to be built', () => {
+  it('is not spent by a single text that is too long to be built', () => {
     const outcome = told(
       judge(whereEach('(event.text + event.text).size() > 1 || true'), {
         watchers: people(2),
@@ -109,8 +109,8 @@ describe('the budget of a rule for one event', () => {
   });
 });
 
-describe('the budget of an event over all rules', () => {
-  it('gives each rule its share until it is spent', () => {
+describe('the computation budget of an event over all rules', () => {
+  it('gives each rule its share until the budget is spent', () => {
     const budget = new EventBudget();
     const shares: number[] = [];
     for (let rule = 0; rule < 6; rule += 1) {
@@ -122,7 +122,7 @@ describe('the budget of an event over all rules', () => {
     expect(budget.taken).toBe(EVENT_STEPS);
   });
 
-  it('deducts only steps that were taken, so that a rule refused an expensive step leaves its share to others', () => {
+  it('loses only steps that were taken, so that a rule refused an expensive step leaves its share to others', () => {
     const budget = new EventBudget();
     const share = budget.nextRule();
     share.exhausted = true;
@@ -130,7 +130,7 @@ describe('the budget of an event over all rules', () => {
     expect(budget.nextRule()).toMatchObject({ left: RULE_STEPS, exhausted: false });
   });
 
-  it('offers a pause after some work, and not after each rule', () => {
+  it('offers a pause after some work, not after each rule', () => {
     const budget = new EventBudget();
     const dues = [10, 10, 5_000, 10].map((steps) => {
       budget.nextRule().left -= steps;

@@ -68,10 +68,10 @@ function openEntity(keys: RuleFormKeys & { readonly when?: string }, previous = 
   };
 }
 
-describe('a rule with `after`', () => {
+describe('a rule with `after` (it fires a time after a match unless cancelled)', () => {
   const unpaid = { after: '60m', unless: 'event.type == "paid"' };
 
-  it('fires by its deadline, from the newest match, at the first later record', () => {
+  it('fires with the newest match at its deadline, when the first later record is read', () => {
     const entity = openEntity(unpaid);
     entity.at(0, { type: 'placed' });
     entity.at(20, { type: 'placed' });
@@ -122,7 +122,7 @@ describe('a rule with `after`', () => {
   });
 });
 
-describe('a rule with `after_last`', () => {
+describe('a rule with `after_last` (it fires a time after the last match)', () => {
   it('moves its deadline with each match', () => {
     const entity = openEntity({ after_last: '10m' });
     for (const minute of [0, 5, 12]) entity.at(minute, { type: 'placed' });
@@ -131,11 +131,11 @@ describe('a rule with `after_last`', () => {
   });
 });
 
-describe('a rule with `at`', () => {
+describe('a rule with `at` (it fires at a time in the event)', () => {
   const reminder = { at: 'timestamp(event.starts) - duration("10m")' };
   const minute = (at: number): string => new Date(MORNING + at * MINUTE).toISOString();
 
-  it('moves with the newest match, and ends if the field is gone', () => {
+  it('moves to the time in the newest match, and ends if the field is gone', () => {
     const entity = openEntity(reminder);
     entity.at(0, { type: 'placed', starts: minute(30) });
     entity.at(5, { type: 'placed', starts: minute(50) });
@@ -147,7 +147,7 @@ describe('a rule with `at`', () => {
     expect(entity.fired).toEqual([[40, 'evt_1']]);
   });
 
-  it('does not fire a deadline that is past, unless `if_past` says so, and each deadline once', () => {
+  it('does not fire a deadline that has passed, unless `if_past` says so, and fires each deadline once', () => {
     const skips = openEntity(reminder);
     const notifies = openEntity({ ...reminder, if_past: 'notify' });
     for (const entity of [skips, notifies]) {
@@ -174,8 +174,8 @@ describe('a rule with `at`', () => {
   });
 });
 
-describe('a cooldown', () => {
-  it('until_false fires again only after an event for which `when` is false', () => {
+describe('a cooldown of a rule', () => {
+  it('until_false lets the rule fire again only after an event for which `when` is false', () => {
     const entity = openEntity({ cooldown: 'until_false' });
     for (const [minute, type] of ['placed', 'placed', 'viewed', 'placed'].entries()) entity.at(minute, { type });
     expect(entity.fired.map(([minute]) => minute)).toEqual([0, 3]);
@@ -198,14 +198,14 @@ describe('a cooldown', () => {
   });
 });
 
-describe('previous', () => {
-  it('is the event of the entity before', () => {
+describe('`previous` in a condition', () => {
+  it('is the event of the entity before the current one', () => {
     const entity = openEntity({ when: 'changedFromTo(event.type, "placed", "paid")' }, true);
     for (const [minute, type] of ['paid', 'placed', 'paid', 'paid'].entries()) entity.at(minute, { type });
     expect(entity.fired.map(([minute]) => minute)).toEqual([2]);
   });
 
-  it('has no fields at the first event', () => {
+  it('has no fields at the first event of the entity', () => {
     const entity = openEntity({ when: '!has(previous.type) && !changed(event.type)' }, true);
     entity.at(0, { type: 'placed' });
     entity.at(1, { type: 'placed' });
@@ -213,7 +213,7 @@ describe('previous', () => {
   });
 });
 
-describe('a memory', () => {
+describe('the stored rule state of an entity', () => {
   it('stays below 128 KiB, because an event that does not fit fails its rule', () => {
     const rules = Array.from({ length: 6 }, (_, at) => {
       const rule = givenRule({}, { when: `event.type == "t${at}"`, after: '60m' });
@@ -239,7 +239,7 @@ describe('a memory', () => {
     expect(failed).toEqual([3, 4, 5]);
   });
 
-  it('comes back from its text as it was', () => {
+  it('is unchanged after it was written as text and read back', () => {
     const entity = openEntity({ after: '60m', cooldown: '10m' }, true);
     entity.at(0, { type: 'placed', total: 12.5 });
     const memory = entity.memory();
@@ -248,7 +248,7 @@ describe('a memory', () => {
   });
 });
 
-describe('a memory that its stream forgets', () => {
+describe('the rule state of an entity on a stream with forget_after', () => {
   const DAY = 24 * 60;
   /** Minutes from the morning of the tests to the midnight that ends the 100th day after. */
   const FORGOTTEN = (forgetAtOf(MORNING, 100 * DAY * MINUTE) - MORNING) / MINUTE;
@@ -265,7 +265,7 @@ describe('a memory that its stream forgets', () => {
     }
   });
 
-  it('is kept by an event in cooldown', () => {
+  it('is kept longer by an event, also during a cooldown', () => {
     const entity = openEntity({ cooldown: 'until_false' });
     entity.at(0, { type: 'placed' });
     entity.at(20 * DAY, { type: 'placed' });
@@ -273,7 +273,7 @@ describe('a memory that its stream forgets', () => {
     expect(entity.fired).toHaveLength(1);
   });
 
-  it('is kept while a rule waits, and counts from the deadline then', () => {
+  it('is kept while a rule waits, and its 100 days count from the deadline', () => {
     const entity = openEntity({ after: '300d', cooldown: '100d' });
     entity.at(0, { type: 'placed' });
     entity.at(299 * DAY, { type: 'viewed' });

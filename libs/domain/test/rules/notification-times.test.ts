@@ -11,19 +11,19 @@ const timesWith = (rule: Readonly<Record<string, unknown>>, body: Partial<Notifi
     .filter(({ path }) => path[0] !== 'expires')
     .map(({ path, rule: name, duration }) => [path.join('.'), name, duration]);
 
-describe('the times of a notification', () => {
-  it('hold expires, also where the default counts', () => {
+describe('the times that a notification needs log records for', () => {
+  it('include expires, also its default', () => {
     const expires = (body: Partial<NotificationBody>) => timesOf({ channels: {}, rules: {}, ...body });
     expect(expires({})).toEqual([{ path: ['expires'], rule: null, text: '24h', duration: DAY }]);
     expect(expires({ expires: '3d' })).toMatchObject([{ duration: 3 * DAY }]);
   });
 
-  it('hold a delay of a length', () => {
+  it('include a delay with a duration', () => {
     expect(timesWith({}, { cadence: { delay: '2h' } })).toEqual([['cadence.delay', null, 2 * HOUR]]);
     expect(timesWith({}, { cadence: { delay: { local_time: '09:00' } } })).toEqual([]);
   });
 
-  it('hold what rules with state look back and wait', () => {
+  it('include the windows and waits of rules with state', () => {
     expect(timesWith({ totals: { failed: { count: 'true', within: '2d' } } })).toEqual([
       ['rules.paid.totals.failed.within', 'paid', 2 * DAY],
     ]);

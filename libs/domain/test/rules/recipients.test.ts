@@ -23,8 +23,8 @@ const drops = (rule: CompiledRule, body: { readonly [name: string]: Json }) =>
   fired(rule, body).dropped.map(({ index, reason }) => [index, reason]);
 const ADA = { email: 'ada@example.com' };
 
-describe('a rule', () => {
-  it('fires only if `when` is true; an error is reported and does not fire', () => {
+describe('the condition of a rule', () => {
+  it('fires the rule only if it is true; an error is reported and does not fire', () => {
     const rule = givenRule({}, { when: 'event.total > 100' });
     expect(evaluate(rule, { ...ADA, total: 101 }).kind).toBe('fired');
     expect(evaluate(rule, { ...ADA, total: 100 })).toEqual({ kind: 'not_fired' });
@@ -33,7 +33,7 @@ describe('a rule', () => {
     expect(evaluate(givenRule({}, { when: 'event.total' }), { total: 1 })).toMatchObject({ kind: 'failed' });
   });
 
-  it('does nothing, and cannot fail, while it is disabled', () => {
+  it('is not evaluated, and cannot fail, while the rule is disabled', () => {
     expect(evaluate(givenRule({}, { enabled: false, when: 'event.total > 1' }))).toEqual({ kind: 'disabled' });
   });
 });
@@ -78,9 +78,9 @@ describe('the unique_id of a recipient', () => {
   });
 });
 
-describe('for_each', () => {
+describe('for_each (a recipient per item of a list)', () => {
   const rule = givenRule({ for_each: 'event.watchers', to: { email: 'item.email' }, where: 'item.on' });
-  it('makes a recipient of each item, unaffected by faulty items', () => {
+  it('makes a recipient of each item, even if other items are faulty', () => {
     const watchers = [{ email: 'a@b.c', on: true }, { email: 'd@e.f', on: false }, 7, { on: true }];
     const outcome = fired(rule, { watchers });
     expect(outcome.recipients.map(({ to }) => to.email)).toEqual(['a@b.c']);
@@ -101,7 +101,7 @@ describe('for_each', () => {
     expect(evaluate(rule, {}).kind).toBe('failed');
   });
 
-  it('drops a recipient whose data exceeds the limit of a topic, and notifies the others', () => {
+  it('drops a recipient whose data exceeds the size limit of a log record, and notifies the others', () => {
     const grown = givenRule({
       for_each: 'event.to',
       to: { email: 'item' },
@@ -128,9 +128,9 @@ describe('for_each', () => {
   });
 });
 
-describe('where', () => {
+describe('the `where` of a rule', () => {
   const rule = givenRule({ variables: { plan: 'event.plan' }, where: 'variables.plan == "gold"' });
-  it('sees the variables, and drops recipients for whom it is not true, an error with its reason', () => {
+  it('can use the variables, and drops recipients for whom it is not true or fails, with the reason', () => {
     expect(fired(rule, { ...ADA, plan: 'gold' }).recipients).toHaveLength(1);
     expect(drops(rule, { ...ADA, plan: 'tin' })).toEqual([[0, 'where_false']]);
     expect(drops(givenRule({ where: 'event.vip' }), ADA)).toEqual([[0, 'rule_error']]);
@@ -138,8 +138,8 @@ describe('where', () => {
   });
 });
 
-describe('the person of a recipient', () => {
-  it('is what the rule sets, also a number, or else the email in lower case, or phone, token or unique_id', () => {
+describe('the person id of a recipient', () => {
+  it('is the value that the rule sets, also a number, or else the email in lower case, or phone, token or unique_id', () => {
     const personOf = (rule: CompiledRule, body: { readonly [name: string]: Json }) =>
       fired(rule, body).recipients[0]?.person;
     const named = givenRule({ person: 'event.user', unique_id: 'event_id' });
@@ -153,7 +153,7 @@ describe('the person of a recipient', () => {
   });
 });
 
-describe('addresses and variables', () => {
+describe('addresses and variables of a recipient', () => {
   it('are null if a field is missing; an address is normalized, and a value that is no text is null', () => {
     const rule = givenRule({ unique_id: 'event_id', variables: { name: 'event.customer.name' } });
     expect(fired(rule, { email: '  Ada@ｅxample.com. ' }).recipients[0]).toMatchObject({
@@ -173,7 +173,7 @@ describe('addresses and variables', () => {
     }
   });
 
-  it('keep text that is no address for display, without control characters', () => {
+  it('keep text that is no valid address for display, without control characters', () => {
     const rule = givenRule({ unique_id: 'event_id' });
     expect(fired(rule, { email: 'ada at home' }).recipients[0]?.to.email).toBe('ada at home');
     expect(fired(rule, { email: 'ada@example.com\r\nBcc: x' }).recipients[0]?.to.email).toBe(
@@ -182,7 +182,7 @@ describe('addresses and variables', () => {
   });
 });
 
-describe('a rule on any event', () => {
+describe('a random rule on a random event', () => {
   it('gives the same result each time, and notifies or drops every item with a reason', () => {
     const rule = givenRule({
       for_each: 'event.to',

@@ -69,7 +69,7 @@ function openEntity(
 
 const each = { count: 'true' } as const;
 
-describe('a total by the calendar', () => {
+describe('a total over a calendar day, week or month', () => {
   it('has a day of 23 hours when clocks go forward', () => {
     const entity = openEntity({ n: { ...each, within: 'calendar day' } });
     expect(entity.n('2026-03-29T00:00+01:00')).toBe(1);
@@ -78,7 +78,7 @@ describe('a total by the calendar', () => {
     expect(entity.n('2026-03-30T00:00+02:00')).toBe(1);
   });
 
-  it('has a day of 25 hours when clocks go back, with both hours of the same name', () => {
+  it('has a day of 25 hours when clocks go back, and counts both hours with the same name', () => {
     const entity = openEntity({ n: { ...each, within: 'calendar day' } });
     expect(entity.n('2026-10-25T00:00+02:00')).toBe(1);
     expect(entity.n('2026-10-25T02:30+02:00')).toBe(2);
@@ -104,7 +104,7 @@ describe('a total by the calendar', () => {
     expect(entity.n('2027-01-04T00:00+01:00')).toBe(1);
   });
 
-  it('goes on in the day that a new zone of the workspace shows', () => {
+  it('continues in the current day of the new time zone if the workspace changes its zone', () => {
     const entity = openEntity({ n: { ...each, within: 'calendar day' } }, { zone: 'Pacific/Auckland' });
     expect(entity.n('2026-06-10T22:00+12:00')).toBe(1);
     expect(entity.n('2026-06-11T01:00+12:00')).toBe(1);
@@ -114,7 +114,7 @@ describe('a total by the calendar', () => {
     expect(entity.n('2026-06-11T09:00-10:00')).toBe(2);
   });
 
-  it('counts an event that comes late on a stream with a time path in its own day', () => {
+  it('counts a late event in the event’s own day on a stream with a time path', () => {
     const entity = openEntity({ n: { ...each, within: 'calendar day' } }, { grace: 10_000 });
     expect(entity.n('2026-06-10T23:59:58+02:00')).toBe(1);
     expect(entity.n('2026-06-11T00:00:01+02:00')).toBe(1);
@@ -124,7 +124,7 @@ describe('a total by the calendar', () => {
     expect(entity.n('2026-06-09T12:00:00+02:00')).toBe(0);
   });
 
-  it('is an exact number beyond 500 events, and keeps 500 different values', () => {
+  it('stays exact beyond 500 events, and keeps 500 different values', () => {
     const entity = openEntity({
       n: { ...each, within: 'calendar day' },
       spent: { sum: 'event.amount', within: 'calendar day' },
@@ -137,13 +137,13 @@ describe('a total by the calendar', () => {
   });
 });
 
-describe('a total with a duration', () => {
+describe('a total over a rolling duration', () => {
   it('leaves out an event that is exactly as old as its window', () => {
     const entity = openEntity({ n: { ...each, within: '1m' } });
     expect([entity.n(0), entity.n(59_999), entity.n(60_000)]).toEqual([1, 2, 2]);
   });
 
-  it('keeps the newest 500 events, says so, and still counts down', () => {
+  it('keeps the newest 500 events, reports that it is incomplete, and still counts down', () => {
     const entity = openEntity({ n: { ...each, within: '10m' } }, { when: 'totals.n >= 500' });
     const outcomes: string[] = [];
     for (let at = 0; at < 499; at += 1) outcomes.push(entity.take(at * 1_000, {}).outcome.kind);
@@ -155,7 +155,7 @@ describe('a total with a duration', () => {
     expect(entity.n(800_000)).toBe(301);
   });
 
-  it('counts an event that comes late on a stream with a time path, also for its own window', () => {
+  it('counts a late event on a stream with a time path, also for the late event’s own window', () => {
     const entity = openEntity({ n: { ...each, within: '1m' } }, { grace: 10_000 });
     expect([entity.n(1_000), entity.n(60_500), entity.n(66_000)]).toEqual([1, 2, 2]);
     expect(entity.n(60_800)).toBe(3);
@@ -163,7 +163,7 @@ describe('a total with a duration', () => {
   });
 });
 
-describe('hostile values', () => {
+describe('an event with unusual values in a total', () => {
   const all: Totals = {
     n: { sum: 'event.v', within: '1h' },
     values: { distinct: 'event.v', within: '1h' },
@@ -176,7 +176,7 @@ describe('hostile values', () => {
     [[1], 0, 0, 'totals.values: the value is a list or an object, so the event is left out'],
     [{ a: 1 }, 0, 0, 'totals.values: the value is a list or an object, so the event is left out'],
     ['x'.repeat(256), 0, 0, 'totals.values: the value has more than 255 characters, so the event is left out'],
-  ])('record why %j is left out', (v, n, values, why) => {
+  ])('is left out with a recorded reason if the value is %j', (v, n, values, why) => {
     const entity = openEntity(all);
     const step = entity.take(0, { v });
     expect(step.totals).toEqual({ n, values, checked: 0 });
@@ -185,45 +185,48 @@ describe('hostile values', () => {
     expect(entity.take(1, { v: 4 }).totals).toEqual({ n: 4, values: values + 1, checked: 1 });
   });
 
-  it('leave out an event without the field, and fail neither the rule nor its wait', () => {
+  it('is left out if it lacks the field, and fails neither the rule nor its wait', () => {
     const entity = openEntity({ n: { sum: 'event.v', within: '1h' } }, { when: 'event.fires == true' });
     expect(entity.take(0, { fires: true }).outcome.kind).toBe('fired');
     expect(entity.take(1, { fires: true, v: 2 })).toMatchObject({ totals: { n: 2 }, outcome: { kind: 'fired' } });
   });
 
-  it('keep a sum a number of JSON', () => {
+  it('keeps a sum within the numbers of JSON', () => {
     const entity = openEntity({ n: { sum: 'event.v', within: '1h' }, m: { sum: 'event.v', within: 'calendar day' } });
     entity.take(0, { v: 1.7e308 });
     expect(entity.take(1, { v: 1.7e308 }).totals).toEqual({ n: Number.MAX_VALUE, m: Number.MAX_VALUE });
   });
 
-  it.each([9_007_199_254_740_993n, 9e18, -9e18])('count %s as a number, also once the memory is read again', (v) => {
-    const within = 'calendar day';
-    const sums: Totals = { n: { sum: 'event.v', within }, rolling: { sum: 'event.v', within: '1h' } };
-    const values: Totals = { values: { distinct: 'event.v', within }, newest: { distinct: 'event.v', within: '1h' } };
-    const entity = openEntity({ ...sums, ...values }, { when: `totals.n ${v > 0 ? '>' : '<'} 0` });
-    for (const at of [0, 1, 2]) {
-      const sum = Number(v) * (at + 1);
-      const step = entity.take(at, { v });
-      expect(step).toMatchObject({
-        totals: { n: sum, rolling: sum, values: 1, newest: 1 },
-        outcome: { kind: 'fired' },
-      });
-    }
-  });
+  it.each([9_007_199_254_740_993n, 9e18, -9e18])(
+    'counts %s as a number, also after the state is stored and read again',
+    (v) => {
+      const within = 'calendar day';
+      const sums: Totals = { n: { sum: 'event.v', within }, rolling: { sum: 'event.v', within: '1h' } };
+      const values: Totals = { values: { distinct: 'event.v', within }, newest: { distinct: 'event.v', within: '1h' } };
+      const entity = openEntity({ ...sums, ...values }, { when: `totals.n ${v > 0 ? '>' : '<'} 0` });
+      for (const at of [0, 1, 2]) {
+        const sum = Number(v) * (at + 1);
+        const step = entity.take(at, { v });
+        expect(step).toMatchObject({
+          totals: { n: sum, rolling: sum, values: 1, newest: 1 },
+          outcome: { kind: 'fired' },
+        });
+      }
+    },
+  );
 
-  it('tell a text from the number that it reads like', () => {
+  it('counts a text and a number that look the same as different values', () => {
     const entity = openEntity({ n: { distinct: 'event.v', within: '1h' } });
     expect([1, '1', true, 1].map((v, at) => entity.n(at, { v }))).toEqual([1, 2, 3, 3]);
   });
 
-  it('are not lost for a total whose name an object has already', () => {
+  it('is not lost for a total with a name such as constructor', () => {
     const entity = openEntity({ constructor: { ...each, within: '1h' }, n: { ...each, within: '1h' } });
     expect(entity.take(0, {}).totals).toEqual({ constructor: 1, n: 1 });
   });
 });
 
-describe('a memory with totals', () => {
+describe('the stored rule state of an entity with totals', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 120 }),
     fc.constant('"'.repeat(255)),
@@ -237,7 +240,7 @@ describe('a memory with totals', () => {
     ]),
   );
 
-  it('knows an upper bound of its bytes, and stays below 128 KiB', () => {
+  it('estimates its bytes from above, and stays below 128 KiB', () => {
     const number = fc.double({ noNaN: true, min: -1e15, max: 1e15 });
     const events = fc.array(fc.tuple(text, number), { minLength: 25, maxLength: 25 });
     fc.assert(
@@ -254,7 +257,7 @@ describe('a memory with totals', () => {
     );
   });
 
-  it('leaves out an event that finds no room, with a reason, and fires all the same', () => {
+  it('leaves out an event that does not fit, with a reason, and the rule still fires', () => {
     const entity = openEntity(totals, { when: 'event.fires == true' });
     // A control character takes six bytes, so that seven events fill the memory.
     const long = (at: number) => ({ v: `${at}${'\u0001'.repeat(254)}`, n: 1, fires: at === 8 });
@@ -265,7 +268,7 @@ describe('a memory with totals', () => {
     expect(entity.take(9, { v: 'short', n: 1, fires: false }).outcome.kind).toBe('not_fired');
   });
 
-  it('says what is kept', () => {
+  it('lists in words what it keeps', () => {
     const entity = openEntity({
       n: { ...each, within: '1h' },
       spent: { sum: 'event.v', within: 'calendar day' },
@@ -278,7 +281,7 @@ describe('a memory with totals', () => {
     ]);
   });
 
-  it('loses a total whose definition is edited, which is said before', () => {
+  it('loses a total whose definition is edited, and this is announced before', () => {
     const rule = (of: Totals) => ({ ...givenRule({}, { totals: of }).placed.body });
     const before = rule({ n: { ...each, within: '1h' }, m: { ...each, within: '1h' } });
     const after = rule({ n: { ...each, within: '2h' }, m: { ...each, within: '1h' }, more: { ...each, within: '1h' } });

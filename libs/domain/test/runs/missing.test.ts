@@ -20,12 +20,12 @@ const openStateOf = (slots: readonly string[], ledger: Readonly<Record<string, H
   missingStateOf(slots.map(id), new Map(Object.entries(ledger).map(([name, delivery]) => [id(name), delivery])));
 const stateOf = (...args: Parameters<typeof openStateOf>) => openStateOf(...args)?.slotState ?? null;
 
-describe('the slot state of a missing message', () => {
-  it('is none for a free slot', () => {
+describe('whether a message that a comparison found missing can still be sent', () => {
+  it('is answered with none (never sent) if no delivery has its unique_id', () => {
     expect(stateOf(['a'], {})).toBe('none');
   });
 
-  it('is stopped for a slot that its holder gives away, and null for every other holder', () => {
+  it('is answered with stopped if the delivery can be replaced, and null for every other delivery', () => {
     const states = DELIVERY_STATES.filter((state) => stateOf(['a'], { a: holder(state) }) === 'stopped');
     expect(states).toEqual(['SUPPRESSED', 'FAILED', 'EXPIRED']);
     const others = DELIVERY_STATES.filter((state) => stateOf(['a'], { a: holder(state) }) === null);
@@ -39,11 +39,11 @@ describe('the slot state of a missing message', () => {
     expect(openStateOf(['free'], known)?.slotReason).toBeNull();
   });
 
-  it('is null for a holder that was in doubt', () => {
+  it('is null if the delivery was in doubt', () => {
     for (const state of DELIVERY_STATES) expect(stateOf(['a'], { a: holder(state, { clean: false }) })).toBeNull();
   });
 
-  it('is that of its digest for a digested message', () => {
+  it('follows the digest for a message that is in a digest', () => {
     const digested = holder('DIGESTED', { digestedIn: id('digest') });
     expect(stateOf(['a'], { a: digested, digest: holder('EXPIRED') })).toBe('stopped');
     expect(stateOf(['a'], { a: digested, digest: holder('SENT') })).toBeNull();
@@ -51,7 +51,7 @@ describe('the slot state of a missing message', () => {
     expect(stateOf(['a'], { a: digested })).toBeNull();
   });
 
-  it('is null if either slot of a message with a new unique_id was notified', () => {
+  it('is null if the message with the old or the new unique_id was already sent', () => {
     expect(stateOf(['new', 'old'], { old: holder('SENT') })).toBeNull();
     expect(stateOf(['new', 'old'], { new: holder('SENT') })).toBeNull();
     expect(stateOf(['new', 'old'], { old: holder('EXPIRED') })).toBe('stopped');

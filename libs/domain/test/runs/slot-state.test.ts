@@ -4,12 +4,12 @@ import { slotStateOf } from '../../src/runs/index.ts';
 
 const delivery = (state: DeliveryState) => ({ state, reason: 'capped' as const });
 
-describe('the slot state', () => {
+describe('the state that a comparison shows for an existing message', () => {
   it('is none without a delivery', () => {
     expect(slotStateOf(undefined)).toEqual({ slotState: 'none', slotReason: null });
   });
 
-  it('follows the state of the delivery, and has a reason only if it is stopped', () => {
+  it('follows the state of the delivery, and has a reason only if the delivery is stopped', () => {
     const states = DELIVERY_STATES.map((state) => [state, slotStateOf(delivery(state))] as const);
     const withState = (slotState: string) => states.filter(([, found]) => found.slotState === slotState);
     expect(withState('notified').map(([state]) => state)).toEqual([
@@ -27,7 +27,7 @@ describe('the slot state', () => {
       expect(slotReason).toBe(slotState === 'stopped' ? 'capped' : null);
   });
 
-  it('of a digested delivery is that of its digest', () => {
+  it('is that of the digest for a message that is in a digest', () => {
     expect(slotStateOf(delivery('DIGESTED'), delivery('WAITING')).slotState).toBe('waiting');
     expect(slotStateOf(delivery('DIGESTED'), delivery('FAILED'))).toEqual({
       slotState: 'stopped',

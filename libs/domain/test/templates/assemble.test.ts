@@ -32,7 +32,7 @@ const faults = ({ faults: found }: Assembled): string[] =>
     return `${origin.kind}${origin.name === '' ? '' : ` ${origin.name}`} ${line}:${column} ${message}`;
   });
 
-describe('a partial', () => {
+describe('a partial (a template file included in another)', () => {
   it('replaces its tag, without the last line end of its file', () => {
     expect(html('<p>{{a}}</p>{{> footer}}<i>', { footer: '<b>{{b}}</b>\n' }).template.parts['html']).toBe(
       '<p>{{a}}</p><b>{{b}}</b><i>',
@@ -89,7 +89,7 @@ describe('a partial', () => {
     expect(faults(html('{{a}}{{> x}}{{b}}', { x: '{{c}}' }))).toEqual([]);
   });
 
-  it('is assembled at little cost, whatever a source contains', () => {
+  it('costs little time to assemble, whatever a source contains', () => {
     const source = '{{> b}}'.repeat(9_000);
     const { template, faults: found } = html(source, { b: '{{> c}}'.repeat(9_000), c: 'x'.repeat(65_536) });
     expect(found.length).toBeLessThan(51);
@@ -97,7 +97,7 @@ describe('a partial', () => {
   });
 });
 
-describe('a layout', () => {
+describe('a layout (a template around another)', () => {
   const layouts = { basic: { html: '<main>{{{body}}}</main>\n', text: 'Hi\n{{{ body }}}\nBye' } };
 
   it('surrounds the body of its kind, and both may contain partials', () => {
@@ -125,12 +125,12 @@ describe('a layout', () => {
     expect(of({ html: 'a', layout: 'gone' }, only).layoutFault?.message).toBe('there is no layout gone');
   });
 
-  it('reserves three braces around the word body; elsewhere body is a name', () => {
+  it('uses only {{{body}}} with three braces for the content; elsewhere body is a plain name', () => {
     expect(html('{{{body}}}', {}).template.parts['html']).toBe('{{{body}}}');
     expect([bodiesIn('{{{body}}} {{{ body }}}'), bodiesIn('{{body}} {{!-- {{{body}}} --}}')]).toEqual([2, 0]);
   });
 
-  it('is listed with all partials of a template, over every channel and language', () => {
+  it('is listed, with all partials of a template, over every channel and language', () => {
     const includes = includesOf({ a: '{{> b}}', b: '', c: '' }, layouts);
     const email = {
       subject: '{{> a}}',

@@ -83,7 +83,7 @@ describe('the template of a message', () => {
   });
 });
 
-describe('a layout that changes', () => {
+describe('a layout that is edited', () => {
   const email = { subject: 'Hi', html: '<p>', layout: 'basic' };
   const first = after(EMPTY_CONFIGURATION, [
     ['layout', 'basic', { html: 'one {{{body}}}' }],
@@ -102,13 +102,13 @@ describe('a layout that changes', () => {
     expect(html(first)?.key).not.toBe(html(second)?.key);
   });
 
-  it('keeps its assembled templates while it stays the same', () => {
+  it('keeps its assembled templates while it is unchanged', () => {
     expect(html(third)).toBe(html(second));
     expect(html(first)).toBe(html(first));
   });
 });
 
-it('a template that names what is not there, or was never compiled, says so and renders nothing', () => {
+it('a template that names a missing file, or was never compiled, reports that and renders nothing', () => {
   const broken = after(EMPTY_CONFIGURATION, [
     ['template', 'layout', { email: { subject: 'Hi', html: '<p>', layout: 'gone' } }],
     ['template', 'partial', { sms: { text: 'a {{> gone}}' } }],

@@ -107,8 +107,8 @@ const typeOf = (schema: Json): AvroType => {
 const SCHEMAS = new Map([[7, typeOf(ENVELOPE)]]);
 const ROW: Row = { id: 1n, cents: 1250n, at: 1_795_226_637_186_120n, rate: 0.1, photo: Uint8Array.of(4, 0xe2) };
 
-describe('an envelope in Avro', () => {
-  it('has the exact values of its schema', () => {
+describe('a Debezium message (a database change) in Avro', () => {
+  it('is read to the exact values of its schema', () => {
     const value = envelopeBytes('u', some(rowBytes({ ...ROW, cents: -1n })), some(rowBytes(ROW)));
     const event = { id: 1, total: 12.5, at: '2026-11-21T02:03:57.18612', rate: 0.1, photo: 'BOI=', tags: ['a', null] };
     expect(readDebezium({ key: null, value }, 'bus', SCHEMAS)).toMatchObject({
@@ -140,7 +140,7 @@ describe('an envelope in Avro', () => {
     );
   });
 
-  it('needs the schema of its id first', () => {
+  it('asks for the schema of its id if that schema is not loaded yet', () => {
     const value = envelopeBytes('c', NONE, some(rowBytes(ROW)));
     expect(missingSchema({ key: null, value }, new Map())).toBe(7);
     expect(missingSchema({ key: value, value }, SCHEMAS)).toBeNull();
@@ -153,7 +153,7 @@ describe('an envelope in Avro', () => {
     ['have nothing behind the id', [0, 0, 0, 0, 7]],
     ['have an id that no registry gives', [0, 255, 255, 255, 255, 1]],
     ['have the id 0', [0, 0, 0, 0, 0, 1]],
-  ])('needs no schema for bytes that %s, and refuses them', (_title, bytes) => {
+  ])('asks for no schema if its bytes %s, and is refused', (_title, bytes) => {
     const record = { key: null, value: new Uint8Array(bytes) };
     expect(missingSchema(record, new Map())).toBeNull();
     expect(readDebezium(record, 'bus', SCHEMAS)).toMatchObject({ kind: 'fault' });
@@ -167,7 +167,7 @@ describe('an envelope in Avro', () => {
     expect(read).toMatchObject({ kind: 'fault', fault: { code: 'schema_mismatch' } });
   });
 
-  it('has columns whose names no event may have, and such a name inside a value as text', () => {
+  it('leaves out columns whose names are forbidden in events, and keeps such a name inside a value as text', () => {
     const names = ['id', 'constructor', '__proto__'].map((name) => ({ name, type: 'long' }));
     const fields = [...names, { name: 'tags', type: { type: 'map', values: 'string' } }];
     const [, after, source, op] = ENVELOPE.fields;
@@ -185,7 +185,7 @@ describe('an envelope in Avro', () => {
     ]);
   });
 
-  it('of MongoDB has the _id of a deleted document in its key', () => {
+  it('is read with the _id from its key if it deletes a MongoDB document', () => {
     const source = { ...SOURCE, 'connect.name': 'io.debezium.connector.mongo.Source' };
     const document = ['null', { type: 'string', 'connect.name': 'io.debezium.data.Json' }];
     const fields = [

@@ -33,7 +33,7 @@ const RECORD = {
   ],
 };
 
-describe('readAvro', () => {
+describe('readAvro (reads Avro bytes by a schema)', () => {
   it('reads every integer of 64 bits exactly', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
@@ -59,7 +59,7 @@ describe('readAvro', () => {
     [{ type: 'array', items: 'int' }, [1, 2, 2, 2, 4, 0], [1, 2]],
     [{ type: 'map', values: 'int' }, [2, 2, 0x61, 2, 0], { a: 1 }],
     [RECORD, [2, 2, 2, 0x78, 2, 4, 0, 0], { id: 1, note: 'x', next: { id: 2, note: null, next: null } }],
-  ])('reads %j', (schema, bytes, value) => {
+  ])('reads a value: %j', (schema, bytes, value) => {
     expect(read(schema, bytes)).toEqual({ ok: true, value });
   });
 
@@ -91,7 +91,7 @@ describe('readAvro', () => {
   });
 });
 
-describe('readAvroSchema', () => {
+describe('readAvroSchema (reads the text of an Avro schema)', () => {
   it.each<Json>([
     'unknown',
     7,

@@ -31,8 +31,8 @@ function changeIn(value: unknown, key?: unknown): Extract<ReturnType<typeof read
   return result.read;
 }
 
-describe('readDebezium', () => {
-  it('reads an update with both rows and where it comes from', () => {
+describe('readDebezium (reads a database change as Debezium writes it)', () => {
+  it('reads an update with the row before, the row after and its position in the database', () => {
     expect(changeIn(UPDATE).change).toEqual({
       op: 'update',
       event: AFTER,
@@ -52,20 +52,20 @@ describe('readDebezium', () => {
     ['c', { before: null, after: AFTER }, { op: 'create', event: AFTER, previous: null }],
     ['r', { before: null, after: AFTER }, { op: 'snapshot', event: AFTER, previous: null }],
     ['d', { before: BEFORE, after: null }, { op: 'delete', event: BEFORE, previous: BEFORE }],
-  ])('reads op %s', (op, rows, change) => {
+  ])('reads a change whose op is %s', (op, rows, change) => {
     expect(changeIn({ ...UPDATE, ...rows, op }).change).toMatchObject(change);
   });
 
-  it('knows no row before an update if the envelope has none', () => {
+  it('reports the row before an update as unknown if the message does not contain it', () => {
     expect(Object.hasOwn(changeIn({ ...UPDATE, before: null }).change, 'previous')).toBe(false);
   });
 
-  it('takes the name of the connector if a sender posted the envelope', () => {
+  it('names the source by the Debezium connector if the message was posted by HTTP', () => {
     const posted = readDebezium({ key: null, value: encode(JSON.stringify(UPDATE)) }, null);
     expect(posted).toMatchObject({ kind: 'change', read: { change: { source: { integration: 'app' } } } });
   });
 
-  it('gives a repeated change the same identity, and another change another', () => {
+  it('gives a repeated change the same identity, and another change another one', () => {
     const identity = (value: unknown): string => changeIn(value).identity.join('\n');
     const again = { ...SOURCE, version: '3.7.0', sequence: '["1","2"]', snapshot: 'last', query: 'UPDATE …' };
     expect(identity({ ...UPDATE, ts_ms: 1, source: again })).toBe(identity(UPDATE));
@@ -118,7 +118,7 @@ describe('readDebezium', () => {
     expect(readDebezium({ key: null, value }, 'bus')).toMatchObject({ kind: 'fault', fault: { code } });
   });
 
-  it('reads columns whose names no event may have, and such a name inside a value as text', () => {
+  it('leaves out columns whose names are forbidden in events, and keeps such a name inside a value as text', () => {
     const hostile = '{"id":1,"constructor":2,"__proto__":{"a":1},"meta":{"list":[{"__proto__":3}]}}';
     const value = encode(JSON.stringify(UPDATE).replace(JSON.stringify(AFTER), hostile));
     const result = readDebezium({ key: null, value }, 'bus');
@@ -132,7 +132,7 @@ describe('readDebezium', () => {
     ]);
   });
 
-  it('names values that the database did not send, and takes them from the row before', () => {
+  it('lists values that the database did not send, and takes them from the row before if it has them', () => {
     const placeholder = '__debezium_unavailable_value';
     const numbers = Array.from(placeholder, (letter) => letter.charCodeAt(0));
     const after = {
@@ -159,7 +159,7 @@ describe('readDebezium', () => {
     expect(unknown).toEqual(['text', 'list']);
   });
 
-  it('never gives the value before as the value of a field that became too large', () => {
+  it('never presents the value before an update as the value of a field that became too large', () => {
     const { change } = changeIn({
       ...UPDATE,
       before: { id: 1, notes: 'short' },
@@ -168,7 +168,7 @@ describe('readDebezium', () => {
     expect([change.event, change.previous, change.unknown]).toEqual([{ id: 1 }, { id: 1, notes: 'short' }, ['notes']]);
   });
 
-  it('keeps numbers, base64 and text as they came without a schema', () => {
+  it('keeps numbers, base64 and text as they are in a message without a schema', () => {
     const value = encode(
       `{"op":"c","after":{"big":9223372036854775807,"far":1e400,"fine":0.12345678901234567,"total":12.50,"coded":"BOI="},"source":${JSON.stringify(SOURCE)}}`,
     );
@@ -188,7 +188,7 @@ describe('readDebezium', () => {
   });
 });
 
-describe('envelopes of MongoDB', () => {
+describe('a Debezium message about a MongoDB document', () => {
   const source = {
     connector: 'mongodb',
     name: 'fulfillment',
@@ -199,7 +199,7 @@ describe('envelopes of MongoDB', () => {
   };
   const document = (value: Json): string => stringifyJson(value);
 
-  it('unwraps extended JSON', () => {
+  it('is read with extended JSON as plain values', () => {
     const after = document({
       _id: { $oid: '596e275826f08b2730779e1f' },
       count: { $numberLong: '9223372036854775807' },
@@ -234,7 +234,7 @@ describe('envelopes of MongoDB', () => {
     });
   });
 
-  it('take the _id of a deleted document from the key', () => {
+  it('is read with the _id from its key if the document was deleted', () => {
     const value = { before: null, after: null, source, op: 'd' };
     const key = { schema: {}, payload: { id: '{"$oid" : "596e275826f08b2730779e1f"}' } };
     expect(changeIn(value, key).change).toMatchObject({ op: 'delete', event: { _id: '596e275826f08b2730779e1f' } });
@@ -242,7 +242,7 @@ describe('envelopes of MongoDB', () => {
     expect(read(value)).toMatchObject({ kind: 'fault', fault: { code: 'no_row' } });
   });
 
-  it.each(['no JSON', '[]', '{"a":1,"a":2}'])('refuse the document %s', (after) => {
+  it.each(['no JSON', '[]', '{"a":1,"a":2}'])('is refused if the document is %s', (after) => {
     expect(read({ after, source, op: 'c' })).toMatchObject({ kind: 'fault', fault: { code: 'schema_mismatch' } });
   });
 });

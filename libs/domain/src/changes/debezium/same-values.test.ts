@@ -188,8 +188,8 @@ function readChange(columns: Readonly<Record<string, Column>>): Change {
   return read.read.change;
 }
 
-describe('a row in an envelope with a schema', () => {
-  it('has the values that the built-in reader gives', () => {
+describe('a row in a Debezium message with a schema', () => {
+  it('is read to the same values as by the built-in database reader', () => {
     fc.assert(
       fc.property(row, (columns) => {
         expect(readBack(columns)).toEqual(
@@ -347,7 +347,7 @@ describe('a row in an envelope with a schema', () => {
     expect(readBack({ a: { schema, value, expected } })).toEqual({ a: expected });
   });
 
-  it('has no decimal with more digits than a field may have bytes', () => {
+  it('has no decimal with more digits than the byte limit of a field', () => {
     const schema = { type: 'bytes', name: DECIMAL, parameters: { scale: '2' } };
     const value = base64(Array.from({ length: 27_500 }, () => 77));
     expect(readChange({ a: { schema, value, expected: null } })).toMatchObject({ event: {}, unknown: ['a'] });
