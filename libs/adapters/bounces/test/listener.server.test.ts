@@ -60,7 +60,7 @@ async function dial({ port }: BounceListener) {
   };
 }
 
-describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
+describe.each(['smtp', 'lmtp'] as const)('the SMTP listener for bounces over %s', (protocol) => {
   const greet = protocol === 'smtp' ? 'EHLO relay.test' : 'LHLO relay.test';
 
   it('accepts mail to its own token addresses only after storing it', async () => {
@@ -76,7 +76,7 @@ describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
     expect(reading).toMatchObject({ kind: 'report', report: { token: 'TOK-1', verdict: 'bounced', code: '5.1.1' } });
   });
 
-  it('accepts mail that is not a report, and tells the caller so', async () => {
+  it('accepts mail that is no bounce report, and tells its caller so', async () => {
     const { listener, taken } = await start({ protocol });
     const client = await dial(listener);
     await client.say(greet);
@@ -120,7 +120,7 @@ describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
     expect(refusals).toEqual(['unavailable']);
   });
 
-  it('refuses an oversized mail before its body if the client gives its size, or else after it', async () => {
+  it('refuses an oversized mail before its body if the client announces the size, or else after it', async () => {
     const { listener, taken } = await start({ protocol });
     const client = await dial(listener);
     await client.say(greet);
@@ -134,8 +134,8 @@ describe.each(['smtp', 'lmtp'] as const)('the listener over %s', (protocol) => {
   });
 });
 
-describe('the listener', () => {
-  it('stores nothing of a mail of 50 MB, and accepts the next one', async () => {
+describe('the SMTP listener for bounces', () => {
+  it('stores nothing of a mail of 50 MB, and accepts the next mail', async () => {
     const { listener, taken, refusals } = await start();
     const client = await dial(listener);
     await client.say('EHLO relay.test');
@@ -187,7 +187,7 @@ describe('the listener', () => {
     expect(greeting).toMatch(/^421/);
   });
 
-  it('closes open connections when it closes, and survives a client that breaks off', async () => {
+  it('closes open connections when it is closed, and survives a client that breaks off', async () => {
     const { listener, taken } = await start();
     const client = await dial(listener);
     await client.say('EHLO relay.test');

@@ -74,7 +74,7 @@ const exchange2007 = (reason: string): string =>
 
 const read = (text: string) => readMailReport(Buffer.from(text), TOKEN);
 
-describe('a bounce in plain text', () => {
+describe('a bounce mail in plain text (without a machine-readable part)', () => {
   it.each([
     ['qmail, by its own code', qmail('Sorry, no mailbox here by that name. (#5.1.1)'), '5.1.1'],
     [
@@ -92,7 +92,7 @@ describe('a bounce in plain text', () => {
     ],
     ['Exchange 2003', exchange2003('The recipient name is not recognized', 'MSEXCH:IMS:A:B:C 0 (000C05A6)'), ''],
     ['Exchange 2007', exchange2007('#550 5.1.1 RESOLVER.ADR.RecipNotFound; not found ##'), '5.1.1'],
-  ])('of %s bounces the delivery and suppresses the address', async (_, text, code) => {
+  ])('from %s marks the delivery as bounced and suppresses the address', async (_, text, code) => {
     expect(await read(text)).toMatchObject({
       kind: 'report',
       report: { source: 'dsn', verdict: 'bounced', suppress: 'hard_bounce', code, token: TOKEN },
@@ -109,11 +109,11 @@ describe('a bounce in plain text', () => {
     ],
     ['Exchange 2003: too large', exchange2003('This message is too large.'), ''],
     ['Exchange 2007: full', exchange2007('#550 5.2.2 STOREDRV.Deliver: mailbox full ##'), '5.2.2'],
-  ])('of %s bounces the delivery and keeps the address', async (_, text, code) => {
+  ])('from %s marks the delivery as bounced and does not suppress the address', async (_, text, code) => {
     expect(await read(text)).toMatchObject({ kind: 'report', report: { verdict: 'bounced', suppress: null, code } });
   });
 
-  it('leaves the delivery as it is while the mail server still retries', async () => {
+  it('leaves the delivery unchanged while the mail server still retries', async () => {
     const delayed = mail(
       'This message was created automatically by mail delivery software.',
       'A message that you sent has not yet been delivered to one or more of its',
@@ -126,7 +126,7 @@ describe('a bounce in plain text', () => {
     expect(await read(delayed)).toMatchObject({ kind: 'report', report: { verdict: 'note', suppress: null } });
   });
 
-  it('keeps its event id when another server forwards it again', async () => {
+  it('keeps its event id when another server forwards the mail again', async () => {
     const text = qmail('Sorry, no mailbox here by that name. (#5.1.1)');
     const again = `Received: by other.test\r\n${text}`;
     const ids = await Promise.all([text, again].map(read));

@@ -61,7 +61,7 @@ async function reportOf(mail: string) {
   return reading.report;
 }
 
-describe('a delivery status notification', () => {
+describe('a delivery status notification (a machine-readable bounce mail)', () => {
   it.each([
     ['failed', '5.1.1', 'bounced', 'hard_bounce'],
     ['failed', '5.1.2', 'bounced', 'hard_bounce'],
@@ -146,7 +146,7 @@ describe('a delivery status notification', () => {
     expect(await reportOf(dsn(recipient(...fields)))).toMatchObject({ verdict: 'bounced', code, suppress });
   });
 
-  it('suppresses an alias only if none of its mailboxes exists', async () => {
+  it('suppresses an alias only if none of the mailboxes behind it exists', async () => {
     const [dead, full, arrived] = [
       status('failed', '5.1.1'),
       status('failed', '5.2.2', ''),
@@ -164,7 +164,7 @@ describe('a delivery status notification', () => {
     expect(token).toBe(TOKEN);
   });
 
-  it('about several recipients counts the worst result, because an alias expanded our one recipient', async () => {
+  it('about several recipients counts the worst result, because our one recipient is an alias for them', async () => {
     const both = `${status('delivered', '2.0.0')}\r\n\r\n${status('failed', '5.2.2', 'smtp; 552 5.2.2 full')}`;
     expect(await reportOf(dsn(both))).toMatchObject({ verdict: 'bounced', code: '5.2.2' });
   });
@@ -175,13 +175,13 @@ describe('a delivery status notification', () => {
     expect((await reportOf(dsn(status('delayed', '4.4.1')))).eventId).not.toBe(one.eventId);
   });
 
-  it('cannot insert a line into the stored detail', async () => {
+  it('cannot insert a line break into the stored detail', async () => {
     const { detail } = await reportOf(dsn(status('failed', '5.0.0', 'smtp; 550 \u0000\u001b[31mred\r\n\tSubject: x')));
     expect(detail).not.toMatch(/\p{Cc}/u);
   });
 });
 
-describe('an abuse report', () => {
+describe('an abuse report (a person marked a mail as spam)', () => {
   const arf = (type: string): string =>
     [
       'From: fbl@isp.test',
@@ -213,13 +213,13 @@ describe('an abuse report', () => {
   });
 });
 
-describe('other mail', () => {
+describe('a mail that is no report', () => {
   it.each([
     ['an absence note', 'From: a@example.com\r\nSubject: Out of office\r\n\r\nI am away.\r\n'],
     ['an empty mail', ''],
     ['a report without a status', dsn('Final-Recipient: rfc822; a@example.com')],
     ['a status in the text of a mail', `Subject: x\r\n\r\n${status('failed', '5.1.1')}\r\n`],
-  ])('%s is not a report', async (_, mail) => {
+  ])('is recognized as no report: %s', async (_, mail) => {
     expect(await read(mail)).toEqual({ kind: 'none' });
   });
 

@@ -27,7 +27,7 @@ const created = (op: 'create' | 'snapshot', event: JsonObject) => seen({ op, eve
 
 const PAID = update({ id: 1, status: 'open', total: 1 }, { id: 1, status: 'paid', total: 1 });
 
-describe('the names of a change', () => {
+describe('the names of a database change in an expression', () => {
   it('are the row before, the operation and the source', () => {
     expect(value('previous.status + " " + op + " " + source.table', '{}', PAID)).toBe('open update public.orders');
     expect(value('source', '{}', PAID)).toEqual({
@@ -45,14 +45,14 @@ describe('the names of a change', () => {
     }
   });
 
-  it('are not set for an event that is no change', () => {
+  it('are not set for a plain event', () => {
     expect(errorOf('previous.status')).toBe('previous is not set here');
     expect(errorOf('op == "create"')).toBe('op is not set here');
     expect(errorOf('changed(event.status)')).toBe('changed works only for database changes and on streams with a key');
   });
 });
 
-describe('changed, changedTo and changedFromTo', () => {
+describe('the functions changed, changedTo and changedFromTo', () => {
   it.each([
     ['changed(event.status)', true],
     ['changed(event.total)', false],
@@ -64,7 +64,7 @@ describe('changed, changedTo and changedFromTo', () => {
     ['changedFromTo(event.status, "new", "paid")', false],
     ['changedFromTo(event["status"], previous.status, "pa" + "id")', true],
     ['!changed(event.status) || op == "delete"', false],
-  ])('%s is %s', (source, expected) => {
+  ])('evaluate %s to %s', (source, expected) => {
     expect(value(source, '{}', PAID)).toBe(expected);
   });
 
@@ -77,7 +77,7 @@ describe('changed, changedTo and changedFromTo', () => {
     expect(value('changed(event.object.b)', '{}', update(before, { object: { a: 1 } }))).toBe(true);
   });
 
-  it('see a field that is present on one side only as changed', () => {
+  it('count a field that only one of the rows has as changed', () => {
     expect(value('changed(event.a)', '{}', update({}, { a: null }))).toBe(true);
     expect(value('changed(event.a)', '{}', update({ a: null }, {}))).toBe(true);
     expect(value('changedTo(event.a, 1)', '{}', update({}, { a: 1 }))).toBe(true);
@@ -163,7 +163,7 @@ function canonical(given: Json): string {
   return `{${fields.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join()}}`;
 }
 
-describe('an unknown value', () => {
+describe('a value that the database did not send', () => {
   const known = { id: 1, status: 'paid' };
   const noNotes = update({ id: 1, status: 'open' }, known, ['notes']);
   const noRowBefore = update(undefined, known, ['notes']);
@@ -186,7 +186,7 @@ describe('an unknown value', () => {
     'event.exists(name, name == "notes")',
     'true && event.notes == "x"',
     'event.notes == "x" ? 1 : 2',
-  ])('is an error in %s', (source) => {
+  ])('causes an error in %s', (source) => {
     const answer = evaluate(source, '{}', noNotes);
     expect(answer).toMatchObject({ ok: false, reason: 'field_unknown' });
     expect(answer.ok ? '' : answer.error).toBe(
@@ -197,7 +197,7 @@ describe('an unknown value', () => {
   });
 
   it.each(['event.constructor', 'event["__proto__"]', 'has(previous.constructor)', '"__proto__" in previous'])(
-    'is an error in %s, whose column is never kept',
+    'causes an error in %s, for a column that is never sent',
     (source) => {
       const change = update({ id: 1 }, { id: 1 }, ['constructor', '__proto__']);
       const answer = evaluate(source, '{}', change);
@@ -215,13 +215,13 @@ describe('an unknown value', () => {
     'changed(event.status)',
     'changedTo(event.status, "open")',
     'changedFromTo(event.status, "a", "b")',
-  ])('is an error in %s without the row before', (source) => {
+  ])('causes an error in %s if the row before is missing', (source) => {
     const answer = evaluate(source, '{}', noRowBefore);
     expect(answer).toMatchObject({ ok: false, reason: 'before_unknown' });
     expect(answer.ok ? '' : answer.error).toContain('ALTER TABLE public.orders REPLICA IDENTITY FULL;');
   });
 
-  it('is no error if the other operand decides', () => {
+  it('causes no error if the other operand decides', () => {
     for (const bindings of [noNotes, noRowBefore]) {
       expect(value('event.id == 2 && event.notes == "x"', '{}', bindings)).toBe(false);
       expect(value('changed(event.notes) || event.id == 1', '{}', bindings)).toBe(true);
@@ -229,13 +229,13 @@ describe('an unknown value', () => {
     }
   });
 
-  it('leaves every other field as it is', () => {
+  it('leaves every other field readable', () => {
     expect(value('event.status + string(event["id"])', '{}', noNotes)).toBe('paid1');
     expect(value('has(event.status) && "id" in event && !has(event.other)', '{}', noNotes)).toBe(true);
     expect(value('changed(event.status)', '{}', noNotes)).toBe(true);
   });
 
-  it('is known in the row that has it', () => {
+  it('is readable in the row that has it', () => {
     const onlyBefore = update({ notes: 'short' }, { id: 1 }, ['notes']);
     expect(value('previous.notes', '{}', onlyBefore)).toBe('short');
     expect(evaluate('changed(event.notes)', '{}', onlyBefore)).toMatchObject({ reason: 'field_unknown' });
@@ -262,7 +262,7 @@ describe('an unknown value', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('an expression about a change that is refused when it is saved', () => {
   const language = createExpressionLanguage();
   it.each([
     ['changed(event)', '`changed` compares a field of the event', 'write `changed(event.status)`'],
@@ -279,7 +279,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('an explained expression with changed', () => {
+describe('the explanation of an expression with changed', () => {
   const expression = compiled('changedTo(event.status, "paid") && event.total > 0', 'when');
 
   it('shows both values', () => {
@@ -305,7 +305,7 @@ describe('an explained expression with changed', () => {
     ]);
   });
 
-  it('uses steps of the budget for long values', () => {
+  it('uses steps of the computation budget for long values', () => {
     const [few, many] = [new StepBudget(), new StepBudget()];
     const rule = compiled('changed(event.text)', 'when');
     rule.evaluate({ event_id: 'e', time: 0, ...PAID, event: {} }, few);

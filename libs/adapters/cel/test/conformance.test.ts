@@ -10,7 +10,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'fp_math/fp_math/mod_not_support': 'numbers of events are doubles, so % takes them (fmod)',
 };
 
-describe('the official conformance data', () => {
+describe('the expression language, run against the official CEL conformance data,', () => {
   const cases = officialCases();
   const outcomes = cases.map((each) => ({ name: each.name, outcome: runCase(each) }));
   const named = (kind: string): readonly string[] =>
@@ -20,11 +20,11 @@ describe('the official conformance data', () => {
     expect(named('wrong').toSorted()).toEqual(Object.keys(OTHERWISE).toSorted());
   });
 
-  it('ends in an error only where an error is expected', () => {
+  it('returns an error only where the data expects an error', () => {
     expect(named('error')).toEqual([]);
   });
 
-  it('passes at least as many cases as before', () => {
+  it('passes at least as many cases as the recorded number', () => {
     const counts = Object.groupBy(outcomes, ({ outcome }) => outcome.kind);
     const shown = Object.entries(counts).map(([kind, list]) => `${kind} ${list?.length ?? 0}`);
     process.stdout.write(`conformance: ${cases.length} cases: ${shown.join(', ')}\n`);

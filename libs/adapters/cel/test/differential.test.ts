@@ -154,8 +154,8 @@ function askThem(source: string, body: Json): string | null {
   }
 }
 
-describe('another CEL implementation', () => {
-  it('gives the same value for the same expression and event, or an error in both', () => {
+describe('Carillon’s CEL and another CEL implementation', () => {
+  it('give the same value for the same expression and event, or both an error', () => {
     let compared = 0;
     fc.assert(
       fc.property(bool, event, ({ ours, theirs }, body) => {

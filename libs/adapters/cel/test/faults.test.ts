@@ -10,7 +10,7 @@ function faultsOf(source: string, place: ExpressionPlace = 'when'): readonly Exp
   return result.ok ? [] : result.error;
 }
 
-describe('what is refused when saved', () => {
+describe('an expression that is refused when it is saved', () => {
   it.each<[string, number, number, string, string]>([
     ['event.a and event.b', 1, 9, '`and`', '`&&`'],
     ['event.a == 1 or event.b == 2', 1, 14, '`or`', '`||`'],
@@ -40,7 +40,7 @@ describe('what is refused when saved', () => {
     ['event.`a b` == 1', 1, 7, 'backquoted', 'event["name"]'],
     ['9223372036854775808 > 1', 1, 1, '64 bits', 'double'],
     ['b"é" == b"x"', 1, 1, 'ASCII', 'bytes('],
-  ])('%s: line %i, column %i', (source, line, column, message, fix) => {
+  ])('names the fault and its position: %s: line %i, column %i', (source, line, column, message, fix) => {
     const [fault] = faultsOf(source);
     if (message === '' && fix === '') return expect(faultsOf(source)).toEqual([]);
     expect(fault).toMatchObject({ line, column });
@@ -52,7 +52,7 @@ describe('what is refused when saved', () => {
     expect(faultsOf('a == 1 && b.foo() == 2 && bar(1)').map(({ column }) => column)).toEqual([1, 11, 11, 27]);
   });
 
-  it('gives each field of a rule its own names and type', () => {
+  it('may use other names in each field of a rule, and must have the type of the field', () => {
     expect(faultsOf('item.email', 'recipient')).toEqual([]);
     expect(faultsOf('variables.x == item.y', 'where')).toEqual([]);
     expect(faultsOf('variables.x', 'recipient')[0]?.message).toContain('unknown name `variables`');
@@ -79,12 +79,12 @@ describe('what is refused when saved', () => {
     ],
     ['a long chain', Array(500).fill('event.a').join('||')],
     ['costly loops', `event.a.exists(x, event.b.exists(y, ${Array(60).fill('x == y').join('||')}))`],
-  ])('takes little time for %s', (_what, source) => {
+  ])('is refused quickly for %s', (_what, source) => {
     faultsOf('event.warm == 1');
     expect(processorTime(() => void language.compile(source, 'when'))).toBeLessThan(200);
   });
 
-  it('bounds the cost before there is an event', () => {
+  it('is refused by its estimated cost, before there is an event', () => {
     const source = `event.a.exists(x, event.b.exists(y, ${Array(60).fill('x == y').join('||')}))`;
     expect(faultsOf(source)[0]?.message).toContain('steps');
   });

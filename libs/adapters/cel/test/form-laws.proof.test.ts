@@ -3,6 +3,6 @@ import { FORM_LAWS } from './form-laws.ts';
 
 const MANY = 100_000;
 
-describe('form and text, at length', () => {
+describe('the visual form and the text of an expression (long)', () => {
   it.each(FORM_LAWS)('$law: 100,000 times', { timeout: 3_600_000 }, ({ check }) => check(MANY));
 });

@@ -2,7 +2,7 @@ import type { FormChange, FormCondition } from '@carillon/domain/rules';
 import { describe, expect, it } from 'vitest';
 import { changed, conditionsOf, FORM_LAWS, formOf, language } from './form-laws.ts';
 
-describe('the form of an expression', () => {
+describe('the visual form of an expression (as the portal shows it)', () => {
   it.each<[string, FormCondition]>([
     ['event.status == "paid"', { kind: 'compare', path: ['event', 'status'], op: '==', value: 'paid' }],
     ["event.status != 'paid'", { kind: 'compare', path: ['event', 'status'], op: '!=', value: 'paid' }],
@@ -58,7 +58,7 @@ describe('the form of an expression', () => {
     'event.a ? event.b : event.c',
     'time > timestamp("2026-01-01T00:00:00Z")',
     'event.id == 9007199254740993',
-  ])('keeps %s as text in its position', (source) => {
+  ])('keeps %s as text at its position', (source) => {
     expect(conditionsOf(source)).toEqual([{ kind: 'expression', source }]);
     expect(conditionsOf(`event.x && (${source})`)).toEqual([
       { kind: 'true', path: ['event', 'x'], not: false },
@@ -66,7 +66,7 @@ describe('the form of an expression', () => {
     ]);
   });
 
-  it('has one level of groups, and deeper ones as text', () => {
+  it('has one level of groups, and shows deeper ones as text', () => {
     const x = (name: string) => ({ kind: 'true', path: ['event', name], not: false });
     expect(formOf('event.a || event.b && event.c').match).toBe('any');
     expect(conditionsOf('event.a || event.b && event.c')).toEqual([
@@ -92,14 +92,14 @@ describe('the form of an expression', () => {
   });
 });
 
-describe('a change of the form', () => {
+describe('an edit in the visual form of an expression', () => {
   const source = `event.status == 'paid' // as the shop says
   && (event.total > 100 || event.vip)
   && event.items.all(i, i.qty > 0)`;
   const big: FormCondition = { kind: 'compare', path: ['event', 'total'], op: '>', value: 250 };
   const loose: FormCondition = { kind: 'expression', source: 'event.a || event.b // which' };
 
-  it('rewrites only the named part', () => {
+  it('rewrites only the edited part', () => {
     expect(changed(source, { kind: 'replace', at: [1, 0], condition: big })).toBe(
       source.replace('event.total > 100', 'event.total > 250'),
     );
@@ -108,7 +108,7 @@ describe('a change of the form', () => {
     );
   });
 
-  it('removes a part with the operator that joins it', () => {
+  it('removes a part together with the operator that joins it', () => {
     expect(changed(source, { kind: 'remove', at: [2] })).toBe(source.slice(0, source.lastIndexOf('\n')));
     expect(changed(source, { kind: 'remove', at: [0] })).toBe(source.slice(source.indexOf('(')));
     expect(changed(source, { kind: 'remove', at: [1, 1] })).toBe(source.replace(' || event.vip', ''));
@@ -161,6 +161,6 @@ describe('a change of the form', () => {
   });
 });
 
-describe('form and text', () => {
+describe('the visual form and the text of an expression', () => {
   it.each(FORM_LAWS)('$law', ({ check }) => check(300));
 });

@@ -8,7 +8,7 @@ const fields = (source: string): readonly string[] =>
     ({ root, path, dynamic }) => `${root}${path === '' ? '' : `:${path}`}${dynamic ? '*' : ''}`,
   );
 
-describe('field references', () => {
+describe('the event fields that an expression reads', () => {
   it.each([
     ['event.customer.email', ['event:customer.email']],
     [
@@ -26,17 +26,17 @@ describe('field references', () => {
     ['has(event.a.b) || "x" in event', ['event:a.b', 'event']],
     ['cel.bind(o, event.order, o.total > 1)', ['event:order', 'event:order.total']],
     ['time.getHours() > 3 && event_id != ""', []],
-  ])('%s refers to %j', (source, expected) => {
+  ])('for %s are %j', (source, expected) => {
     expect(fields(source)).toEqual(expected);
   });
 
-  it('tells whether the expression uses the item', () => {
+  it('come with whether the expression uses the item of for_each', () => {
     expect(compiled('event.a + string(item.id)').usesItem).toBe(true);
     expect(compiled('event.items.exists(item, item.qty > 1)').usesItem).toBe(false);
   });
 });
 
-describe('the type that an expression needs of a field', () => {
+describe('the type that an expression needs a field to have', () => {
   it.each([
     ['event.total > 100 && event.status == "paid" && event.open', ['total number', 'status string', 'open boolean']],
     ['event.items.exists(i, i.qty * 2 > 4)', ['items array', 'items[].qty number']],
@@ -50,7 +50,7 @@ describe('the type that an expression needs of a field', () => {
   });
 });
 
-describe('what a condition requires', () => {
+describe('the field values that a condition requires', () => {
   const shown = (one: Requirement): string => {
     if (one.kind === 'unknown') return '?';
     if (one.kind === 'all' || one.kind === 'any') return `${one.kind}(${one.of.map(shown).join(', ')})`;
@@ -98,13 +98,13 @@ describe('what a condition requires', () => {
     ['event.a == event.b && size(event.c) > 1', 'all(?, ?)'],
     ['event.list[event.at] == 1', '?'],
     ['true && !false', 'all(all(), all())'],
-  ])('of %s is %s', (source, expected) => {
+  ])('of %s are %s', (source, expected) => {
     expect(shown(compiled(source, 'when').requirement())).toBe(expected);
   });
 });
 
-describe('explaining', () => {
-  it('shows the parts with their values, outermost first and loops as a whole', () => {
+describe('the explanation of an evaluated expression', () => {
+  it('shows the parts with their values, outermost first, and each loop as a whole', () => {
     const source = '(event.n + 1) * 2 > 3 && event.list.exists(x, x > 2) && event.gone == 1';
     const shown = compiled(source).explain(bindingsOf('{"n": 5, "list": [1, 3]}'));
     expect(
@@ -124,7 +124,7 @@ describe('explaining', () => {
   });
 });
 
-describe('the steps on a large event', () => {
+describe('the evaluation steps of an expression on a large event', () => {
   const steps = (source: string): number => compiled(source).largeSteps;
   it('are few for typical rules', () => {
     for (const source of [
@@ -137,7 +137,7 @@ describe('the steps on a large event', () => {
     }
   });
 
-  it('separate rules that would exceed the budget over 500 recipients from others', () => {
+  it('tell rules that would exceed the budget for 500 recipients from others', () => {
     const dear = 'event.text.matches("(a+)+$")';
     expect(steps(dear)).toBeLessThan(RULE_STEPS);
     expect(steps(dear) * 500).toBeGreaterThan(RULE_STEPS);

@@ -19,7 +19,7 @@ function valueOf(source: string, event: { readonly [name: string]: string | numb
   return values[0];
 }
 
-describe('localTime', () => {
+describe('localTime (the function for times in a zone)', () => {
   it.each([
     ['2026-01-31T09:00', 'Europe/Berlin', '2026-01-31T08:00:00Z'],
     ['2026-07-31T09:00:05', 'Europe/Berlin', '2026-07-31T07:00:05Z'],
@@ -40,7 +40,7 @@ describe('localTime', () => {
     ['2011-12-30T12:00', 'Pacific/Apia', '2011-12-30T10:00:00Z'],
     // The day begins at one.
     ['2018-11-04', 'America/Sao_Paulo', '2018-11-04T03:00:00Z'],
-  ])('takes the next time that exists for %s in %s', (text, zone, at) => {
+  ])('uses the next existing time for the skipped time %s in %s', (text, zone, at) => {
     expect(valueOf('localTime(event.text, event.zone)', { text, zone })).toBe(at);
   });
 
@@ -48,22 +48,22 @@ describe('localTime', () => {
     ['2026-10-25T02:30', 'Europe/Berlin', '2026-10-25T00:30:00Z'],
     ['2026-10-25T03:00', 'Europe/Berlin', '2026-10-25T02:00:00Z'],
     ['2026-11-01T01:30', 'America/New_York', '2026-11-01T05:30:00Z'],
-  ])('takes the first of two for %s in %s', (text, zone, at) => {
+  ])('uses the first of two instants for %s in %s', (text, zone, at) => {
     expect(valueOf('localTime(event.text, event.zone)', { text, zone })).toBe(at);
   });
 
   it.each(['2026-02-30', '2026-13-01', '2026-01-31T24:00', '2026-01-31T09:00Z', '2026-01-31T09', 'soon', ''])(
-    'is an error for %j',
+    'fails for the text %j',
     (text) => {
       expect(valueOf('localTime(event.text, "UTC")', { text })).toContain('not a date or local time');
     },
   );
 
-  it('is an error for a number', () => {
+  it('fails for a number', () => {
     expect(valueOf('localTime(event.text, "UTC")', { text: 5 })).toContain('no such overload');
   });
 
-  it('refuses an unknown zone when the rule is saved, if the zone is written out', () => {
+  it('is refused when the rule is saved, if its zone is a literal that does not exist', () => {
     const refused = language?.compile('localTime(event.text, "Mars/Base")', 'at');
     expect(refused).toMatchObject({ ok: false, error: [{ message: '"Mars/Base" is no time zone' }] });
     expect(valueOf('localTime(event.text, event.zone)', { text: '2026-01-31', zone: 'Mars/Base' })).toContain(
@@ -71,14 +71,14 @@ describe('localTime', () => {
     );
   });
 
-  it('takes steps for each reading of the clock', () => {
+  it('takes steps of the computation budget for each conversion', () => {
     const [text, gap] = ['2026-01-31', '2026-03-29T02:30'];
     expect(valueOf('localTime(event.text, "Europe/Berlin")', { text }, 3_000)).toContain('too');
     expect(valueOf('localTime(event.text, "Europe/Berlin")', { text }, 5_000)).toBe('2026-01-30T23:00:00Z');
     expect(valueOf('localTime(event.text, "Europe/Berlin")', { text: gap }, 5_000)).toContain('too');
   });
 
-  it('shows the time that it was given, in any zone, unless the clock leaves the time out', () => {
+  it('returns the given wall-clock time in any zone, unless a clock change skips that time', () => {
     const zone = fc.constantFrom(
       'Europe/Berlin',
       'America/New_York',

@@ -11,7 +11,7 @@ const placed = (when: string, recipients: Partial<PlacedRule['body']['recipients
     notification: { body: {} },
   }) as unknown as PlacedRule;
 
-describe('compiling a rule', () => {
+describe('compiling the expressions of a rule', () => {
   it('compiles every expression for its field', () => {
     const rule = compileRule(
       placed('event.n > 1', {
@@ -29,7 +29,7 @@ describe('compiling a rule', () => {
     expect(rule.value.variables.map(([name]) => name)).toEqual(['name']);
   });
 
-  it.each(['event_id', ' trigger_id '])('takes %j as a reserved unique_id', (word) => {
+  it.each(['event_id', ' trigger_id '])('treats %j as a reserved unique_id, not as an expression', (word) => {
     const rule = compileRule(placed('true', { unique_id: word }), language);
     expect(rule.ok && rule.value.uniqueId).toBe(word.trim());
   });

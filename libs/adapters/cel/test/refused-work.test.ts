@@ -9,7 +9,7 @@ const TEXTS = {
   mixed: `${'a'.repeat(70_000)}\u{1f600}`,
 };
 
-describe('the work of a failed expression is deducted from the budget of its rule', () => {
+describe('a failed expression deducts the work that it did from the computation budget of its rule', () => {
   it.each([
     ['cutting at commas', 'event.commas.split(",")', 150_000],
     ['cutting at commas, a few pieces asked', 'event.commas.split(",", 2)', 150_000],
@@ -28,7 +28,7 @@ describe('the work of a failed expression is deducted from the budget of its rul
   });
 });
 
-describe('the remaining budget limits the work', () => {
+describe('the remaining computation budget limits the work of a function', () => {
   const bound = (source: string, steps: number): unknown => {
     const budget = new StepBudget(steps);
     const rule = compiled(source);
@@ -41,7 +41,7 @@ describe('the remaining budget limits the work', () => {
   it.each([
     ['at commas', 'event.commas.split(",")'],
     ['into letters', 'event.letters.split("")'],
-  ])('a text is split %s into no more pieces than the remaining steps', (_what, source) => {
+  ])('a text is split %s into at most as many pieces as steps remain', (_what, source) => {
     const cuts = vi.spyOn(String.prototype, 'split');
     try {
       expect(bound(source, 40_000)).toBe(true);
@@ -53,7 +53,7 @@ describe('the remaining budget limits the work', () => {
     }
   });
 
-  it('a text is searched for blanks no further than the remaining steps', () => {
+  it('a text is searched for blanks at most as far as steps remain', () => {
     const looks = vi.spyOn(String.prototype, 'charAt');
     try {
       expect(bound('event.blank.trim()', 60_000)).toBe(true);

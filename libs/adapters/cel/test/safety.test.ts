@@ -12,7 +12,7 @@ import { bindingsOf, compiled, errorOf, evaluate, eventOf, value } from './evalu
 
 const NAMES = [...new Set([...BUILTIN_NAMES, '__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'then'])];
 
-describe('hostile names', () => {
+describe('hostile names in an expression', () => {
   const event = '{"anObject": {}, "aList": [1], "aText": "x", "aNumber": 1}';
   const roots = [
     'event',
@@ -46,7 +46,7 @@ describe('hostile names', () => {
     expect(value('{"__proto__": event.a}', '{"a": 1}')).toEqual(JSON.parse('{"__proto__": 1}'));
   });
 
-  it('never become code', () => {
+  it('never become generated code', () => {
     const language = createExpressionLanguage({ generate: true });
     const escape = '");globalThis.reached=1;("';
     for (const text of [
@@ -68,7 +68,7 @@ describe('hostile names', () => {
   });
 });
 
-describe('every evaluation ends', () => {
+describe('an evaluation of a hostile expression', () => {
   const NUMBERS = Array.from({ length: 5000 }, (_, at) => at);
   const rest = {
     copy: 'a'.repeat(200_000),
@@ -98,7 +98,7 @@ describe('every evaluation ends', () => {
     ['patterns on long text', 'event.text.matches("(a{1,20}){1,20}b(c{1,20}){1,20}$")'],
     ['a hostile pattern for backtracking', 'event.list.all(x, event.text.matches("(a+)+$"))'],
     ['searching text in a loop', `event.list.all(x, !event.text.contains("${'a'.repeat(300)}b"))`],
-  ])('%s: early, as too_complex', (_what, source) => {
+  ])('%s: ends early, as too_complex', (_what, source) => {
     const expression = compiled(source);
     const bindings = bindingsOf(many);
     const spent = processorTime(() => {
@@ -118,14 +118,14 @@ describe('every evaluation ends', () => {
     expect(compiled('event.a == event.b').evaluate(bindings, new StepBudget()).ok).toBe(false);
   });
 
-  it('has its full budget again for the next event', () => {
+  it('leaves the full budget to the next event', () => {
     const expression = compiled('event.list.all(x, event.list.all(y, x + y >= 0))');
     expect(expression.evaluate(bindingsOf(many), new StepBudget()).ok).toBe(false);
     expect(expression.evaluate(bindingsOf('{"list": [1, 2]}'), new StepBudget())).toEqual({ ok: true, value: true });
   });
 });
 
-describe('any text', () => {
+describe('any text, used as an expression,', () => {
   const words = [
     'event',
     '.a',
@@ -187,7 +187,7 @@ describe('any text', () => {
   });
 });
 
-describe('with code generation forbidden', () => {
+describe('if code generation is forbidden', () => {
   it('closures evaluate expressions', () => {
     expect(mayGenerate()).toBe(true);
     const index = fileURLToPath(new URL('../src/index.ts', import.meta.url));

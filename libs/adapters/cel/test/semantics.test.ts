@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorOf, value } from './evaluation.ts';
 
-describe('numbers', () => {
+describe('numbers in expressions', () => {
   it.each([
     ['event.n + 1', 6],
     ['1 + event.n', 6],
@@ -14,11 +14,11 @@ describe('numbers', () => {
     ['size(event.list) * event.n', 15],
     ['event.n in [1, 5]', true],
     ['event.list[event.two]', 30],
-  ])('%s is %j: a number of an event is a double, an int beside it becomes one', (source, expected) => {
+  ])('%s gives %j: a number of an event is a double, and an int beside it becomes a double', (source, expected) => {
     expect(value(source, '{"n": 5, "two": 2, "list": [10, 20, 30]}')).toBe(expected);
   });
 
-  it('keeps integers beyond 2^53 exact', () => {
+  it('keep integers beyond 2^53 exact', () => {
     const event = '{"big": 9007199254740993, "top": 9223372036854775807}';
     expect(value('event.big + 1', event)).toBe(9007199254740994n);
     expect(value('event.big == 9007199254740992.0', event)).toBe(false);
@@ -28,14 +28,14 @@ describe('numbers', () => {
     expect(errorOf('event.big * 1.5', event)).toContain('too large to be converted');
   });
 
-  it('rejects division by zero, and results that JSON cannot represent', () => {
+  it('cause an error for division by zero, and for results that JSON cannot represent', () => {
     expect(errorOf('1 / 0')).toContain('division by zero');
     expect(errorOf('event.n % 0', '{"n": 1}')).toContain('division by zero');
     expect(errorOf('event.n / 0', '{"n": 1}')).toContain('not a finite number');
   });
 });
 
-describe('missing fields and errors', () => {
+describe('missing fields and errors in expressions', () => {
   it.each([
     ['event.gone == 1 || true', true],
     ['true || event.gone == 1', true],
@@ -55,7 +55,7 @@ describe('missing fields and errors', () => {
     ['true ? 1 : event.gone', 1],
     ['event.list.exists(i, i.y == 1 || i.x == 2)', true],
     ['event.list.all(i, i.y == 1 && i.x == 9)', false],
-  ])('%s is %j', (source, expected) => {
+  ])('%s gives %j', (source, expected) => {
     expect(value(source, '{"a": {"b": null}, "list": [{"x": 1}, {"x": 2}]}')).toEqual(expected);
   });
 
@@ -76,7 +76,7 @@ describe('missing fields and errors', () => {
   });
 });
 
-describe('macros', () => {
+describe('macros such as all, exists and map', () => {
   it.each([
     ['event.items.all(i, i.qty > 0)', true],
     ['event.items.exists(i, i.qty > 2)', true],
@@ -93,14 +93,14 @@ describe('macros', () => {
         [6, 8],
       ],
     ],
-  ])('%s is %j', (source, expected) => {
+  ])('%s gives %j', (source, expected) => {
     expect(value(source, '{"items": [{"sku": "a", "qty": 1}, {"sku": "b", "qty": 3}], "wanted": ["b"]}')).toEqual(
       expected,
     );
   });
 });
 
-describe('text', () => {
+describe('text functions in expressions', () => {
   it.each([
     ['"naïve".size()', 5],
     ['"😀x".size()', 2],
@@ -118,12 +118,12 @@ describe('text', () => {
     ['event.id + "/" + string(event.n)', 'x/1234567'],
     ['"a" < "b" && "b" > "a"', true],
     ['"lit\\u2028end"', 'lit\u2028end'],
-  ])('%s is %j', (source, expected) => {
+  ])('%s gives %j', (source, expected) => {
     expect(value(source, '{"id": "x", "n": 1234567}')).toEqual(expected);
   });
 });
 
-describe('time and conversions', () => {
+describe('time functions and conversions in expressions', () => {
   it.each([
     ['time', '2026-01-02T23:04:05.678Z'],
     ['time - duration("5s")', '2026-01-02T23:04:00.678Z'],
@@ -146,18 +146,18 @@ describe('time and conversions', () => {
     ['bytes("abc")', 'YWJj'],
     ['{"a": 1u, 2: [true]}', { a: 1, 2: [true] }],
     ['event_id', 'e-1'],
-  ])('%s is %j', (source, expected) => {
+  ])('%s gives %j', (source, expected) => {
     expect(value(source, '{"at": "2023-02-03T04:05:06Z", "seconds": 1700000000, "x": 1.9}')).toEqual(expected);
   });
 
-  it('answers nonsense with an error', () => {
+  it('cause an error for nonsense', () => {
     expect(errorOf('timestamp("2023-02-30T00:00:00Z")')).toContain('RFC 3339');
     expect(errorOf('time.getHours("Mars/Base")')).toContain('no such time zone');
     expect(errorOf('int("x")')).toContain('not a value of int');
   });
 });
 
-describe('forms of CEL beyond what the parser of the library knows', () => {
+describe('CEL syntax that the parser library does not know', () => {
   const event = '{"n": 1, "a": 1, "at": "2026-01-01T00:00:00Z", "items": [{"x": 1}]}';
   it.each([
     ['duration("1h") + timestamp(event.at)', '2026-01-01T01:00:00Z'],
@@ -178,14 +178,14 @@ describe('forms of CEL beyond what the parser of the library knows', () => {
     ['1 in [?event.?a] && size([?event.?gone]) == 0', true],
     ['[?event.?a][0] == 1 && event.items[?0].hasValue()', true],
     ['{?"a": event.?a, ?"z": event.?gone, "b": 2}', { a: 1, b: 2 }],
-  ])('%s is %j', (source, expected) => {
+  ])('%s gives %j', (source, expected) => {
     expect(value(source, event)).toEqual(expected);
   });
 
   it.each([
     ['[?1]', 'no such overload: ?'],
     ['{?"a": 1}', 'no such overload: ?'],
-  ])('%s is an error: only an optional may be left out', (source, error) => {
+  ])('%s is an error: only an optional field may be left out', (source, error) => {
     expect(errorOf(source, event)).toContain(error);
   });
 
@@ -196,7 +196,7 @@ describe('forms of CEL beyond what the parser of the library knows', () => {
     },
   );
 
-  it('keeps lines and columns', () => {
+  it('keeps lines and columns of faults', () => {
     expect(() => value('[?event.?a, .5,\n  event.(]', event)).toThrow(/"line":2,"column":9/);
   });
 });

@@ -25,7 +25,7 @@ function refusal(platform: WebhookPlatform, body: unknown, userId?: string) {
   return { code: found.error.code, pointer: found.error.facts.pointer, detail: found.error.detail };
 }
 
-describe('Mixpanel’s custom webhook', () => {
+describe('Mixpanel’s cohort webhook', () => {
   it('sends the whole cohort page by page', () => {
     expect(read('mixpanel', mixpanel('members', ['u1', 'u2'], { page: 6, of: 10 }))).toEqual([
       {
@@ -50,26 +50,26 @@ describe('Mixpanel’s custom webhook', () => {
     expect(read('mixpanel', mixpanel(action, []))).toMatchObject([{ action: meant, userIds: [] }]);
   });
 
-  it('may have ids as numbers of up to 64 bits, and an empty cohort without pages', () => {
+  it('may have user ids as numbers of up to 64 bits, and an empty cohort without pages', () => {
     const body = mixpanel('members', [], { of: 0 });
     const text = JSON.stringify(body).replace('"1478097"', '9007199254740993');
     const read64 = readCohortWebhook('mixpanel', parseJson(text));
     expect(read64.ok && read64.value).toMatchObject([{ cohort: '9007199254740993', page: { number: 1, of: 1 } }]);
   });
 
-  it('names each user once, and counts members without an id', () => {
+  it('counts each user once, and counts members without an id', () => {
     const body = mixpanel('add_members', ['u1', 'u1', 'u2']);
     const members = [...body.parameters.members, { email: 'nobody@example.com' }];
     const [change] = read('mixpanel', { ...body, parameters: { ...body.parameters, members } });
     expect(change).toMatchObject({ userIds: ['u1', 'u2'], skipped: 1 });
   });
 
-  it('may identify users by another field', () => {
+  it('may identify users by another configured field', () => {
     expect(read('mixpanel', mixpanel('add_members', ['u1']), 'email')).toMatchObject([{ userIds: ['u1@example.com'] }]);
   });
 
   it.each(['members', 'add_members', 'remove_members'] as const)(
-    'is accepted if no member has the mapped field, because a refusal would pause the sync; members are counted (%s)',
+    'is accepted if no member has the mapped field (%s), because a refusal would pause the sync',
     (action) => {
       const [change] = read('mixpanel', mixpanel(action, ['u1', 'u2']), 'properties.id');
       expect(change).toMatchObject({ userIds: [], skipped: 2 });
@@ -82,7 +82,7 @@ describe('Mixpanel’s custom webhook', () => {
     ['a page that is none', mixpanel('members', [], { page: 0 }), '/parameters/page_info/page_count'],
     ['more pages than there can be', mixpanel('members', [], { of: 10_001 }), '/parameters/page_info/total_pages'],
     ['a list', [mixpanel('members', [])], ''],
-  ])('is refused with a pointer: %s', (_, body, pointer) => {
+  ])('is refused with a pointer to the fault: %s', (_, body, pointer) => {
     expect(refusal('mixpanel', body)).toMatchObject({ code: 'invalid_request', pointer });
   });
 
@@ -96,7 +96,7 @@ describe('Amplitude’s cohort webhook', () => {
   it.each([
     [true, 'add'],
     [false, 'remove'],
-  ] as const)('with in_cohort %s means %s, as old as its computation', (inside, action) => {
+  ] as const)('with in_cohort %s reports that users %s, at the time of the cohort’s computation', (inside, action) => {
     expect(read('amplitude', amplitude(inside, ['u1']))).toEqual([
       {
         cohort: '7khm89cz',
@@ -121,8 +121,8 @@ describe('Amplitude’s cohort webhook', () => {
   });
 });
 
-describe('Segment’s audiences', () => {
-  it('arrive as track calls and as identify calls', () => {
+describe('Segment’s audience webhook', () => {
+  it('is read from track calls and from identify calls', () => {
     const wanted = { cohort: 'first_time_shopper', name: null, session: null, page: null, userIds: ['u1'], skipped: 0 };
     for (const call of [segmentTrack, segmentIdentify]) {
       expect(read('segment', call(true, 'u1'))).toEqual([{ ...wanted, action: 'add', time: null }]);
@@ -130,7 +130,7 @@ describe('Segment’s audiences', () => {
     }
   });
 
-  it('arrive as a batch of entering and leaving users, each as old as its own call', () => {
+  it('may batch users who enter and leave, each with the time of its own call', () => {
     const at = (second: number) => ({ timestamp: `2026-01-31T12:00:0${second}.000Z` });
     const batch = [segmentTrack(true, 'u1', at(1)), segmentTrack(false, 'u2', at(2)), segmentTrack(true, 'u3', at(3))];
     const start = Date.parse('2026-01-31T12:00:00Z');
@@ -140,22 +140,22 @@ describe('Segment’s audiences', () => {
     ]);
   });
 
-  it('keep the order of calls about one user, and drop repeats', () => {
+  it('keeps the order of calls about one user, and drops repeats', () => {
     const batch = [true, true, false, true].map((inside) => segmentTrack(inside, 'u1'));
     expect(read('segment', batch).map(({ action }) => action)).toEqual(['add', 'remove', 'add']);
   });
 
-  it('are kept apart in one batch', () => {
+  it('keeps several audiences of one batch apart', () => {
     const other = { properties: { audience_key: 'j_o_welcome', j_o_welcome: true } };
     const found = read('segment', [segmentTrack(true, 'u1'), segmentTrack(true, 'u1', other)]);
     expect(found.map(({ cohort }) => cohort)).toEqual(['first_time_shopper', 'j_o_welcome']);
   });
 
-  it('may have events of any name, because the property decides', () => {
+  it('may use events of any name, because the property decides', () => {
     expect(read('segment', segmentTrack(false, 'u1', { event: 'Left it' }))).toMatchObject([{ action: 'remove' }]);
   });
 
-  it('ignore other calls and computed traits', () => {
+  it('ignores other calls and computed traits', () => {
     const trait = {
       type: 'track',
       event: 'Trait Computed',
@@ -166,21 +166,21 @@ describe('Segment’s audiences', () => {
     expect(read('segment', [{ type: 'page', userId: 'u1', name: 'Home' }, trait])).toEqual([]);
   });
 
-  it('count a profile without the id', () => {
+  it('counts a profile without the id', () => {
     const { userId: _, ...nobody } = segmentTrack(true, 'u1');
     expect(read('segment', nobody)).toMatchObject([{ userIds: [], skipped: 1 }]);
   });
 
-  it('are refused if a batch is not a list of calls', () => {
+  it('is refused if a batch is not a list of calls', () => {
     expect(refusal('segment', [1, 2]).code).toBe('invalid_request');
     expect(refusal('segment', 'text').code).toBe('invalid_request');
   });
 });
 
-describe('the generic form', () => {
+describe('the generic cohort webhook', () => {
   const replace = { cohort: 'vip', action: 'replace', user_ids: ['u1'], page: 1, pages: 3, session: 'night-1' };
 
-  it('supports everything the other forms do', () => {
+  it('supports everything the other platforms’ webhooks do', () => {
     expect(read('generic', { ...replace, name: 'VIP', time: '2026-01-31T12:00:00Z' })).toEqual([
       {
         cohort: 'vip',
@@ -209,13 +209,13 @@ describe('the generic form', () => {
     ['a key that it does not know', { ...replace, sesion: 'x' }, ''],
     ['a time without a zone', { ...replace, time: '2026-01-31 12:00' }, '/time'],
     ['an id with a line break', { ...replace, cohort: 'a\nb' }, '/cohort'],
-  ])('is refused with a pointer: %s', (_, body, pointer) => {
+  ])('is refused with a pointer to the fault: %s', (_, body, pointer) => {
     expect(refusal('generic', body)).toMatchObject({ code: 'invalid_request', pointer });
   });
 });
 
-describe('a page of PostHog’s persons', () => {
-  it('gives ids and the query of the next page without its host', () => {
+describe('a page of persons read from PostHog', () => {
+  it('gives user ids, and the query of the next page without its host', () => {
     const page = postHogPage([['u1', 'anon-1'], ['u2']], 'http://10.0.0.1/api/projects/1/cohorts/5/persons?offset=100');
     expect(readPostHogPage(sent(page))).toEqual({
       ok: true,
@@ -232,12 +232,12 @@ describe('a page of PostHog’s persons', () => {
     expect(page.ok && page.value.userIds).toEqual(['100']);
   });
 
-  it('is refused if it is something else', () => {
+  it('is refused if it has another form', () => {
     expect(readPostHogPage({ detail: 'Not found.' }).ok).toBe(false);
   });
 });
 
-describe('the proof in a request', () => {
+describe('the credentials of a cohort webhook request', () => {
   const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
   const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
   const candidates = (authorization: string | undefined): readonly string[] | null => {
@@ -245,7 +245,7 @@ describe('the proof in a request', () => {
     return proof?.kind === 'secret' ? proof.candidates : null;
   };
 
-  it('is the token after Bearer, or the credentials of Basic', () => {
+  it('are the token after Bearer, or user and password of Basic', () => {
     expect(candidates('Bearer abc')).toEqual(['abc']);
     expect(candidates(basic('carillon:pass:word'))).toEqual(['carillon:pass:word', 'pass:word']);
     expect(candidates(basic('key:'))).toEqual(['key:', 'key']);
@@ -262,7 +262,7 @@ describe('the proof in a request', () => {
     ['[]', ''],
     ['[{"a":1', '{"a":1'],
     ['', ''],
-  ])('of Segment is a signature over the body or the first element of a batch: %s', (body, signed) => {
+  ])('are, for Segment, a signature over the body or the first element of a batch: %s', (body, signed) => {
     const proof = proofOf('segment', { authorization: undefined, signature: ' ABC ' }, bytes(body));
     expect(proof?.kind === 'hmac_sha1' && [proof.signature, new TextDecoder().decode(proof.over)]).toEqual([
       'abc',

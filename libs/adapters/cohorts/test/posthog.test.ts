@@ -33,13 +33,13 @@ function ask(pages: CohortPages): Promise<CohortPageAnswer> {
 const answer = (text: string) => (response: ServerResponse) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(text);
 
-describe('a page of persons', () => {
-  it('gives the first id of each person, and counts persons without one', async () => {
+describe('a page of persons read from PostHog', () => {
+  it('gives the first id of each person, and counts persons without an id', async () => {
     posthog.once(answer(JSON.stringify(postHogPage([['ada', 'anonymous-1'], []], null))));
     expect(await ask(createPostHog(http))).toEqual({ kind: 'page', userIds: ['ada'], skipped: 1, next: null });
   });
 
-  it.each(['[]', '{}', '1', '{"a":1}'])('of too many %s is refused, and not read', async (one) => {
+  it.each(['[]', '{}', '1', '{"a":1}'])('with too many %s is refused, and not read', async (one) => {
     posthog.once(answer(`{"results":[${`${one},`.repeat(MAX_COHORT_VALUES)}0]}`));
     const detail = expect.stringContaining('150000 fields and items of lists') as string;
     expect(await ask(createPostHog(http))).toEqual({ kind: 'refused', detail });
@@ -53,7 +53,7 @@ describe('a page of persons', () => {
     });
   });
 
-  it('is retried later if it would exceed the memory for all pages', async () => {
+  it('is requested again later if it would exceed the memory for all pages', async () => {
     const pages = createPostHog(http, 1_000_000);
     posthog.once(answer(`{"results":[{}${',{}'.repeat(3000)}]}`));
     expect(await ask(pages)).toMatchObject({
@@ -63,7 +63,7 @@ describe('a page of persons', () => {
     expect(await ask(pages)).toMatchObject({ kind: 'page', userIds: ['ada'] });
   });
 
-  it('shares the memory with other running reads, and releases it', async () => {
+  it('shares a memory budget with other running reads, and releases its part', async () => {
     const pages = createPostHog(http, 1_000_000);
     const { promise: held, resolve } = Promise.withResolvers<ServerResponse>();
     posthog.once((response) => {

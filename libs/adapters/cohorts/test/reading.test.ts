@@ -16,7 +16,7 @@ describe('a request body with cohort members', () => {
     },
   );
 
-  it.each(['[]', '{}', '1', '{"a":1}'])('of too many %s is refused before it is read', (one) => {
+  it.each(['[]', '{}', '1', '{"a":1}'])('with too many %s is refused before it is read', (one) => {
     const bytes = body(`[${`${one},`.repeat(MAX_COHORT_BYTES / 8)}0]`);
     const read = readCohortBody(bytes, () => {
       throw new Error('it would have been read');
@@ -30,7 +30,7 @@ describe('a request body with cohort members', () => {
     expect(readCohortBody(listOf(MAX_COHORT_VALUES + 1)).ok).toBe(false);
   });
 
-  it('is charged by its size in memory, and is not read if memory is short', () => {
+  it('is charged to a budget by its size in memory, and is not read if memory is short', () => {
     const asked: number[] = [];
     const read = readCohortBody(listOf(10_000), (bytes) => asked.push(bytes) > 1);
     expect(asked).toEqual([2_000_000]);

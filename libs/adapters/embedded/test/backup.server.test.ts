@@ -24,7 +24,7 @@ const refusal = (restored: Promise<unknown>): Promise<string> =>
     (error: unknown) => (isCarillonError(error) ? `${error.code}: ${error.detail}` : String(error)),
   );
 
-describe('a backup', () => {
+describe('a backup of a data folder', () => {
   it('made during writes is consistent, includes the keys, and is readable only by its owner', async () => {
     const embedded = await openEmbedded({ dataDir: at('data'), clock: wallClock });
     mkdirSync(at('data/keys'));
@@ -64,7 +64,7 @@ describe('a backup', () => {
     }
   });
 
-  it('is not restored over existing data, nor if it is incomplete', async () => {
+  it('is not restored over existing data, nor if the backup is incomplete', async () => {
     const embedded = await openEmbedded({ dataDir: at('data'), clock: wallClock });
     await embedded.log.append([logRecord('x'.repeat(100_000))]);
     await embedded.backup(at('copy.backup'));
@@ -83,7 +83,7 @@ describe('a backup', () => {
     expect(readdirSync(folder.path).filter((name) => name.includes('unfinished'))).toEqual([]);
   });
 
-  it('leaves nothing behind if writing fails', async () => {
+  it('leaves no files behind if writing fails', async () => {
     const embedded = await openEmbedded({ dataDir: at('data'), clock: wallClock });
     await expect(embedded.backup(at('no/such/folder/copy.backup'))).rejects.toThrow();
     mkdirSync(at('taken'));

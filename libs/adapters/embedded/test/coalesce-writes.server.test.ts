@@ -22,8 +22,8 @@ const write = fc.record({
   args: fc.tuple(fc.array(fc.string())),
 });
 
-describe('queued writes', () => {
-  it('each get their own reply, whichever of them are joined', () => {
+describe('queued writes to the data file, some of them joined into one request,', () => {
+  it('each get their own reply', () => {
     fc.assert(
       fc.property(fc.array(write), (writes) => {
         const { requests, repliesOf } = coalesceWrites(writes, { joined: lists, 'also joined': lists });
@@ -32,7 +32,7 @@ describe('queued writes', () => {
     );
   });
 
-  it('become one request per joinable name, and one request for each other write', () => {
+  it('become one request per kind that can be joined, and one request for each other write', () => {
     const writes = ['joined', 'alone', 'joined', 'alone', 'joined'].map((name, at) => ({ name, args: [[String(at)]] }));
     expect(coalesceWrites(writes, { joined: lists }).requests).toEqual([
       { name: 'joined', args: [['0', '2', '4']] },
@@ -55,7 +55,7 @@ describe('queued writes', () => {
   });
 });
 
-describe('queued appends', () => {
+describe('queued appends to the embedded log', () => {
   const record = fc.record({
     topic: fc.constant('carillon.events' as const),
     partition: fc.nat(7),
@@ -64,7 +64,7 @@ describe('queued appends', () => {
     headers: fc.dictionary(fc.string(), fc.string()),
   });
 
-  it('are packed as one append of all records, and each gets the offsets of its own', () => {
+  it('are sent as one append of all records, and each gets its own offsets', () => {
     fc.assert(
       fc.property(fc.array(fc.array(record), { minLength: 1 }), (calls) => {
         const pack = (records: (typeof calls)[number]) => packRecords(records, (_topic, partition) => partition);

@@ -44,7 +44,7 @@ const send = () =>
     ),
   );
 
-it('a time range is counted in pieces, and the process yields after each', async () => {
+it('counting deliveries of a time range reads it in pieces, and yields to the event loop after each', async () => {
   const { ledger } = embedded;
   for (const count of [
     () => ledger.countOverTime(span, HOUR),
@@ -57,7 +57,7 @@ it('a time range is counted in pieces, and the process yields after each', async
   expect(await ledger.countPeople(span, ['SENT'])).toBe(3);
 });
 
-it('minutes without a write are not read again, and a state change causes only its minute to be read again', async () => {
+it('counting deliveries again reads only those minutes in which a delivery changed', async () => {
   const { ledger } = embedded;
   const delivery = deliveryOf({ slot: { workspace: 'shop' }, createdAt: HOUR });
   await ledger.insert([delivery]);
@@ -75,7 +75,7 @@ it('minutes without a write are not read again, and a state change causes only i
   expect(await ledger.countOverTime(span, HOUR)).toEqual([{ at: HOUR, state: 'SENT', deliveries: 1 }]);
 });
 
-it('an erasure cancels a waiting message, whose minute is read again', async () => {
+it('an erasure that cancels a waiting message causes the minute of that message to be counted again', async () => {
   const { ledger, erasure } = embedded;
   await ledger.insert([deliveryOf({ slot: { workspace: 'shop' }, intent: { person: 'bob' }, createdAt: HOUR })]);
   expect(await ledger.countOverTime(span, HOUR)).toEqual([{ at: HOUR, state: 'WAITING', deliveries: 1 }]);

@@ -70,8 +70,8 @@ describe('a process killed while it appends', () => {
   }, 300_000);
 });
 
-describe('a process killed while it moves deliveries', () => {
-  it('has exactly one log record per move it made', async () => {
+describe('a process killed while it changes states of deliveries', () => {
+  it('leaves exactly one log record per change that it stored', async () => {
     const acknowledged = new Set<string>();
     for (const enough of [5, 60, 150]) {
       const lines = start('move-forever.ts');
@@ -109,7 +109,7 @@ describe('the lock of a data folder', () => {
     return isCarillonError(error) && error.code === 'data_locked' ? error.detail : 'not refused';
   };
 
-  it('refuses a second process, names the first, and ends with it', async () => {
+  it('refuses a second process, names the first, and is free once the first ends', async () => {
     const lines = startAppending();
     await lines.until('it is open', (seen) => seen.length > 0);
     const detail = await refusal();
@@ -164,7 +164,7 @@ describe('a copy of a data folder', () => {
     expect(await opening(folder.path)).toBe('opened');
   }, 120_000);
 
-  it('starts if the folder was not in use, and after a crash once a person confirms that', async () => {
+  it('starts if the folder was not in use, and after a crash only once a person confirms it', async () => {
     const lines = startAppending();
     await lines.until('it writes', (seen) => seen.length > 20);
     await kill();
@@ -189,7 +189,7 @@ describe('a copy of a data folder', () => {
     expect(await opening(folder.path)).toMatch(/^data_copied/);
   }, 120_000);
 
-  it('is refused if it has the inode of its original and was made within the same moment', async () => {
+  it('is refused if it has the inode number of its original and was made within the same moment', async () => {
     const dataFile = join(folder.path, 'carillon.db');
     const holder = join(folder.path, 'carillon.lock.json');
     const lines = startAppending();
@@ -213,7 +213,7 @@ describe('a copy of a data folder', () => {
     for (const name of names) await copyFile(join(from, name), join(folder.path, name));
   }
 
-  it('is refused over its original files after another process had them', async () => {
+  it('is refused if it is copied over its original files after another process used them', async () => {
     const lines = startAppending();
     await lines.until('it writes', (seen) => seen.length > 20);
     const copy = await copyTo('over-them');
@@ -235,7 +235,7 @@ describe('a copy of a data folder', () => {
     }
   }, 120_000);
 
-  it('is not suspected if the data was moved aside after a crash', async () => {
+  it('is accepted if the data was only moved to another path after a crash', async () => {
     const lines = startAppending();
     await lines.until('it writes', (seen) => seen.length > 20);
     await kill();

@@ -79,7 +79,7 @@ const damagePages = (dataDir: string): void => {
 const stopNotClean = (dataDir: string): void => writeFileSync(`${dataFiles(dataDir).database}-wal`, '');
 
 describe('A data file with damaged pages', () => {
-  it('is refused after an unclean stop, with its own error and the way out', async () => {
+  it('is refused after an unclean stop, with its own error and how to recover', async () => {
     const dataDir = await filled(1000);
     damagePages(dataDir);
     stopNotClean(dataDir);
@@ -126,7 +126,7 @@ describe('A data file with damaged pages', () => {
     expect(await embedded.lookAtPages(60_000)).toMatchObject({ kind: 'whole' });
   });
 
-  it('is found whole after a mere kill', async () => {
+  it('is found intact after a plain kill of the process', async () => {
     const embedded = await open(await killed());
     expect(embedded.health()).toMatchObject({ pages: { kind: 'whole' }, damaged: null });
   });
@@ -143,7 +143,7 @@ describe('A truncated data file', () => {
     },
   );
 
-  it('of no bytes is damaged if the folder has keys of a deployment, and is created anew if not', async () => {
+  it('of no bytes is damaged if the folder has keys of a deployment, and otherwise is created anew', async () => {
     const dataDir = await filled(50);
     const { database, keys } = dataFiles(dataDir);
     truncateSync(database, 0);
@@ -195,7 +195,7 @@ describe('A damaged write-ahead log', () => {
     expect((await embedded.log.bounds('carillon.events', 0)).end).toBe(end + 1);
   });
 
-  it('of a folder that a restore replaces is refused, because it may hide sent messages', async () => {
+  it('in a folder that a restore replaces prevents the restore, because it may hide that messages were sent', async () => {
     const dataDir = await killed();
     const embedded = await open(dataDir);
     const file = join(folder.path, 'backup');

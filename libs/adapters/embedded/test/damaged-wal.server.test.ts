@@ -42,7 +42,7 @@ function flip(file: string, at: number, bits = 0x10): void {
 
 const INSERT = 'INSERT INTO t VALUES (?, randomblob(?))';
 
-describe('A write-ahead log written by SQLite', () => {
+describe('the check of a write-ahead log that SQLite wrote', () => {
   const COMMITS = 12;
   let killed = '';
   let rows = 0;
@@ -71,7 +71,7 @@ describe('A write-ahead log written by SQLite', () => {
     return { verdict, left };
   }
 
-  it('is whole if it is unchanged, with and without its index', () => {
+  it('finds it intact if it is unchanged, with and without its index', () => {
     for (const index of [true, false]) {
       const { verdict, left } = afterDamage(() => undefined, index);
       expect(verdict.kind).toBe('whole');
@@ -90,14 +90,14 @@ describe('A write-ahead log written by SQLite', () => {
     ];
   };
 
-  it('is damaged by one flipped bit exactly if SQLite would lose a commit, when its index is there', () => {
+  it('finds one flipped bit damaging exactly if SQLite would lose a commit, when the index is there', () => {
     for (const at of places()) {
       const { verdict, left } = afterDamage((copy) => flip(`${copy}-wal`, at), true);
       expect({ at, kind: verdict.kind }).toEqual({ at, kind: left < rows ? 'damaged' : 'whole' });
     }
   });
 
-  it('is damaged without its index if SQLite would lose more than the last commit', () => {
+  it('finds damage without the index if SQLite would lose more than the last commit', () => {
     let [lost, last] = [0, 0];
     for (const at of places()) {
       const { verdict, left } = afterDamage((copy) => flip(`${copy}-wal`, at), false);
@@ -112,7 +112,7 @@ describe('A write-ahead log written by SQLite', () => {
     expect(last).toBeLessThan(20);
   });
 
-  it('is damaged by a truncated end that its index contradicts, and only torn without the index', () => {
+  it('finds a truncated end damaged if the index contradicts it, and only unfinished without the index', () => {
     for (let size = 0; size <= walSize(); size += 517) {
       const cut = (copy: string): void => truncateSync(`${copy}-wal`, size);
       const { verdict, left } = afterDamage(cut, true);
@@ -122,11 +122,11 @@ describe('A write-ahead log written by SQLite', () => {
     }
   });
 
-  it('is damaged if it was removed while its index is there', () => {
+  it('finds damage if the log was removed while its index is there', () => {
     expect(afterDamage((copy) => rmSync(`${copy}-wal`), true).verdict).toMatchObject({ kind: 'damaged', committed: 0 });
   });
 
-  it('is damaged by zeroed pages in its middle, with the number of writes after them', () => {
+  it('reports zeroed pages in the middle, with the number of writes after them', () => {
     const zeros = (copy: string): void => {
       const bytes = readFileSync(`${copy}-wal`);
       bytes.fill(0, HEADER + 2 * FRAME, HEADER + 4 * FRAME);
@@ -139,7 +139,7 @@ describe('A write-ahead log written by SQLite', () => {
     }
   });
 
-  it('is whole after it is cut at the damage, SQLite continues from there, and the damaged log is kept', () => {
+  it('finds it intact after it is cut at the damage; SQLite continues from there, and the damaged log is kept', () => {
     const copy = leave(killed);
     flip(`${copy}-wal`, HEADER + 5 * FRAME + 77);
     const other = leave(copy);
@@ -155,7 +155,7 @@ describe('A write-ahead log written by SQLite', () => {
   });
 });
 
-describe('A damaged log whose pages are partly in the data file', () => {
+describe('a damaged write-ahead log whose pages are partly in the data file', () => {
   const SENT = 60;
   /** Sends one after the other; a reader from `reader` on keeps a checkpoint from copying what comes later. */
   function sent(name: string, reader: number | null): string {
@@ -190,7 +190,7 @@ describe('A damaged log whose pages are partly in the data file', () => {
   }
   const framesOf = (database: string): number => (statSync(`${database}-wal`).size - HEADER) / FRAME;
 
-  it('is always detected if all pages are in the file; after it is set aside nothing is lost, and both files are kept', () => {
+  it('is always detected if all pages are in the data file; it is set aside, nothing is lost, and both files are kept', () => {
     const killed = sent('all.db', null);
     let older = 0;
     for (let frame = 0; frame < framesOf(killed); frame += 7) {
@@ -214,7 +214,7 @@ describe('A damaged log whose pages are partly in the data file', () => {
     expect(older).toBeGreaterThan(5);
   });
 
-  it('is refused without a change if the file has some, but not all, pages from after the damage', () => {
+  it('is refused without a change if the data file has some, but not all, pages from after the damage', () => {
     const copy = sent('some.db', 40);
     flip(`${copy}-wal`, HEADER + 70 * FRAME + 2000);
     const before = ['', '-wal', '-shm'].map((end) => readFileSync(copy + end));
@@ -225,7 +225,7 @@ describe('A damaged log whose pages are partly in the data file', () => {
     expect(['', '-wal', '-shm'].map((end) => readFileSync(copy + end))).toEqual(before);
   });
 
-  it('is cut after the last page that the file has', () => {
+  it('is cut after the last page that the data file has', () => {
     const copy = sent('behind.db', 10);
     flip(`${copy}-wal`, HEADER + (framesOf(copy) - 4) * FRAME + 2000);
     const verdict = lookAtWal(copy);
@@ -236,7 +236,7 @@ describe('A damaged log whose pages are partly in the data file', () => {
   });
 });
 
-describe('A log of any SQLite run, killed anywhere', () => {
+describe('the check of a write-ahead log after SQLite was killed at any moment', () => {
   type Step = 'insert' | 'insert much' | 'take back' | 'take back much' | 'checkpoint' | 'restart' | 'close';
   const step = fc.constantFrom<Step>(
     'insert',
@@ -249,7 +249,7 @@ describe('A log of any SQLite run, killed anywhere', () => {
     'close',
   );
 
-  it('counts as whole, with and without its index', () => {
+  it('finds the log intact, with and without its index', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 14 }), (steps) => {
         copies += 1;
@@ -298,7 +298,7 @@ describe('A log of any SQLite run, killed anywhere', () => {
     );
   }, 120_000);
 
-  it('is not checked against an index of another round, or a half-written one', () => {
+  it('ignores an index that is half-written or of an earlier log', () => {
     const database = join(folder.path, 'rounds.db');
     const db = new DatabaseSync(database);
     db.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (n INTEGER, v BLOB)');

@@ -25,8 +25,8 @@ afterEach(async () => {
 const texts = (records: readonly { readonly value: Uint8Array }[]): readonly string[] =>
   records.map(({ value }) => new TextDecoder().decode(value));
 
-describe('openHistory', () => {
-  it('reads the log beside its writer, and sees each record as soon as its append has resolved', async () => {
+describe('openHistory (reads the log of a data folder while another process writes)', () => {
+  it('sees each record as soon as its append has resolved', async () => {
     const history = openHistory(folder.path, writer.log.logId);
     for (const text of ['first', 'second']) {
       await writer.log.append([logRecord(text, { partition: 3, headers: { kind: 'event' } })]);

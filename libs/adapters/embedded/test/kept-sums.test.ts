@@ -8,7 +8,7 @@ if (!piece) throw new Error('a minute is a piece');
 const delivery = deliveryOf({ slot: { workspace: 'shop' }, createdAt: 1 });
 const counts = new Map([['order-paid', Uint32Array.of(1)]]);
 
-it('pieces that the range covers only in part are not cached', () => {
+it('the cache of message counts does not keep pieces that a time range covers only in part', () => {
   const pieces = piecesOf('shop', MINUTE - 1, 3 * MINUTE + 1, MINUTE);
   expect(pieces.map(({ from, until, place }) => [from, until, place !== null])).toEqual([
     [MINUTE - 1, MINUTE, false],
@@ -18,7 +18,7 @@ it('pieces that the range covers only in part are not cached', () => {
   ]);
 });
 
-it('a piece is not cached from before a write until all of its writes have ended, also failed ones', async () => {
+it('the cache of message counts keeps no piece of before a write until all of its writes have ended, also failed ones', async () => {
   const kept = createKeptSums();
   const sums = kept.sums();
   sums.keepCounts(piece, counts);
@@ -39,7 +39,7 @@ it('a piece is not cached from before a write until all of its writes have ended
   expect(isKept()).toBe(true);
 });
 
-it('a full cache is emptied for the next request, while a running one keeps its numbers of people', () => {
+it('a full cache of message counts is emptied for the next request, while a running request keeps its numbers of people', () => {
   const kept = createKeptSums(2000);
   const sums = kept.sums();
   expect(['ada', 'bob', 'ada'].map(sums.numberOf)).toEqual([0, 1, 0]);
@@ -51,7 +51,7 @@ it('a full cache is emptied for the next request, while a running one keeps its 
   expect([sums.numberOf('bob'), sums.of(piece)?.people.get('SENT')]).toEqual([1, Uint32Array.of(0, 1)]);
 });
 
-it('removed sums no longer count towards the size of the cache', async () => {
+it('removed counts no longer count towards the size of the cache of message counts', async () => {
   const kept = createKeptSums();
   kept.sums().keepCounts(piece, counts);
   expect(kept.sums().bytes()).toBeGreaterThan(0);

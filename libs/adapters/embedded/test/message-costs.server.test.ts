@@ -53,7 +53,7 @@ function bytesWritten(): number | null {
   }
 }
 
-describe('a message', () => {
+describe('sending a message from a data folder', () => {
   it('takes three writes to the ledger, and less than 64 KB on disk', async ({ skip }) => {
     const before = { requests: embedded.stats().requests, bytes: bytesWritten() };
     for (let at = 0; at < MESSAGES; at += BATCH_SIZE)

@@ -28,7 +28,7 @@ const inFile = <Value>(work: (db: DatabaseSync) => Value): Value => {
   }
 };
 
-describe('document tables of the previous release', () => {
+describe('document tables written by the previous release', () => {
   it('are read as that release wrote them', async () => {
     await withStores(async () => undefined);
     inFile((db) => {
@@ -43,7 +43,7 @@ describe('document tables of the previous release', () => {
     });
   });
 
-  it('are written as that release wrote them', async () => {
+  it('are written in the form of that release', async () => {
     await withStores(async (stores) => {
       for (const { write } of RELEASED) await write(stores);
     });
@@ -53,7 +53,7 @@ describe('document tables of the previous release', () => {
     }
   });
 
-  it('get the columns that they lack, and keep their rows', async () => {
+  it('get missing columns, and keep their rows', async () => {
     await withStores(async () => undefined);
     const ref = { kind: 'notification', workspace: 'shop', name: 'order-paid' };
     const change = { ref, based_on: 3, body: null, revision: 'rev_1' };

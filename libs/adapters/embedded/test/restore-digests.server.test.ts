@@ -82,7 +82,7 @@ async function beginToEmpty({ ledger, digestHeads }: Data, items: readonly Deliv
 const stateOf = async ({ ledger }: Data, name: string) => (await ledger.get(idOf(name)))?.state;
 
 describe('a restore of data in which messages wait for a digest', () => {
-  it('keeps them waiting in their window', async () => {
+  it('keeps the messages waiting in their window', async () => {
     const before = await within('data', async (data) => {
       await collect(data, 'one');
       await collect(data, 'two');
@@ -99,7 +99,7 @@ describe('a restore of data in which messages wait for a digest', () => {
     });
   });
 
-  it('cancels them with the other unsent messages, also those whose digest was about to be made', async () => {
+  it('cancels the messages on request with the other unsent ones, also those whose digest was about to be made', async () => {
     await within('data', async (data) => {
       await beginToEmpty(data, [await collect(data, 'moved')]);
       await collect(data, 'listed');
@@ -112,7 +112,7 @@ describe('a restore of data in which messages wait for a digest', () => {
     );
   });
 
-  it('takes over from newer data the messages of sent digests, and not those still waiting', async () => {
+  it('copies from the newer data which messages were sent in digests, and not those still waiting', async () => {
     await within('data', async (data) => {
       await data.ledger.insert([waiting('unrelated')]);
       await data.backup(at('copy.backup'));

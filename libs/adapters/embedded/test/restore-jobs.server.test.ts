@@ -25,7 +25,7 @@ const job = (id: string): Job =>
     MORNING,
   );
 
-it('a restore ends the jobs that were running, and leaves the ended ones', async () => {
+it('a restore ends the jobs that were running, and does not change jobs that had ended', async () => {
   const at = (name: string): string => join(folder.path, name);
   const data = await openEmbedded({ dataDir: at('data'), clock: wallClock });
   await data.configurationStore.identity({ logId: data.log.logId, keyFingerprint: 'finger' });

@@ -22,8 +22,8 @@ const otherSlot = { ...moved.position!, slot: 'carillon_other' };
 const slotAhead = { kind: 'stopped', reason: 'slot_ahead', detail: null, fix: null } as const;
 const ref = { workspace: 'shop', integration: 'shop-db' };
 
-describe('A restored backup', () => {
-  it('keeps the position that its log has, without reset requests', async () => {
+describe('a restored backup of a folder that reads databases', () => {
+  it('keeps the read position that matches its log, and drops reset requests', async () => {
     const data = await open('data');
     await data.configurationStore.identity({ logId: data.log.logId, keyFingerprint: 'finger' });
     const sources = sourcesOf(data);
@@ -51,7 +51,7 @@ describe('A restored backup', () => {
     await alone.close();
   });
 
-  it('stops sources whose slot only the newer folder knows', async () => {
+  it('stops sources whose replication slot only the newer folder knows', async () => {
     await restoreBackup(at('copy.backup'), at('newer'), {
       moment,
       collections: COLLECTIONS,

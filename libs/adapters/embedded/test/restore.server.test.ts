@@ -110,7 +110,7 @@ const refusal = (restored: Promise<Restored>): Promise<string> =>
     (error: unknown) => (isCarillonError(error) ? `${error.code}: ${error.detail}` : String(error)),
   );
 
-describe('a restore', () => {
+describe('a restore of a data folder', () => {
   beforeEach(() =>
     within('data', async (data) => {
       await data.log.append([logRecord('one'), logRecord('two'), logRecord('three', { partition: 1 })]);
@@ -125,7 +125,7 @@ describe('a restore', () => {
     }),
   );
 
-  it('reports unread records, waiting deliveries and running calls', async () => {
+  it('reports unread records, waiting deliveries and running provider calls', async () => {
     const restored = await restoreBackup(at('copy.backup'), at('new'), options);
     expect(restored).toMatchObject({
       waiting: 1,
@@ -145,7 +145,7 @@ describe('a restore', () => {
     );
   });
 
-  it('lets nobody start over the folder before the list of erased people is applied', async () => {
+  it('lets nobody start the folder before the list of erased people is applied', async () => {
     const seen: boolean[] = [];
     const beforeReady = async (): Promise<void> => void seen.push(existsSync(join(at('new'), 'carillon.db')));
     await restoreBackup(at('copy.backup'), at('new'), { ...options, beforeReady });
@@ -153,7 +153,7 @@ describe('a restore', () => {
     expect(existsSync(join(at('new'), 'carillon.db'))).toBe(true);
   });
 
-  it('with cancelling leaves running calls in doubt, and cancels future messages of its events', async () => {
+  it('with the option to cancel leaves running calls in doubt, and cancels later messages of its events', async () => {
     const restored = await restoreBackup(at('copy.backup'), at('new'), { ...options, cancelUnsent: true });
     expect(restored).toMatchObject({ cancelled: 1, waiting: 0, sending: 0, doubts: 1 });
     await within('new', async ({ ledger, calledOffBelow, calledOffCohortsBelow, calledOffJobs }) => {
@@ -171,7 +171,7 @@ describe('a restore', () => {
     });
   });
 
-  it('takes from the newer ledger what an erasure left of a delivery', async () => {
+  it('copies from the newer ledger what an erasure left of a delivery', async () => {
     const ofPerson: ErasureWork = {
       matcher: {
         covers: () => true,
@@ -199,7 +199,7 @@ describe('a restore', () => {
     expect(String(rows[0]?.['intent'])).toContain('erased dlv_waits');
   });
 
-  it('adopts the newer ledger except its waiting deliveries, and counts lost records', async () => {
+  it('copies the newer ledger except its waiting deliveries, and counts lost records', async () => {
     const bounced = { workspace: 'shop', channel: 'email', source: 'hard_bounce', detail: '550', at: MORNING } as const;
     const target = { kind: 'all' } as const;
     const word = { id: 'cns_1', workspace: 'shop', person: 'ada', target, channel: null, optedOut: true } as const;
@@ -272,7 +272,7 @@ describe('a restore', () => {
     });
   });
 
-  it('reads folders and backups from before intents were stored separately', async () => {
+  it('reads folders and backups of an early format', async () => {
     await within('data', async ({ ledger }) => {
       await ledger.replace(sending(delivery('waits')));
       await ledger.insert([sending(delivery('late'))]);
@@ -294,7 +294,7 @@ describe('a restore', () => {
     );
   });
 
-  it('carries over documents of a collection the backup does not have', async () => {
+  it('copies documents of a collection that the backup does not have', async () => {
     const notes: Collection<{ readonly id: string }> = {
       name: 'notes',
       key: ['id'],
@@ -311,7 +311,7 @@ describe('a restore', () => {
     await restored.close();
   });
 
-  it('refuses a newer folder that is empty, in use, of another deployment, or older', async () => {
+  it('refuses a newer folder that is empty, in use, of another deployment, or older than the backup', async () => {
     const over = (newer: string) => refusal(restoreBackup(at('copy.backup'), at('new'), { ...options, newer }));
     expect(await over(at('nowhere'))).toMatch(/^wrong_usage: there is no carillon.db/);
     await within('data', async () => expect(await over(at('data'))).toMatch(/^data_locked: /));

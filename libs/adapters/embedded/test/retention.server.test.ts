@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const bounds = () => embedded.log.bounds('carillon.events', 0);
 
-describe('retention', () => {
+describe('retention (removal of old records) of a data folder', () => {
   it('moves the start of a partition, and never reuses an offset, even after the partition was emptied and reopened', async () => {
     await embedded.log.append([logRecord('a'), logRecord('b')]);
     now += 1000;
@@ -45,13 +45,13 @@ describe('retention', () => {
     expect(await embedded.log.trim('carillon.events', 0)).toBe(0);
   });
 
-  it('removes more than one write holds in several small writes', async () => {
+  it('removes many records in several small writes', async () => {
     await embedded.log.append(Array.from({ length: 4500 }, () => logRecord('x')));
     expect(await embedded.log.trim('carillon.events', now + 1)).toBe(4500);
     expect(await bounds()).toEqual({ start: 4500, end: 4500 });
   });
 
-  it('lets a consumer whose position is gone go on at the start', async () => {
+  it('lets a consumer whose position was removed continue at the start', async () => {
     await embedded.log.append([logRecord('gone')]);
     await embedded.log.trim('carillon.events', now + 1);
     await embedded.log.append([logRecord('here')]);
@@ -72,7 +72,7 @@ describe('retention', () => {
     await consumption.stop();
   });
 
-  it('keeps events, lookups and intents for thirty days, configuration and consents for ever, and what is newer', async () => {
+  it('removes events, lookups and intents after thirty days, and keeps configuration and consents for ever', async () => {
     const topics = [
       'carillon.events',
       'carillon.lookups',
@@ -120,7 +120,7 @@ describe('retention', () => {
     expect((await bounds()).start).toBe(1);
   });
 
-  it('keeps a finished task, and the answer that was used, as long as their records', async () => {
+  it('keeps a finished task, and the answer that was used, as long as their log records', async () => {
     const queue = { job: 'ask', workspace: 'shop', name: 'crm' } as const;
     const task = { queue, deadline: null, version: 1, leaseUntil: null, data: '{}' };
     await embedded.tasks.insert([
@@ -169,14 +169,14 @@ const letterRow = (id: string, ownOffset: number, more: Partial<DeadLetterRow> =
 const heldLetters = async (): Promise<readonly number[]> =>
   (await embedded.log.read(LETTERS, 0, 0, 100)).map(({ offset }) => offset);
 
-describe('retention of dead letters', () => {
+describe('retention of dead letters in a data folder', () => {
   beforeEach(async () => {
     await embedded.log.append(['a', 'b', 'c', 'd'].map((text) => logRecord(text, { topic: LETTERS, partition: 0 })));
     await embedded.readModels.put({ deadLetters: ['a', 'b', 'c', 'd'].map((id, at) => letterRow(id, at)) });
     now += 31 * DAY;
   });
 
-  it('keeps each open letter until it is redriven or dismissed, and removes those around it', async () => {
+  it('keeps each open dead letter until it is redriven or dismissed, and removes those around it', async () => {
     await embedded.readModels.markRedriven('a', now, 'ada');
     await embedded.readModels.markDismissed('c', now, 'ada');
     await embedded.applyRetention(now);
@@ -190,7 +190,7 @@ describe('retention of dead letters', () => {
     expect(await embedded.log.bounds(LETTERS, 0)).toEqual({ start: 4, end: 4 });
   });
 
-  it('reads them page by page, and yields in between', async () => {
+  it('reads dead letters page by page, and yields to the event loop in between', async () => {
     const letters = 2_000;
     const some = (from: number) =>
       Array.from({ length: 500 }, (_, at) => letterRow(`more-${from + at}`, 10 + from + at));
@@ -205,7 +205,7 @@ describe('retention of dead letters', () => {
     expect(turns).toBeGreaterThan(1);
   });
 
-  it('keeps an event that an open letter refers to because it is too large to be copied', async () => {
+  it('keeps an event that an open dead letter refers to because the event is too large to be copied', async () => {
     const large = { ...logRecord('large'), value: new Uint8Array(MAX_DEAD_LETTER_BYTES) };
     now -= 31 * DAY;
     await embedded.log.append([logRecord('small'), large, logRecord('small')]);
@@ -220,11 +220,11 @@ describe('retention of dead letters', () => {
 });
 
 describe('the retention of topics that the configuration does not name', () => {
-  it('is that of schemas/topics in a new folder', () => {
+  it('is as in schemas/topics for a new folder', () => {
     expect(embedded.defaultRetention).toEqual(DEFAULT_TOPIC_RETENTION);
   });
 
-  it('is forever for outcomes, receipts and dead letters in a folder of an earlier release, so that an upgrade loses none', async () => {
+  it('is unlimited for outcomes, receipts and dead letters in a folder of an earlier release, so that an upgrade loses none', async () => {
     const kept = ['carillon.outcomes', 'carillon.receipts', 'carillon.dead-letters'] as const;
     await embedded.log.append(TOPICS.map((topic) => logRecord('old', { topic, partition: 0 })));
     await embedded.close();

@@ -105,7 +105,7 @@ describe('the data file', () => {
     await embedded.close();
   });
 
-  it('indexes new deliveries apart from held ones, so that a search for new ones skips none', async () => {
+  it('has separate indexes for new and for held deliveries, so that a search for new ones skips none', async () => {
     const held = { reason: 'quiet_hours' } as const;
     const embedded = await open();
     const [moved, ...others] = [deliveryOf(), deliveryOf(), deliveryOf(held), deliveryOf(held), deliveryOf(held)];
@@ -121,7 +121,7 @@ describe('the data file', () => {
     ]);
   });
 
-  it('has no index on lists that a state change writes', () => {
+  it('has no index on lists that every state change writes', () => {
     const db = new DatabaseSync(file());
     migrate(db, MIGRATIONS);
     const indexes = db.prepare("SELECT name, rootpage FROM sqlite_schema WHERE type = 'index'").all();
@@ -180,7 +180,7 @@ describe('the data file', () => {
     expect((await refusal()).code).toBe('data_damaged');
   });
 
-  it('without the unique index on slots is refused', async () => {
+  it('is refused without the unique index that keeps one delivery per message', async () => {
     await (await open()).close();
     change('DROP INDEX deliveries_slot');
     expect(await refusal()).toMatchObject({ code: 'data_version' });
@@ -203,7 +203,7 @@ describe('the data file', () => {
     expect((await refusal({ partitions: 8 })).code).toBe('invalid_configuration');
   });
 
-  it('is readable by its owner only, and a single file after it is closed', async () => {
+  it('is readable by its owner only, and is a single file after it is closed', async () => {
     const dataDir = join(folder.path, 'made');
     const embedded = await openEmbedded({ dataDir, clock: wallClock });
     const modes = ['', 'carillon.db', 'carillon.db-wal', 'carillon.lock', 'carillon.lock.json'].map(

@@ -37,8 +37,8 @@ const lineOf = (slot: string): Line => ({
 });
 const slotsOf = (scratch: ScratchFile): readonly string[] => [...scratch.lines(['slot'])].map(({ slot }) => slot);
 
-describe('a scratch file', () => {
-  it('keeps the lines of a page with its checkpoint, readable by its owner only', () => {
+describe('the temporary file of a comparison or verification job', () => {
+  it('stores the lines of a page together with its checkpoint, readable by its owner only', () => {
     open().commit({ lines: [lineOf('dlv_2'), lineOf('dlv_1')], checkpoint: 'page 1' });
     const reopened = open();
     expect(reopened.checkpoint).toBe('page 1');
@@ -110,7 +110,7 @@ describe('a scratch file', () => {
     expect(open('run_1 of another release').checkpoint).toBeNull();
   });
 
-  it('takes each page once if two processes write it', () => {
+  it('stores each page once if two processes write it', () => {
     const orphan = open();
     orphan.commit({ lines: [lineOf('dlv_1')], checkpoint: 'page 1' });
     const successor = open();
@@ -122,7 +122,7 @@ describe('a scratch file', () => {
     expect(slotsOf(third)).toEqual(['dlv_1', 'dlv_2', 'dlv_3']);
   });
 
-  it('waits for another process that commits', async () => {
+  it('waits for another process that is committing', async () => {
     const scratch = open();
     const other = new Worker(
       `const { DatabaseSync } = require('node:sqlite');
@@ -140,7 +140,7 @@ describe('a scratch file', () => {
     await exited;
   });
 
-  it('refuses a page beyond its largest size with no_room, and keeps the pages before', () => {
+  it('refuses a page beyond its maximum size with no_room, and keeps the pages before', () => {
     const scratch = open('run_1', 64 * 1024);
     scratch.commit({ lines: [lineOf('dlv_0')], checkpoint: 'page 1' });
     const lines = Array.from({ length: 2_000 }, (_, index) => lineOf(`dlv_${index}`));

@@ -80,7 +80,7 @@ async function holdsAll({ log }: Embedded, lines: readonly string[]): Promise<nu
   return acknowledged.length;
 }
 
-describe('the write-ahead log', () => {
+describe('the write-ahead log of the data file', () => {
   it('is copied into the data file in the background and then reused, so that it never exceeds its bound', async () => {
     // Making the tables is one write, of whatever length.
     await open();
@@ -96,7 +96,7 @@ describe('the write-ahead log', () => {
     expect(stats().fileBytes).toBeGreaterThan(400 * 50_000 - SMALL.waitFrom);
   });
 
-  it('stays within its bound while another program reads an old state: writes are refused, and resume by themselves', async () => {
+  it('stays within its bound while another program reads an old state: writes are refused, and resume later without a restart', async () => {
     const embedded = await open();
     const { log, stats } = embedded;
     await log.append([logRecord('first')]);
@@ -132,7 +132,7 @@ describe('the write-ahead log', () => {
     expect(sizeOfLog()).toBeLessThan(SMALL.most);
   });
 
-  it('is copied later if no thread could be started, without delaying writes, and this is logged', async () => {
+  it('is copied later if no thread could be started, without delaying writes, and a log line says so', async () => {
     let starts = 0;
     const copier = createWalCopier({
       bounds: SMALL,
@@ -162,8 +162,8 @@ describe('the write-ahead log', () => {
   });
 });
 
-describe('a process that is killed', () => {
-  it('with a log at its bound keeps every acknowledged write; the next start reports how long the copy took', async () => {
+describe('a process that is killed while it writes the data file', () => {
+  it('keeps every acknowledged write even if the log is at its bound; the next start reports how long the copy took', async () => {
     const most = 16 * MIB;
     const lines = fill({ ...SMALL, most }, 'held');
     await lines.until('it was refused', (seen) => seen.some((line) => line.startsWith('refused: ')));
@@ -182,7 +182,7 @@ describe('a process that is killed', () => {
     expect(sizeOfLog()).toBeLessThan(most);
   }, 300_000);
 
-  it('during a copy keeps every acknowledged write, and the file is whole', async () => {
+  it('keeps every acknowledged write, and an intact file, if the log is being copied', async () => {
     const interrupted = (): boolean => {
       const file = openSync(inFolder('carillon.db-shm'), 'r');
       const bytes = new Uint8Array(INDEX_BYTES);

@@ -13,15 +13,15 @@ function transactionsOf(writes: readonly number[]): readonly (readonly number[])
   return transactions;
 }
 
-describe('the queue of writes', () => {
-  it('commits small writes without the large one behind them', () => {
+describe('the queue of writes to the data file', () => {
+  it('commits small writes at once, and a large one behind them separately', () => {
     expect(transactionsOf([1, 2, 500, 1])).toEqual([
       [1, 2],
       [500, 1],
     ]);
   });
 
-  it('commits writes together up to 1,000 rows', () => {
+  it('commits up to 1,000 rows together', () => {
     expect(transactionsOf([500, 400, 200])).toEqual([[500, 400], [200]]);
     expect(transactionsOf([1, 2, 3])).toEqual([[1, 2, 3]]);
   });

@@ -18,7 +18,7 @@ console.log(JSON.stringify([...loaded]));
 process.exit(0);
 `;
 
-it('the writer thread does not load schemas of records and HTTP, so that a data folder opens early', async () => {
+it('the writer thread loads no schemas of records and HTTP, so that a data folder opens quickly', async () => {
   const entry = new URL('../src/writing/thread.ts', import.meta.url).href;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', PROGRAM, entry]);
   const loaded = JSON.parse(stdout) as readonly string[];

@@ -68,7 +68,7 @@ async function openWriter() {
 const codeOf = (error: unknown): string => (isCarillonError(error) ? error.code : `not ours: ${String(error)}`);
 const outcome = (write: Promise<unknown>): Promise<string> => write.then(() => 'done', codeOf);
 
-describe('group commit', () => {
+describe('group commit of writes to the data file', () => {
   it('shares one commit among requests that arrive during another commit', async () => {
     const { log, stats } = await open();
     const before = stats().commits;
@@ -77,7 +77,7 @@ describe('group commit', () => {
     expect(stats()).toMatchObject({ waitingBytes: 0, waitingRequests: 0, failing: null });
   });
 
-  it('begins the next commit before it replies to the previous requests, if enough are queued', async () => {
+  it('begins the next commit before it replies to the previous requests, if enough requests are queued', async () => {
     const { writer, threads } = await openWriter();
     const [thread] = threads;
     if (!thread) throw new Error('no thread was started');
@@ -92,7 +92,7 @@ describe('group commit', () => {
     await writer.close();
   });
 
-  it('rolls back one failed request and keeps the others', () => {
+  it('rolls back one failed request and commits the others', () => {
     const db = new DatabaseSync(':memory:');
     db.exec('CREATE TABLE t (a INTEGER PRIMARY KEY) STRICT');
     const insert = db.prepare('INSERT INTO t VALUES (?)');
@@ -119,7 +119,7 @@ describe('group commit', () => {
     ).toEqual([1, 2, 4, 5]);
   });
 
-  it('refuses requests that do not fit into the queue, and accepts them again when there is room', async () => {
+  it('refuses requests that do not fit into the queue, and accepts them when there is room', async () => {
     const { log } = await open({ maxQueueBytes: 100_000 });
     const tries = Array.from({ length: 50 }, () => outcome(log.append([logRecord('x'.repeat(10_000))])));
     const outcomes = await Promise.all(tries);
@@ -156,7 +156,7 @@ describe('group commit', () => {
   });
 });
 
-describe('a consumer in the process that appends', () => {
+describe('a consumer in the process that appends to the log', () => {
   it('is notified of records when they are committed, without waiting for its poll', async () => {
     const { log } = await open();
     // Looking again, which a timer does, is left out.
@@ -184,7 +184,7 @@ describe('a consumer in the process that appends', () => {
   });
 });
 
-describe('a writer that cannot write', () => {
+describe('a writer thread that cannot write', () => {
   it('refuses writes if the file is full, keeps acknowledged ones, and resumes when there is room', async () => {
     const { log, ledger, stats } = await open({ maxFileBytes: 2_000_000 });
     const record = logRecord('x'.repeat(50_000));
@@ -207,7 +207,7 @@ describe('a writer that cannot write', () => {
     expect(await log.bounds('carillon.events', 0)).toEqual({ start: taken, end: taken + 1 });
   });
 
-  it('refuses every request of a batch while another program locks the file, and says so', async () => {
+  it('refuses every request of a batch while another program locks the file, and reports the lock', async () => {
     const { log, stats } = await open();
     const other = holdFile(folder.path);
     await other.breakWrites();
@@ -218,7 +218,7 @@ describe('a writer that cannot write', () => {
     expect(await log.append([logRecord('taken')])).toEqual([0]);
   });
 
-  it('starts another thread if its thread dies', async () => {
+  it('is replaced by another thread if it dies', async () => {
     const { writer, threads } = await openWriter();
     const write = writer.writes<LeaseWrites>();
     const acquire = (holder: string) => write('leases.acquire', { bytes: 1 }, 'clock', holder, 0, 100);

@@ -21,7 +21,7 @@ const reasonOf = async (more: Parameters<typeof requestTo>[1] = {}): Promise<str
   return answered.ok ? `answered ${answered.value.status}` : answered.error.reason;
 };
 
-describe('a request to a partner', () => {
+describe('a guarded HTTP request to a partner', () => {
   it('sends method, path, headers and body, and returns status, headers and bytes', async () => {
     let seen: unknown;
     answer = async (request, response) => {
@@ -69,7 +69,7 @@ describe('a request to a partner', () => {
     expect(await reasonOf()).toBe('too_large');
   });
 
-  it('refuses encodings that it did not request, and invalid archives', async () => {
+  it('refuses encodings that it did not request, and damaged compression', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-encoding': 'br' }).end('abc');
     expect(await reasonOf()).toBe('broken');
     answer = (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end('abc');

@@ -22,8 +22,8 @@ afterEach(() => canary.close());
 
 const at = (form: string): string => form.replaceAll('PORT', String(canary.port));
 
-describe('addresses that a tenant may not name', () => {
-  it('have more than sixty spellings, and none of them reaches the canary server', async () => {
+describe('addresses that a tenant may not call', () => {
+  it('have more than sixty spellings, and none of them reaches the test server', async () => {
     const http = httpWith([], resolveName);
     const forms = [...LOOPBACK_FORMS, ...OTHER_FORMS];
     expect(forms.length).toBeGreaterThanOrEqual(60);
@@ -35,7 +35,7 @@ describe('addresses that a tenant may not name', () => {
     await http.close();
   });
 
-  it('reach the canary server if the guard is disabled', async () => {
+  it('reach the test server if the guard is disabled', async () => {
     const http = httpWith(['0.0.0.0/0', '::/0'], async (host) => [...(await resolveName(host))].slice(0, 1));
     const silent = [];
     for (const form of LOOPBACK_FORMS) {
@@ -65,8 +65,8 @@ describe('addresses that a tenant may not name', () => {
   });
 });
 
-describe('a name', () => {
-  it('that resolves to a private address is refused like a name that does not exist', async () => {
+describe('a host name that resolves to a private address', () => {
+  it('is refused with the same error as a name that does not exist', async () => {
     const http = httpWith(['192.168.1.7'], async (host) => {
       if (host === 'nobody.internal') throw new Error('ENOTFOUND');
       if (host === 'nothing.internal') return [];
@@ -115,7 +115,7 @@ describe('a host name whose address changes between lookups (DNS rebinding)', ()
   });
 });
 
-describe('the addresses that a deployment lists', () => {
+describe('the private addresses that a deployment allows', () => {
   it('are reachable without TLS and on any port, and no other private address is', async () => {
     const http = httpWith(['127.0.0.0/8']);
     expect(await http.request(requestTo(at('http://127.0.0.1:PORT/')))).toMatchObject({ ok: true });
@@ -123,7 +123,7 @@ describe('the addresses that a deployment lists', () => {
     await http.close();
   });
 
-  it('are ranges or single addresses; other text is refused when it is read', async () => {
+  it('are ranges or single addresses; other text is refused when the setting is read', async () => {
     const guard = createAddressGuard({ allowed: ['10.0.0.0/8', 'fd00::/8', '192.168.1.7'] });
     for (const [host, ok] of [
       ['10.1.2.3', true],
@@ -161,7 +161,7 @@ describe('the addresses that a deployment lists', () => {
   });
 });
 
-it('the public address of a cloud’s agent is refused unless the operator lists it', async () => {
+it('the public address of a cloud’s metadata agent is refused unless the operator lists it', async () => {
   const agent = '168.63.129.16';
   const guard = createAddressGuard({ allowed: [], resolveName: async () => [{ address: agent }] });
   for (const form of [agent, `::ffff:${agent}`, '[::ffff:a83f:8110]', 'agent.example']) {

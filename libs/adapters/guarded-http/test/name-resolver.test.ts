@@ -42,7 +42,7 @@ const resolverWith = (more: { hostsFile?: string; deadline?: number } = {}): Res
 const addressesOf = async (host: string, resolve = resolverWith()): Promise<readonly string[]> =>
   (await resolve(host)).map(({ address }) => address);
 
-describe('resolving a name', () => {
+describe('resolving a host name', () => {
   it('uses the hosts file before DNS, in any spelling', async () => {
     for (const host of ['pinned.example', 'PINNED.example', 'pinned.example.']) {
       expect(await addressesOf(host)).toEqual(['10.0.0.5', 'fd00::5']);
@@ -59,7 +59,7 @@ describe('resolving a name', () => {
     expect(server.questions).toEqual([]);
   });
 
-  it('queries DNS for both families at once and returns all addresses', async () => {
+  it('queries DNS for IPv4 and IPv6 at once and returns all addresses', async () => {
     expect(await addressesOf('partner.example')).toEqual(['93.184.215.14', '93.184.215.15']);
     expect(server.questions.toSorted()).toEqual(['A partner.example', 'AAAA partner.example']);
   });
@@ -80,7 +80,7 @@ describe('resolving a name', () => {
   });
 });
 
-describe('a silent name server', () => {
+describe('a DNS server that does not answer', () => {
   it('delays no other names and no threads, and is abandoned at the deadline', async () => {
     const resolve = resolverWith({ deadline: 4_000 });
     const begun = performance.now();

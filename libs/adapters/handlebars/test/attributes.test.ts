@@ -7,7 +7,7 @@ afterAll(() => renderer.close());
 const warnings = (html: string): readonly string[] =>
   renderer.warnings(email({ subject: 's', html })).map(({ line, column, message }) => `${line}:${column} ${message}`);
 
-describe('a link whose beginning is data', () => {
+describe('a link in a template whose beginning comes from data', () => {
   test.each([
     ['<a href="{{link}}">', '1:10 the target of href comes from the event'],
     ["<a class=x href='{{link}}'>", '1:18 the target of href comes from the event'],
@@ -35,14 +35,14 @@ describe('a link whose beginning is data', () => {
   });
 });
 
-test('data in an attribute value without quotes causes a warning, also after other text', () => {
+test('a template with data in an attribute value without quotes causes a warning, also after other text', () => {
   expect(warnings('<a href=https://shop.example/{{id}} title=x>')).toEqual([
     '1:30 the value of href has no quotes, so a space in the data starts another attribute',
   ]);
   expect(warnings('<p class=a{{#if b}}{{c}}{{/if}}>')).toEqual([expect.stringContaining('the value of class')]);
 });
 
-test('a template with faults has no warnings, and a long one is read in one pass', () => {
+test('a template with faults causes no warnings, and a long one is read in one pass', () => {
   expect(warnings('<a href="{{link}}">{{{x}}}')).toEqual([]);
   expect(warnings('<a href="'.repeat(5000))).toEqual([]);
 });

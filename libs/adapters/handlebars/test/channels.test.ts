@@ -20,8 +20,8 @@ const render = (template: ChannelTemplate, context: JsonObject) => {
 };
 const EVIL = `O'Neil & <b>\r\nBcc: x@evil.example\u0000\u001b[2J`;
 
-describe('an SMS', () => {
-  test('contains values unescaped, with their line breaks, without control characters', async () => {
+describe('an SMS template', () => {
+  test('renders values unescaped, with their line breaks, without control characters', async () => {
     expect(await render(sms('Hi {{name}}!\nBye'), { name: EVIL })).toEqual({
       ok: true,
       parts: { text: "Hi O'Neil & <b>\nBcc: x@evil.example[2J!\nBye" },
@@ -29,7 +29,7 @@ describe('an SMS', () => {
     });
   });
 
-  test('of more than 1,600 characters is refused instead of cut, and one of 1,600 is accepted', async () => {
+  test('fails if the text has more than 1,600 characters instead of cutting it, and accepts 1,600', async () => {
     expect(await render(sms('{{a}}'), { a: 'x'.repeat(1600) })).toMatchObject({ ok: true });
     const long = { ok: false, part: 'text', message: 'The result is longer than 1600 characters' };
     expect(await render(sms('{{a}}'), { a: 'x'.repeat(1601) })).toEqual(long);
@@ -37,11 +37,11 @@ describe('an SMS', () => {
     expect(await render(sms('{{#each a}}xx{{/each}}'), { a: Array.from({ length: 801 }, () => 1) })).toEqual(long);
   });
 
-  test('with a variable of a megabyte is refused at once', async () => {
+  test('fails at once with a variable of a megabyte', async () => {
     expect(await render(sms('{{a}}'), { a: 'x'.repeat(1_048_576) })).toMatchObject({ ok: false, part: 'text' });
   });
 
-  test('needs a text that can be parsed', () => {
+  test('must have a text that can be parsed', () => {
     expect(renderer.check(sms('{{#if a}}'))).toMatchObject([{ part: 'text', line: 1 }]);
     expect(renderer.check({ channel: 'sms', parts: {}, settings: {}, strict: false, compiled: [] })).not.toEqual([]);
     expect(renderer.names(sms('{{a.b}} {{c}}')).names).toEqual(['a', 'c']);
@@ -52,7 +52,7 @@ describe('an SMS', () => {
   });
 });
 
-describe('a push notification', () => {
+describe('a push notification template', () => {
   const full = push({
     title: 'Hi {{name}}',
     body: 'Dear {{name}}',
@@ -86,7 +86,7 @@ describe('a push notification', () => {
     'https://',
     'https://a b/',
     'data:x',
-  ])('is refused if its image is not an https address: %s', async (image) => {
+  ])('fails if its image is not an https address: %s', async (image) => {
     expect(await render(full, { name: 'Ada', id: 1, image })).toEqual({
       ok: false,
       part: 'image',
@@ -98,7 +98,7 @@ describe('a push notification', () => {
     expect(await render(full, { name: 'Ada', id: 1 })).toMatchObject({ parts: { image: '' }, missing: ['image'] });
   });
 
-  test('is refused if link or collapse key is too long, because a shortened one would differ in meaning', async () => {
+  test('fails if link or collapse key is too long, because a shortened one would differ in meaning', async () => {
     const link = 'The result is longer than 2000 characters';
     expect(await render(full, { name: 'A', id: 'x'.repeat(2000) })).toMatchObject({ part: 'link', message: link });
     const collapse = 'The result is longer than 64 bytes';
@@ -113,7 +113,7 @@ describe('a push notification', () => {
     ]);
   });
 
-  test('is refused with data alone, because nobody would see it', () => {
+  test('is refused with data alone, because nobody would see a message', () => {
     expect(renderer.check(push({ data: { order: '1' } }))).toEqual([
       {
         part: 'title',

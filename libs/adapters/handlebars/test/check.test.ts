@@ -12,7 +12,7 @@ const names = (template: EmailTemplate): TemplateNames => renderer.names(email(t
 const faults = (html: string): readonly string[] =>
   check({ subject: 's', html }).map(({ line, column, message, fix }) => `${line}:${column} ${message}. ${fix}`);
 
-describe('a check', () => {
+describe('the check of a template when it is saved', () => {
   test.each([
     ['Hi {{name', '1:4 This tag is not closed'],
     ['a\n {{#if x}}b', '2:12 A block is not closed at the end of the template'],
@@ -48,14 +48,14 @@ describe('a check', () => {
     ['{{"text"}}', '1:1 A value is where a name is expected'],
     ['{{#if a as |b|}}{{/if}}', '1:1 Too many names'],
     ['a\u0000b', '1:2 A control character'],
-  ])('of %j says %j', (html, expected) => {
+  ])('reports for %j: %j', (html, expected) => {
     const [first] = faults(html);
     // `{{if x}}` and `{{if}}` are read as helper and variable; both have to be told apart.
     if (html === '{{if x}}') expect(first).toBe('1:1 if is a block. Write {{#if paid}}...{{/if}}.');
     else expect(first).toContain(expected);
   });
 
-  test('finds all faults in all parts, each at its place', () => {
+  test('finds all faults in all parts, each with its position', () => {
     const found = check({ subject: '{{foo a}}', from: '{{', html: '{{> a}}\n{{> b}}', text: '{{#x}}{{/x}}{{{fine}}}' });
     expect(found.map(({ part, line, column }) => `${part} ${line}:${column}`)).toEqual([
       'subject 1:1',
@@ -66,12 +66,12 @@ describe('a check', () => {
     ]);
   });
 
-  test('asks for a content', () => {
+  test('refuses a template without content', () => {
     expect(check({ subject: 's' })).toMatchObject([{ part: 'html', message: 'The template has no content' }]);
   });
 });
 
-describe('names', () => {
+describe('the variable names that a template uses', () => {
   const namesIn = (text: string): ReturnType<typeof names> => names({ subject: '', text });
   test.each([
     ['{{a}} {{b.c}} {{this.d}} {{[e f]}}', ['a', 'b', 'd', 'e f']],
@@ -84,7 +84,7 @@ describe('names', () => {
     ['{{default (date at zone=zone) other}}', ['at', 'other', 'zone']],
     ['{{date}} {{url}}', ['date', 'url']],
     ['{{#each a}}{{#each ../b}}{{../../c}}{{../d}}{{/each}}{{/each}}', ['a', 'b', 'c']],
-  ])('of %j are %j', (text, expected) => {
+  ])('in %j are %j', (text, expected) => {
     expect(namesIn(text).names.filter((name) => expected.includes(name))).toEqual(expected);
     const surplus = namesIn(text).names.filter((name) => !expected.includes(name));
     // What leads above the outermost level is a fault; as a name it would only be too many.
@@ -92,19 +92,19 @@ describe('names', () => {
   });
 
   test.each(['{{this}}', '{{.}}', '{{@root}}', '{{#each this}}{{/each}}', '{{#with a}}{{..}}{{/with}}'])(
-    'of %j are all',
+    'in %j cannot be determined, so all names count',
     (text) => {
       expect(namesIn(text).all).toBe(true);
     },
   );
 
-  test('of a template that cannot be read may be all', () => {
+  test('in a template that cannot be parsed may be all names', () => {
     expect(namesIn('{{#if')).toEqual({ names: [], all: true });
     expect(names({ subject: 1, text: '' } as unknown as EmailTemplate).all).toBe(true);
   });
 });
 
-describe('fields', () => {
+describe('the field paths that a template uses', () => {
   const fieldsIn = (text: string): readonly string[] =>
     renderer
       .fields(email({ subject: '', text }))
@@ -125,7 +125,7 @@ describe('fields', () => {
     ['{{#if (gt total 100)}}{{default name "friend"}}{{/if}} {{items.0.sku}}', ['total', 'name', 'items[0].sku']],
     ['{{@root.a}} {{this}}', ['a']],
     ['{{#if', []],
-  ])('of %j are %j', (text, expected) => {
+  ])('in %j are %j', (text, expected) => {
     expect(fieldsIn(text)).toEqual(expected);
   });
 });

@@ -22,7 +22,7 @@ const text = (source: string, context: JsonObject): Promise<Rendered> => {
   return renderer.render(`hostile/${keys}`, email({ subject: 's', text: source }), context, DEFAULT_LOCALITY);
 };
 
-describe('refuses a hostile source before parsing', () => {
+describe('the template check refuses a hostile source before parsing', () => {
   test.each([
     ['100 KB', 'x'.repeat(100 * 1024), 'characters'],
     ['501 tags', '{{a}}'.repeat(501), 'more than 500 tags'],
@@ -48,7 +48,7 @@ describe('refuses a hostile source before parsing', () => {
     expect(await text(source, {})).toMatchObject({ ok: false, part: 'text' });
   });
 
-  test('refuses a syntax tree in place of text', async () => {
+  test('if it is a syntax tree in place of text', async () => {
     const tree = { type: 'Program', body: [{ type: 'NumberLiteral', value: 'process.exit()' }] };
     const template = email({ subject: tree, text: 'x' } as unknown as EmailTemplate);
     expect(renderer.check(template)).toMatchObject([{ part: 'subject', message: 'A template is text' }]);
@@ -71,18 +71,18 @@ test.each([
   '{{#each l}}{{constructor}}{{/each}}',
   '{{#with o as |p|}}{{p.valueOf}}{{p.hasOwnProperty}}{{/with}}',
   '{{@root.constructor}}',
-])('reaches no prototype through %s', async (source) => {
+])('a template reaches no object prototype through %s', async (source) => {
   expect(await text(source, { o: {}, l: [1], s: 'x', n: 1 })).toMatchObject({ ok: true, parts: { text: '' } });
 });
 
-test('treats fields with names of prototype members as plain fields', async () => {
+test('a template treats fields with names of prototype members as plain fields', async () => {
   const context = JSON.parse('{"__proto__":{"a":"mine"},"constructor":"c","toString":"t"}') as JsonObject;
   expect(await text('{{__proto__.a}} {{a}}|{{constructor}} {{toString}}', context)).toMatchObject({
     parts: { text: 'mine |c t' },
   });
 });
 
-describe('stops a hostile rendering', () => {
+describe('the renderer stops a hostile template', () => {
   const list = (length: number): number[] => Array.from({ length }, (_, i) => i);
 
   test('after 10,000 iterations of one loop', async () => {
@@ -144,11 +144,11 @@ test.each([
   ['had not the processor for so long', 60_000, 249, false],
   ['does not say what it had', 10_200, undefined, false],
   ['does not say, and cannot be waited for any longer', 10_250, undefined, true],
-])('a worker over its clock limit that %s', (_what, passed, worked, blamed) => {
+])('a worker that renders over its time limit and %s', (_what, passed, worked, blamed) => {
   expect(isToBlame(250, passed, worked)).toBe(blamed);
 });
 
-test('compiles the most expensive allowed template within its limit', async () => {
+test('the most expensive allowed template compiles within the limit', async () => {
   const dearest = list500((i) => `<td>{{date a${i}.b.c zone=z}}</td>`);
   expect(await renderer.render('dear', email({ subject: 's', html: dearest }), {}, DEFAULT_LOCALITY)).toMatchObject({
     ok: true,
@@ -164,7 +164,7 @@ test.each([
   ['<a href="https://a.example">b'.repeat(9000)],
   ['&amp'.repeat(60_000)],
   ['<'.repeat(250_000)],
-])('converts hostile HTML to text in linear time', (html) => {
+])('the conversion of hostile HTML to text takes linear time', (html) => {
   const before = threadMs();
   textOfHtml(html);
   expect(threadMs() - before).toBeLessThan(2000);

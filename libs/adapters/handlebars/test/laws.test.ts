@@ -107,7 +107,7 @@ const program = fc.letrec<{ body: string; statement: string }>((tie) => ({
   ),
 })).body;
 
-describe('laws', () => {
+describe('laws of templates', () => {
   test('no source and no data makes check, names or render throw', () => {
     fc.assert(
       fc.property(source, source, context, fc.boolean(), (html, subject, data, strict) => {
@@ -124,7 +124,7 @@ describe('laws', () => {
     );
   });
 
-  test('no value puts markup into html', () => {
+  test('no value inserts markup into HTML', () => {
     const html =
       '{{a}} {{#each a}}{{this}}{{/each}} {{date a}} {{number a}} {{default a "x"}} {{url a}} {{currency a b}}';
     const nasty = fc.oneof(
@@ -140,7 +140,7 @@ describe('laws', () => {
     );
   });
 
-  test('no value puts a control character or a second line into a header', () => {
+  test('no value inserts a control character or a second line into a mail header', () => {
     const nasty = fc.string({ unit: 'binary', maxLength: 400 });
     fc.assert(
       fc.property(nasty, (a) => {
@@ -155,7 +155,7 @@ describe('laws', () => {
     );
   });
 
-  test('the names of a template are all that it needs', () => {
+  test('a template needs only the names that are listed for it', () => {
     let valid = 0;
     fc.assert(
       fc.property(program, context, (text, data) => {
@@ -172,7 +172,7 @@ describe('laws', () => {
     expect(valid).toBeGreaterThan(300);
   });
 
-  test('rendering twice gives the same, and in between another template changes nothing', () => {
+  test('rendering twice gives the same text, also after another template was rendered in between', () => {
     fc.assert(
       fc.property(program, program, context, (text, other, data) => {
         const planned = planTemplate(emailSheet({ subject: 's', text }));
@@ -186,7 +186,7 @@ describe('laws', () => {
     );
   });
 
-  test('text can be made from any html', () => {
+  test('any HTML can be converted to text', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('<', '>', 'a', '/', '"', '=', ' ', '&', '!', '-', 'p', ';') }),

@@ -21,7 +21,7 @@ const shown = async (locality: Locality, data = {}): Promise<string | undefined>
 const GERMAN = '02.07.26, 00:30 1,5 mehr 1,50\u{a0}€';
 const FRENCH = '02/07/2026 07:30 1,5 eins 1,50\u{a0}€';
 
-describe('one template', () => {
+describe('a template, rendered for readers in several zones and languages,', () => {
   test('shows each reader’s own time and numbers, in a worker and on the main thread', async () => {
     const much = { more: Array.from({ length: 3000 }, (_, i) => i) };
     expect(await shown(BERLIN, much)).toBe(GERMAN);
@@ -31,7 +31,7 @@ describe('one template', () => {
       expect(await shown(TOKYO)).toBe(FRENCH);
     }
   });
-  test('uses its own zone or locale first, and ignores one that does not exist', () => {
+  test('uses a zone or locale given in the template first, and ignores one that does not exist', () => {
     expect(formatDate(AT, { style: 'short', time: 'short', zone: 'UTC', locale: 'en' }, BERLIN)).toBe(
       '7/1/26, 10:30 PM',
     );
@@ -41,14 +41,14 @@ describe('one template', () => {
   });
 });
 
-describe('formatters', () => {
+describe('cached formatters for dates and numbers', () => {
   test('are made once for each locale and zone', () => {
     for (const locality of [BERLIN, TOKYO]) formatDate(AT, {}, locality);
     const before = formattersMade();
     for (let round = 0; round < 100; round += 1) for (const locality of [BERLIN, TOKYO]) formatDate(AT, {}, locality);
     expect(formattersMade()).toBe(before);
   });
-  test('for odd locales in the data evict no frequently used ones', () => {
+  test('for unusual locales in the data evict no frequently used ones', () => {
     formatDate(AT, {}, BERLIN);
     let again = 0;
     for (let n = 0; n < 2000; n += 1) {

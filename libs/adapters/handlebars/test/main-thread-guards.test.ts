@@ -31,8 +31,8 @@ function mainThread(before: () => void, ...keys: readonly string[]): MainThread 
   return thread;
 }
 
-describe('the guard of the main thread', () => {
-  test('sends a template that once took too long to a worker for the next hundred renderings, and then tries it again', async () => {
+describe('the guard against slow templates on the main thread', () => {
+  test('renders a template that once took too long in a worker for the next hundred renderings, and then tries the main thread again', async () => {
     let tried = 0;
     const thread = mainThread(() => (tried += 1), 'k');
     expect(await thread.render('k', TEMPLATE, MUCH, DEFAULT_LOCALITY)).toBeUndefined();
@@ -46,13 +46,13 @@ describe('the guard of the main thread', () => {
     expect(tried).toBe(2);
   });
 
-  test('does not affect other templates after one took too long', async () => {
+  test('does not affect other templates after one template took too long', async () => {
     const thread = mainThread(() => undefined, 'k', 'other');
     await thread.render('k', TEMPLATE, MUCH, DEFAULT_LOCALITY);
     expect(await thread.render('other', TEMPLATE, SMALL, DEFAULT_LOCALITY)).toMatchObject({ ok: true });
   });
 
-  test('makes the next rendering wait for other work after some milliseconds of rendering', async () => {
+  test('lets other work run after some milliseconds of rendering, before the next rendering', async () => {
     const order: string[] = [];
     const thread = mainThread(
       () => {

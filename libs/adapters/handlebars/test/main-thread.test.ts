@@ -21,7 +21,7 @@ const cjk = (length: number): string =>
   `https://${String.fromCodePoint(...Array.from({ length }, (_, n) => 0x4e_00 + n))}/`;
 const nested = (depth: number): JsonObject => ({ a: depth === 0 ? 'x' : nested(depth - 1) });
 
-describe('the main thread leaves to a worker', () => {
+describe('the main thread leaves to a worker to render', () => {
   const quotes = '"'.repeat(30_000);
   test.each<[string, string, JsonObject]>([
     ['long loops', '{{#each a}}{{this}}{{/each}}', { a: list(1990) }],
@@ -70,7 +70,7 @@ describe('the main thread leaves to a worker', () => {
     expect(engine.renderSmall(from, { a: list(5) }, DEFAULT_LOCALITY)).toMatchObject({ ok: true });
   });
 
-  test('the text version of much html', () => {
+  test('the text version of long HTML', () => {
     expect(
       engine.renderSmall(compiled({ subject: 's', html: '<'.repeat(30_000) }), {}, DEFAULT_LOCALITY),
     ).toBeUndefined();
@@ -108,7 +108,7 @@ const program = fc.letrec<{ body: string; statement: string }>((tie) => ({
   ),
 })).body;
 
-test('a template without Carillon’s helpers renders as with Handlebars itself, in any thread', () => {
+test('a template without Carillon’s helpers renders as with Handlebars itself, in a worker and on the main thread', () => {
   fc.assert(
     fc.property(program, data, (html, context) => {
       const template = compiled({ subject: 's', html, text: 't' });
@@ -123,7 +123,7 @@ test('a template without Carillon’s helpers renders as with Handlebars itself,
   );
 });
 
-describe('many renderings in a row', () => {
+describe('many renderings in a row on the main thread', () => {
   const renderer = createTemplateRenderer();
   afterAll(() => renderer.close());
 

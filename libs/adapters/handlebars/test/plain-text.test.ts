@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { textOfHtml } from '../src/plain-text.ts';
 
-describe('text made from html', () => {
+describe('the text version made from HTML', () => {
   test.each([
     ['paragraphs stand apart', '<p>One</p>\n<p>Two\n  lines</p>', 'One\n\nTwo lines'],
     ['breaks are lines', 'a<br>b<br/>c<br><br>d', 'a\nb\nc\n\nd'],

@@ -49,7 +49,7 @@ const context: fc.Arbitrary<JsonObject> = fc.record({
 /** Removes the final line end, which is not included. */
 const ending = (text: string): string => text.replace(/\n$/, '');
 
-test('a layout, partials and a language give the same text as one combined template, or are refused', () => {
+test('a layout, partials and a language render the same text as one combined template, or are refused', () => {
   let rendered = 0;
   fc.assert(
     fc.property(whole, whole, whole, context, (layout, body, partial, data) => {
@@ -79,7 +79,7 @@ test('a layout, partials and a language give the same text as one combined templ
   expect(rendered).toBeGreaterThan(50);
 });
 
-test('a text that is valid alone stays valid wherever it is included', () => {
+test('a template that is valid alone stays valid when it is included anywhere', () => {
   fc.assert(
     fc.property(whole, whole, (text, partial) => {
       if (inspectPiece(plain(text)).length > 0 || inspectPiece(plain(partial)).length > 0) return;
@@ -95,7 +95,7 @@ test('a text that is valid alone stays valid wherever it is included', () => {
   );
 });
 
-test('combining any sources takes bounded time and never throws', () => {
+test('combining any template sources takes bounded time and never throws', () => {
   const scraps = fc.constantFrom(
     '{{> p}}',
     '{{>',

@@ -22,8 +22,8 @@ const textOf = async (text: string, context: JsonObject, strict = false): Promis
   return rendered.ok ? (rendered.parts['text'] ?? '') : `failed in ${rendered.part}: ${rendered.message}`;
 };
 
-describe('an e-mail', () => {
-  test('is escaped in html, and only there', async () => {
+describe('an e-mail template', () => {
+  test('escapes values in HTML, and only there', async () => {
     const rendered = await render(
       { subject: 'For {{name}}', from: '{{shop}} <mail@shop.example>', html: '<p>{{name}}</p>', text: 'Hi {{name}}' },
       { name: "O'Neil & <Sons>", shop: 'The Shop' },
@@ -40,7 +40,7 @@ describe('an e-mail', () => {
     });
   });
 
-  test('has a text version made from its html if it has none', async () => {
+  test('gets a text version made from its HTML if it has none', async () => {
     const rendered = await render(
       { subject: 's', html: '<h1>Hi</h1><p>A &amp; <a href="https://b.example/">b</a></p>' },
       {},
@@ -48,7 +48,7 @@ describe('an e-mail', () => {
     expect(rendered).toMatchObject({ parts: { text: 'Hi\n\nA & b (https://b.example/)' } });
   });
 
-  test('reports missing names, also within lists', async () => {
+  test('reports missing variable names, also within lists', async () => {
     const rendered = await render(
       { subject: '{{customer.name}}', text: '{{#each items as |item|}}{{item.price}}{{title}}{{/each}}{{total}}' },
       { items: [{ price: 1 }, { title: 'x' }], total: null },
@@ -56,24 +56,24 @@ describe('an e-mail', () => {
     expect(rendered).toMatchObject({ ok: true, missing: ['customer.name', 'items[].title', 'items[].price'] });
   });
 
-  test('fails on a missing name if its template is strict', async () => {
+  test('fails on a missing variable if it is strict', async () => {
     expect(await textOf('Hi {{customer.name}}', { customer: {} }, true)).toBe(
       'failed in text: customer.name is missing, and the template is strict',
     );
   });
 
-  test('of a strict template may test for a missing name', async () => {
+  test('may test for a missing variable if it is strict', async () => {
     const asking = '{{#if a}}a{{else}}-{{/if}}{{default b "c"}}{{#each d}}{{else}}none{{/each}}{{eq e null}}';
     expect(await textOf(asking, {}, true)).toBe('-cnonetrue');
   });
 
-  test('uses the given template, even under a key that another template had', async () => {
+  test('is rendered from the given source, even under a cache key that another template had', async () => {
     const first = await renderer.render('same', email({ subject: 'one', text: '1' }), {}, DEFAULT_LOCALITY);
     const second = await renderer.render('same', email({ subject: 'two', text: '2' }), {}, DEFAULT_LOCALITY);
     expect([first, second]).toMatchObject([{ parts: { subject: 'one' } }, { parts: { subject: 'two' } }]);
   });
 
-  test('has one-line headers of bounded length', async () => {
+  test('gives one-line headers of bounded length', async () => {
     const rendered = await render(
       { subject: 'Hi {{name}}', from: '{{name}} <a@shop.example>', text: 't' },
       { name: `x\r\nBcc: "evil" <evil@x.example>, ${'y'.repeat(400)}` },
@@ -84,7 +84,7 @@ describe('an e-mail', () => {
   });
 });
 
-describe('the language', () => {
+describe('the template helpers', () => {
   const order = {
     name: 'Ada',
     date: 'a field named like a helper',
@@ -156,7 +156,7 @@ describe('the language', () => {
   });
 });
 
-test('the page for users shows every helper and every limit', () => {
+test('the documentation page of templates shows every helper and every limit', () => {
   const page = readFileSync(new URL('../../../../docs/template-language.md', import.meta.url), 'utf8');
   for (const [name, helper] of Object.entries(HELPERS)) {
     expect(page, name).toContain(helper.example);
@@ -167,7 +167,7 @@ test('the page for users shows every helper and every limit', () => {
   }
 });
 
-test('a closing renderer finishes running work, and refuses later work', async () => {
+test('a renderer that is closed finishes running work, and refuses later work', async () => {
   const short = createTemplateRenderer({ workers: 2 });
   const work = Array.from({ length: 50 }, (_, i) =>
     short.render('k', email({ subject: '{{i}}', text: 't' }), { i }, DEFAULT_LOCALITY),

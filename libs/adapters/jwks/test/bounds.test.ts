@@ -14,7 +14,7 @@ const verify = (workspace: string, token: string) =>
   fixture.verifier.verify({ ...fixture.provider({}, 1), workspace }, token);
 
 describe('the JWT verifier bounds', () => {
-  test('concurrent fetches of all providers, and asks further callers to retry at once', async () => {
+  test('concurrent fetches over all providers, and asks further callers to retry at once', async () => {
     const token = await signToken(fixture.key);
     fixture.server.behave('hang');
     const waiting = [verify('one', token), verify('two', token)];

@@ -24,8 +24,8 @@ const kindOf = async (text: string): Promise<string> => {
 const times = async <T>(count: number, make: (at: number) => Promise<T>): Promise<readonly T[]> =>
   Promise.all(Array.from({ length: count }, (_, at) => make(at)));
 
-describe('the network', () => {
-  test('is used once for any number of concurrent tokens at the start', async () => {
+describe('fetching the token keys of a provider', () => {
+  test('happens once for any number of concurrent tokens at the start', async () => {
     const tokens = await times(50, () => token());
     expect(new Set(await times(50, (at) => kindOf(tokens[at] ?? '')))).toEqual(new Set(['valid']));
     fixture.pass(4 * MINUTE);
@@ -33,7 +33,7 @@ describe('the network', () => {
     expect(fixture.server.asked()).toBe(1);
   });
 
-  test('refreshes keys in the background after half their lifetime', async () => {
+  test('happens in the background after half the lifetime of the cached keys', async () => {
     await kindOf(await token());
     fixture.server.behave('hang');
     fixture.pass(6 * MINUTE);
@@ -52,7 +52,7 @@ describe('the network', () => {
     expect(fixture.server.asked()).toBe(2);
   });
 
-  test('is used per provider, and again if the address of the keys changes', async () => {
+  test('happens per provider, and again if the address of the keys changes', async () => {
     const text = await token();
     await verify(text);
     await fixture.verifier.verify({ ...provider(), workspace: 'club' }, text);
@@ -62,8 +62,8 @@ describe('the network', () => {
   });
 });
 
-describe('rotation', () => {
-  test('finds a new key with the first token that names it, and keeps the old one while it is published', async () => {
+describe('rotation of a provider’s token keys', () => {
+  test('is noticed with the first token that names the new key; the old key is valid while it is published', async () => {
     const old = await token();
     await kindOf(old);
     const next = await makeSigningKey('second');
@@ -79,7 +79,7 @@ describe('rotation', () => {
     expect(await kindOf(await token(next))).toBe('valid');
   });
 
-  test('uses another key with the same kid after its fetch, and rejects tokens of the old one', async () => {
+  test('to another key with the same kid is noticed after a fetch, and tokens of the old key are rejected', async () => {
     const old = await token();
     await kindOf(old);
     const other = await makeSigningKey(fixture.key.kid);
@@ -89,13 +89,13 @@ describe('rotation', () => {
     expect(await kindOf(old)).toBe('signature');
   });
 
-  test('rejects two keys with one kid as a mistake of the provider', async () => {
+  test('to two keys with one kid is rejected as a mistake of the provider', async () => {
     fixture.server.publish(fixture.key, await makeSigningKey(fixture.key.kid));
     expect(await kindOf(await token())).toBe('ambiguous_key');
   });
 });
 
-describe('many tokens with an unknown kid', () => {
+describe('many tokens with an unknown key id', () => {
   test('cause one fetch per 30 seconds', async () => {
     await kindOf(await token());
     fixture.pass(31 * SECOND);
@@ -116,7 +116,7 @@ describe('many tokens with an unknown kid', () => {
     expect(await kindOf(await token())).toBe('valid');
   });
 
-  test('also while every fetch fails', async () => {
+  test('cause one fetch per 30 seconds also while every fetch fails', async () => {
     await kindOf(await token());
     fixture.server.behave({ status: 500 });
     fixture.pass(31 * SECOND);
@@ -129,7 +129,7 @@ describe('many tokens with an unknown kid', () => {
   });
 });
 
-describe('an outage', () => {
+describe('an outage of a provider’s key server', () => {
   const worth = { kind: 'unavailable' };
 
   test('is bridged with the old keys for a day, without waiting', async () => {
@@ -167,7 +167,7 @@ describe('an outage', () => {
     expect(turns).toEqual([false, false, true, false, false, true, false]);
   });
 
-  test('with hanging requests delays no caller once it is known', async () => {
+  test('delays no caller by hanging requests once it is known', async () => {
     await kindOf(await token());
     fixture.server.behave({ status: 503 });
     fixture.pass(11 * MINUTE);
@@ -180,7 +180,7 @@ describe('an outage', () => {
     expect(fixture.fetched.length).toBe(over);
   });
 
-  test('from the start refuses all tokens with a retry time, and fetches once per 30 seconds', async () => {
+  test('that exists from the start refuses all tokens with a retry time, and causes one fetch per 30 seconds', async () => {
     fixture.server.behave({ status: 500 });
     const text = await token();
     const verdicts = await times(50, () => verify(text));
@@ -217,7 +217,7 @@ describe('an outage', () => {
   });
 });
 
-describe('unusable keys', () => {
+describe('unusable keys of a provider', () => {
   const publish = (...keys: readonly unknown[]) =>
     fixture.server.behave({ status: 200, body: JSON.stringify({ keys }) });
   const jwk = () => fixture.key.publicJwk;
@@ -238,7 +238,7 @@ describe('unusable keys', () => {
     expect(await kindOf(await token())).toBe(fault);
   });
 
-  test('rejects an RSA key of 1,024 bits as too weak', async () => {
+  test('include an RSA key of 1,024 bits, which is too weak', async () => {
     const { generateKeyPairSync, sign } = await import('node:crypto');
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
     publish({ ...publicKey.export({ format: 'jwk' }), kid: 'weak' });
@@ -251,7 +251,7 @@ describe('unusable keys', () => {
   test.each([
     [3, 'unknown_key'],
     [65_537, 'valid'],
-  ])('an RSA key with the exponent %i: %s', async (publicExponent, kind) => {
+  ])('include, or not, an RSA key with the exponent %i: %s', async (publicExponent, kind) => {
     const { generateKeyPairSync, sign } = await import('node:crypto');
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent });
     publish({ ...publicKey.export({ format: 'jwk' }), kid: 'rsa' });

@@ -12,7 +12,7 @@ afterAll(() => fixture.close());
 
 const verdictOf = (token: string, body = {}) => fixture.verifier.verify(fixture.provider(body), token);
 
-describe('a token that its provider signed', () => {
+describe('a JWT that its provider signed', () => {
   test.each(JWT_ALGORITHMS)('with %s is valid if that algorithm is allowed, and refused if not', async (alg) => {
     const key = await makeSigningKey(`key-${alg}`, alg);
     fixture.server.publish(fixture.key, key);
@@ -32,7 +32,7 @@ describe('a token that its provider signed', () => {
     expect((await verdictOf(await signToken(fixture.key, { header: { typ } }))).kind).toBe('valid');
   });
 
-  test('gives its claims, large whole numbers exactly', async () => {
+  test('returns its claims, with large whole numbers exact', async () => {
     const claimsText = `{"sub":"ada","exp":${inSeconds(60)},"account":9007199254740993,"roles":["a",{"b":1}]}`;
     const verdict = await verdictOf(await signToken(fixture.key, { claimsText }));
     expect(verdict).toMatchObject({ kind: 'valid', claims: { account: 9007199254740993n } });
@@ -68,13 +68,13 @@ describe('a token that its provider signed', () => {
     ['audience', { audience: 'shop' }, { aud: { shop: 'shop' } }],
     ['audience', { audience: 'shop' }, { aud: [['shop']] }],
     ['type', { token_type: 'at+jwt' }, {}],
-  ])('is refused as %s with %j and %j, and its holder may see why', async (fault, body, claims) => {
+  ])('is refused as %s with %j and %j, and its holder is told why', async (fault, body, claims) => {
     const verdict = await verdictOf(await signToken(fixture.key, { claims }), body);
     expect(verdict).toMatchObject({ kind: 'refused', fault, signed: true });
   });
 });
 
-describe('a token that anybody could forge', () => {
+describe('a JWT that anybody could forge', () => {
   const headed = (header: Readonly<Record<string, unknown>>) =>
     forgeToken({ kid: 'first', ...header }, { exp: 9_999_999_999 });
 
@@ -92,14 +92,14 @@ describe('a token that anybody could forge', () => {
     ['unknown_key', headed({ alg: 'RS256' })],
     ['signature', headed({ alg: 'ES256' })],
     ['signature', async () => signToken(await makeSigningKey('first'))],
-  ])('is refused as %s, without a reason for the caller', async (fault, token) => {
+  ])('is refused as %s, and the caller is not told why', async (fault, token) => {
     fixture.server.publish(fixture.key);
     const text = typeof token === 'string' ? token : await token();
     expect(await verdictOf(text)).toMatchObject({ kind: 'refused', fault, signed: false });
   });
 });
 
-describe('laws', () => {
+describe('laws of JWT verification', () => {
   test('a token is valid from nbf until exp, the tolerance before and after, and at no other time', async () => {
     const span = fc.integer({ min: -400, max: 400 });
     await fc.assert(
@@ -113,7 +113,7 @@ describe('laws', () => {
     );
   });
 
-  test('one other character anywhere in a token makes it invalid', async () => {
+  test('changing any one character of a token makes it invalid', async () => {
     const token = await signToken(fixture.key, { claims: { sub: 'ada', n: 12_345 } });
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ é';
     await fc.assert(
@@ -128,7 +128,7 @@ describe('laws', () => {
     );
   });
 
-  test('any text gets a verdict, and causes no fetch if no key could make it valid', async () => {
+  test('any text is accepted or rejected without throwing, and causes no fetch if no key could make it valid', async () => {
     const fresh = await prepareFixture();
     const part = fc.oneof(
       fc.base64String().map((text) => text.replaceAll('=', '').replaceAll('+', '-').replaceAll('/', '_')),

@@ -136,7 +136,7 @@ describeWith('kafka', 'the log on Kafka while responses break off', () => {
     },
   );
 
-  test('is tested above with every kind of request that it sends', () => {
+  test('is tested by these tests with every kind of request that it sends', () => {
     const known: readonly number[] = Object.values(KAFKA_API);
     expect([...seen].filter((kind) => !known.includes(kind))).toEqual([]);
     expect(known.filter((kind) => !seen.has(kind))).toEqual([]);

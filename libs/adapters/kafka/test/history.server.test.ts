@@ -6,7 +6,7 @@ import { describeWith } from '../../../../test/support/requirements.ts';
 import { openKafkaHistory } from '../src/index.ts';
 import { sharedKafka } from './running-kafka.ts';
 
-describeWith('kafka', 'the history on Kafka', () => {
+describeWith('kafka', 'reading the whole history of the log on Kafka', () => {
   const running = sharedKafka();
 
   describeEventHistory('Kafka', async () => {
@@ -22,7 +22,7 @@ describeWith('kafka', 'the history on Kafka', () => {
     };
   });
 
-  it('reads without a consumer group', async () => {
+  it('uses no consumer group', async () => {
     const { connection, open } = running();
     const log = await open();
     const { end } = await log.bounds('carillon.events', 0);

@@ -170,7 +170,7 @@ describeWith('kafka', 'the log on Kafka while responses to appends get lost', ()
     );
 
     test(
-      'discards a producer that rejected, and the test detects if it does not',
+      'discards a producer after its send was rejected, and this test detects it if not',
       async () => {
         const { connection } = running();
         const ours = await countMissing(running(), () => impatient(connection));
@@ -184,7 +184,7 @@ describeWith('kafka', 'the log on Kafka while responses to appends get lost', ()
     );
 
     test(
-      'unpatched kafkajs loses or duplicates records: three concurrent sends of an idempotent producer, one lost response',
+      'with unpatched kafkajs loses or duplicates records: three concurrent sends of an idempotent producer, one lost response',
       async () => {
         const { proxy } = running();
         const log = await running().open();

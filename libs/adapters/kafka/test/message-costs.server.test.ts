@@ -12,7 +12,7 @@ const BATCH_SIZE = 32;
 const PARTITIONS = 8;
 const value = new TextEncoder().encode('x'.repeat(700));
 
-describeWith('kafka', 'a message on Kafka', () => {
+describeWith('kafka', 'sending messages over the log on Kafka', () => {
   const running = sharedKafka();
   const ending: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
@@ -64,7 +64,7 @@ describeWith('kafka', 'a message on Kafka', () => {
   }
 
   it(
-    'takes less than two requests per message in a burst, and none only to report a lag',
+    'takes less than two requests per message in a burst, and no request only to report a lag',
     async () => {
       const gateway = await open();
       await follow('carillon.events', 'carillon.triggers');

@@ -91,7 +91,7 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
   );
 
   test(
-    'limits queued bytes while no broker responds',
+    'limits the queued bytes while no broker responds',
     async () => {
       const log = await running().open({ appendTimeout: 1500, maxQueuedBytes: 200_000 });
       running().proxy.decide = ({ apiKey }) => (apiKey === KAFKA_API.produce ? 'silence' : 'pass');
@@ -110,7 +110,7 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
     TIMEOUT,
   );
 
-  test('refuses a batch with a record that is too large for its topic, and appends nothing of it', async () => {
+  test('refuses a batch with a record that is too large for its topic, and appends no record of the batch', async () => {
     const log = await running().open();
     const { end } = await log.bounds('carillon.events', 0);
     const batch = [recordOf('small'), recordOf(new Uint8Array(4 * 1024 * 1024))];
@@ -168,7 +168,7 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
   );
 
   test(
-    'reports to a member that the group dropped it, and the member rejoins',
+    'reports to a group member that the group dropped it, and the member rejoins',
     async () => {
       const log = await running().open({ sessionTimeout: 2000, heartbeatInterval: 300 });
       const witness = createWitness<Told>();
@@ -185,7 +185,7 @@ describeWith('kafka', 'the log on Kafka while brokers fail', () => {
     TIMEOUT,
   );
 
-  test('copies consumer positions to Kafka for tools that show lag, and never reads them', async () => {
+  test('copies consumer positions to Kafka for tools that show lag, and never reads them from there', async () => {
     const log = await running().open({ copyInterval: 200 });
     const witness = createWitness<Told>();
     const group = freshName('lag');

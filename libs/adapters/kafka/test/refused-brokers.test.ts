@@ -3,14 +3,14 @@ import type { AddressGuard } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { createTopicSources } from '../src/index.ts';
 
-describe('A broker whose address the guard refuses', () => {
+describe('the error about a Kafka broker whose address the guard refuses', () => {
   const check = async (broker: string, reason: 'refused_address' | 'unresolved'): Promise<unknown> => {
     const guard: AddressGuard = { resolve: () => Promise.resolve(err({ reason, detail: '' })) };
     const target = { workspace: 'shop', integration: 'bus', brokers: [broker], tls: null, sasl: null };
     return (await createTopicSources({ guard }).check(target, [])).problems;
   };
 
-  it('is named with the line of the configuration that allows it', async () => {
+  it('names the line of the configuration that allows the address', async () => {
     expect(await check('10.1.2.3:9092', 'refused_address')).toEqual([
       { reason: 'refused_address', detail: '10.1.2.3:9092', fix: 'allowed_private_addresses: ["10.1.2.3"]' },
     ]);

@@ -42,7 +42,7 @@ const COMPACTED = [
   ['max.compaction.lag.ms', '100'],
 ].map(([name = '', value = '']) => ({ name, value }));
 
-describeWith('kafka', 'topics of a cluster with SASL, TLS and permissions', () => {
+describeWith('kafka', 'customers’ topics on a cluster with SASL, TLS and permissions', () => {
   let kafka: KafkaService;
   let client: Kafka;
   const sources = createTopicSources({ guard: LOOPBACK, timing: { refreshMs: 100 } });
@@ -142,7 +142,7 @@ describeWith('kafka', 'topics of a cluster with SASL, TLS and permissions', () =
     expect(await reasonOf(target({ tls: null }), PUBLIC)).toBe('refused_certificate');
   });
 
-  it('are read beside a topic without permission, which is read once permission is granted', async () => {
+  it('are read even if another topic lacks permission; that topic is read once permission is granted', async () => {
     const { reader, reports, values } = read(['hidden', 'orders'], await oldest(['orders']));
     const problems = () => reports.at(-1)?.tables.map(({ table, problem }) => [table, problem?.reason ?? null]);
     await untilFound('the refusal', () => (problems()?.[0]?.[1] === 'may_not_read' ? true : undefined));
@@ -159,7 +159,7 @@ describeWith('kafka', 'topics of a cluster with SASL, TLS and permissions', () =
     await reader.close();
   });
 
-  it('may be compacted: the position skips removed records', async () => {
+  it('may be compacted: reading continues after removed records', async () => {
     const from = await oldest(['states']);
     const count = 6;
     await send('states', ...Array.from({ length: count }, (_, n) => `v${n}`));

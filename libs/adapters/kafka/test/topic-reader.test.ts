@@ -12,7 +12,7 @@ const LOOPBACK: AddressGuard = {
 };
 const MIB = 1024 * 1024;
 
-describe('A reader of foreign topics', () => {
+describe('the reader of a customer’s Kafka topics', () => {
   let broker: ScriptedBroker;
   let target: TopicTarget;
   const batches: TopicBatch[] = [];
@@ -45,7 +45,7 @@ describe('A reader of foreign topics', () => {
       { first: offset },
     );
 
-  it('fetches nothing while a batch is being stored, and passes on at most 500 records or about 1 MiB', async () => {
+  it('fetches nothing while a batch is being stored, and passes on at most 500 records or about 1 MiB at once', async () => {
     broker.script = { fetch: endless(1_200, 3_000) };
     const taken = Promise.withResolvers<void>();
     const reader = open(() => taken.promise);
@@ -67,7 +67,7 @@ describe('A reader of foreign topics', () => {
     for (const { records, position } of full) expect(nextOf(position)).toBe((records.at(-1)?.offset ?? 0) + 1);
   });
 
-  it('fetches again the records beyond 16 MiB of unpacked data', async () => {
+  it('fetches records beyond 16 MiB of decompressed data again later', async () => {
     const batch = (first: number): Buffer => batchOf([{ value: 'x'.repeat(9 * MIB) }], { first });
     broker.script = { fetch: (offset) => (offset < 3 ? Buffer.concat([0, 1, 2].slice(offset).map(batch)) : null) };
     const reader = open();
@@ -160,7 +160,7 @@ describe('A reader of foreign topics', () => {
     expect(reset.ok && reset.value.topics).toEqual(topics);
   });
 
-  it.each([{ metadataError: 5 }, { partitions: [{}, { leader: -1 }] }])('cannot reset while %j', async (script) => {
+  it.each([{ metadataError: 5 }, { partitions: [{}, { leader: -1 }] }])('refuses a reset while %j', async (script) => {
     broker.script = script;
     const reset = await sources.reset(target, [TOPIC], 'end');
     expect(reset).toMatchObject({ ok: false, error: { reason: 'unreachable' } });
@@ -185,7 +185,7 @@ describe('A reader of foreign topics', () => {
     expect(broker.connections).toBe(0);
   });
 
-  it("reads no topic of Carillon's own", async () => {
+  it('refuses to read a topic of Carillon’s own', async () => {
     broker.script = { topic: 'carillon.events', fetch: recordAt0 };
     const { topics } = await sources.check(target, ['carillon.events']);
     expect(topics).toMatchObject([{ problem: { reason: 'may_not_read', detail: 'Carillon uses this topic itself' } }]);
@@ -198,7 +198,7 @@ describe('A reader of foreign topics', () => {
     expect(broker.fetched).toEqual([]);
   });
 
-  it('waits before it fetches bytes again that gave no new offset', async () => {
+  it('pauses before it fetches the same bytes again after a fetch gave no new offset', async () => {
     // Behind the offset that was asked for, as no broker sends it.
     broker.script = { end: 9, fetch: () => batchOf([{ value: 'a' }], { first: 3 }) };
     const reader = open(undefined, { ...FROM, topics: { [TOPIC]: { id: TOPIC_ID, partitions: { 0: 7 } } } });
@@ -214,7 +214,7 @@ describe('A reader of foreign topics', () => {
     expect(await sources.topics(target)).toEqual({ ok: true, value: [] });
   });
 
-  it('waits if a broker says that an answer is longer than 36 MiB', async () => {
+  it('stops reading and waits if a broker announces a response of more than 36 MiB', async () => {
     broker.script = { metadata: (socket) => void socket.write(Buffer.from([3, 0, 0, 0])) };
     expect(await open().ended).toMatchObject({ kind: 'waiting', reason: 'unreachable' });
   });
@@ -245,7 +245,7 @@ describe('A reader of foreign topics', () => {
     await untilFound('its end', () => (broker.connections === 0 ? true : undefined));
   });
 
-  it('waits if a connection is not established within the response time', async () => {
+  it('reports that it waits if a connection is not established within the response time', async () => {
     broker.silent = true;
     const impatient = createTopicSources({ guard: LOOPBACK, timing: { answerMs: 100 } });
     const { problems } = await impatient.check(target, []);

@@ -17,7 +17,7 @@ const caught = (work: Promise<unknown>): Promise<CarillonError> =>
     (error: unknown) => error,
   ) as never;
 
-describeWith('kafka', 'topics on Kafka', () => {
+describeWith('kafka', 'Carillon’s own topics on Kafka', () => {
   let kafka: { readonly brokers: readonly string[] };
   let giveBack: () => void = () => undefined;
   let connection: KafkaConnection;
@@ -68,13 +68,13 @@ describeWith('kafka', 'topics on Kafka', () => {
     });
   });
 
-  test('created by four processes concurrently form one log', { timeout: TIMEOUT }, async () => {
+  test('form one log if four processes create them at the same time', { timeout: TIMEOUT }, async () => {
     await deleteAll();
     const all = await Promise.all(Array.from({ length: 4 }, ensure));
     expect(new Set(all.map(({ logId }) => logId)).size).toBe(1);
   });
 
-  test('with other settings prevent the start, naming topic, setting, found and required value', async () => {
+  test('prevent the start if they have other settings: the error names topic, setting, found and required value', async () => {
     spoilsTopics();
     await alter('carillon.intents', 'retention.ms', '1000');
     const error = await refusal();
@@ -109,14 +109,14 @@ describeWith('kafka', 'topics on Kafka', () => {
       { timeout: TIMEOUT },
     );
 
-  test('have segments of a day, except those that always stay', async () => {
+  test('have segments of a day, except topics that are kept for ever', async () => {
     await settingsOnce('carillon.events', 'segment.ms', String(DAY));
     await settingsOnce('carillon.audit', 'segment.ms', String(DAY));
     await settingsOnce('carillon.consents', 'segment.ms', String(7 * DAY));
     await settingsOnce('carillon.config', 'segment.ms', String(7 * DAY));
   });
 
-  test('get the configured retention in place, and keep their other settings', async () => {
+  test('get the configured retention without being recreated, and keep their other settings', async () => {
     spoilsTopics();
     const others = {
       'message.timestamp.type': 'LogAppendTime',
@@ -179,7 +179,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     await settingsOnce('carillon.intents', 'retention.ms', String(7 * DAY));
   });
 
-  test('with permanent retention are never adjusted, and another retention prevents the start', async () => {
+  test('that are kept for ever are never adjusted, and another retention prevents the start', async () => {
     spoilsTopics();
     await alter('carillon.consents', 'retention.ms', String(30 * DAY));
     await settingsOnce('carillon.consents', 'retention.ms', String(30 * DAY));
@@ -187,14 +187,14 @@ describeWith('kafka', 'topics on Kafka', () => {
     expect((await refusal()).message).toContain('carillon.consents: retention.ms is 2592000000, wanted -1');
   });
 
-  test('with added partitions prevent the start', async () => {
+  test('prevent the start if partitions were added', async () => {
     spoilsTopics();
     await admin.createPartitions({ topicPartitions: [{ topic: 'carillon.triggers', count: 12 }] });
     const error = await refusal();
     expect(error.message).toContain('carillon.triggers: partitions is 12, wanted 8');
   });
 
-  test('on a single broker need explicit permission', async () => {
+  test('on a single broker are created only with explicit permission', async () => {
     const strict = { freshLogId };
     const error = await caught(ensureTopics(connection, TOPIC_DEFINITIONS, strict));
     expect(error.message).toContain('carillon.config: replication is 1, wanted 3 or more');
@@ -204,7 +204,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     expect(await allTopics()).toEqual([]);
   });
 
-  test('on an outdated broker are not inspected', async () => {
+  test('on an outdated broker version are not inspected', async () => {
     const proxy = await startKafkaProxy(kafka.brokers);
     proxy.age = new Map([[KAFKA_API.produce, 3]]);
     const error = await caught(
@@ -214,7 +214,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     await proxy.stop();
   });
 
-  test('that were deleted are not created again silently', async () => {
+  test('are not created again silently after they were deleted', async () => {
     spoilsTopics();
     await admin.deleteTopics({ topics: ['carillon.events'] });
     await expect.poll(async () => (await allTopics()).includes('carillon.events')).toBe(false);
@@ -223,7 +223,7 @@ describeWith('kafka', 'topics on Kafka', () => {
     expect(error.message).toContain('carillon.events');
   });
 
-  test('without a log id belong to another program', async () => {
+  test('count as those of another program if they have no log id', async () => {
     spoilsTopics();
     await admin.deleteTopics({ topics: ['carillon.config'] });
     await expect.poll(async () => (await allTopics()).includes('carillon.config')).toBe(false);
@@ -241,7 +241,7 @@ describeWith('kafka', 'topics on Kafka', () => {
   });
 
   test(
-    'recreated under a running process end the process, so that no position is used for other records',
+    'end a running process if all are recreated, so that no position is used for other records',
     async () => {
       let fatal: CarillonError | undefined;
       const log = await openKafkaLog({ connection, identityInterval: 300, fatal: (error) => (fatal = error) });
@@ -263,7 +263,7 @@ describeWith('kafka', 'topics on Kafka', () => {
   );
 
   test(
-    'of which one is recreated end the process, because its positions do not match',
+    'end the process if one of them is recreated, because its positions do not match',
     async () => {
       spoilsTopics();
       let fatal: CarillonError | undefined;
@@ -303,7 +303,7 @@ describeWith('kafka', 'Kafka with TLS and a password', () => {
   const sasl = { mechanism: 'plain', username: 'carillon', password: 'secret' } as const;
 
   test(
-    'is used when certificate and password are right',
+    'connects if certificate and password are right',
     async () => {
       await open({ tls: { ca: cert }, sasl });
       const log = await openKafkaLog({

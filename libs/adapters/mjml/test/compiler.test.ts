@@ -18,8 +18,8 @@ const told = async (source: string): Promise<string[]> => {
   return result.ok ? [] : result.faults.map(({ line, column: at, message, fix }) => `${line}:${at} ${message}; ${fix}`);
 };
 
-describe('MJML', () => {
-  test('becomes a complete HTML page with template tags unchanged', async () => {
+describe('the MJML compiler (makes HTML of mail sources)', () => {
+  test('makes a complete HTML page with template tags unchanged', async () => {
     const source = `<mjml><mj-head><mj-title>Order {{order_id}}</mj-title><mj-style>.a > b { color: {{colour}} }</mj-style></mj-head>
 <mj-body>
   <mj-raw>{{#each items}}</mj-raw>
@@ -37,7 +37,7 @@ describe('MJML', () => {
     expect(made).not.toContain('<mj-');
   });
 
-  test('loads no external resources that its author did not name', async () => {
+  test('adds no external resources that the author did not name', async () => {
     expect(await html(mail(column('<mj-text>a</mj-text>')))).not.toMatch(/https?:\/\/(?!www\.w3\.org)/);
     const named = '<mj-head><mj-font name="Own" href="https://shop.example/own.css" /></mj-head>';
     const own = column('<mj-text font-family="Own, Arial">a</mj-text>');
@@ -50,7 +50,7 @@ describe('MJML', () => {
   });
 });
 
-describe('refuses with line, column and fix', () => {
+describe('the MJML compiler refuses with line, column and fix', () => {
   test.each([
     [
       'an element that is not closed',
@@ -141,7 +141,7 @@ describe('refuses with line, column and fix', () => {
     expect(await html(mail(column('<mj-text>{{a}}</mj-text>')))).toContain('{{a}}');
   });
 
-  test('refuses a template block that moves during compilation', () => {
+  test('a template block that compilation would move elsewhere', () => {
     const swapped = lostTag('{{#if a}}x{{else}}y{{/if}}', '{{else}}y{{#if a}}x{{/if}}');
     expect(swapped).toMatchObject({ line: 1, column: 11, message: '{{else}} comes out in another place' });
     expect(lostTag('{{a}}{{b}}', '{{b}}{{a}}{{a}}')).toBeNull();
@@ -149,7 +149,7 @@ describe('refuses with line, column and fix', () => {
   });
 
   test.each(['{{', '{{!', '{{!--', '{{~!--', '{{!--}}', '{{a', '\\{{', '{{a}}'])(
-    'a megabyte of %s is read once, for whoever reads it from each tag to the end is not done in minutes',
+    'a megabyte of %s, read in one pass (a pass per tag would take minutes)',
     (piece) => {
       const source = piece.repeat(2 ** 20 / piece.length);
       const isClosed = piece.endsWith('}}') || piece.startsWith('\\');
@@ -158,7 +158,7 @@ describe('refuses with line, column and fix', () => {
     },
   );
 
-  test('refuses an unclosed template tag, but not escaped braces and comments', () => {
+  test('an unclosed template tag, but not escaped braces and comments', () => {
     expect(unclosedTag('{{a}}\n {{b')).toMatchObject({ line: 2, column: 2 });
     expect(unclosedTag('{{!-- }} {{a}}')).toMatchObject({ line: 1, column: 1 });
     expect(unclosedTag(String.raw`\{{ {{!-- {{ --~}} {{{a}}} {{!--}} {{~! {{ ~}}`)).toBeNull();
@@ -171,7 +171,7 @@ const scriptThat = (does: string): URL =>
     `data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { ${does} }); parentPort.postMessage({ ready: true });`,
   );
 
-test('ends a compilation that takes too long together with its thread', async () => {
+test('the MJML compiler ends a compilation that takes too long together with its thread', async () => {
   const heard: string[] = [];
   let threads = 0;
   const silent = createMjmlCompiler({
@@ -194,7 +194,7 @@ test('ends a compilation that takes too long together with its thread', async ()
   expect(threads).toBe(3);
 });
 
-test('compiles the next source in a new thread after one has ended', async () => {
+test('the MJML compiler compiles the next source in a new thread after one has ended', async () => {
   let threads = 0;
   const own = createMjmlCompiler({
     script: () => {
@@ -211,7 +211,7 @@ test('compiles the next source in a new thread after one has ended', async () =>
   expect(threads).toBe(2);
 });
 
-test('finishes running work when closed, and accepts no more', async () => {
+test('the MJML compiler finishes running work when it is closed, and accepts no more', async () => {
   const own = createMjmlCompiler();
   const last = own.compile(mail(column('<mj-text>{{a}}</mj-text>')));
   await own.close();

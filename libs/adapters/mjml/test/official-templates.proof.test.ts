@@ -23,7 +23,7 @@ describe.skipIf(!existsSync(FOLDER))(`the official example templates (needs a ch
     expect(names.length).toBeGreaterThanOrEqual(25);
   });
 
-  it.each(names)('%s compiles to the result of mjml, without fonts from Google', async (name) => {
+  it.each(names)('include %s, which compiles to the result of mjml, without fonts from Google', async (name) => {
     const source = readFileSync(join(FOLDER, name), 'utf8');
     const { html } = await mjml2html(source, { fonts: {} });
     const compiled = await compiler.compile(source);
@@ -32,7 +32,7 @@ describe.skipIf(!existsSync(FOLDER))(`the official example templates (needs a ch
   });
 });
 
-it('a source that takes all memory ends its thread only, and the next is compiled', async () => {
+it('an MJML source that takes all memory ends only its thread, and the next source is compiled', async () => {
   let threads = 0;
   const script = new URL(
     `data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.postMessage({ ready: true }); parentPort.on('message', () => { const all = []; for (;;) all.push(new Array(1e5).fill(all.length)); });`,

@@ -16,7 +16,7 @@ const page = (body: string, head = ''): string => `<mjml><mj-head>${head}</mj-he
 const column = (inside: string): string => `<mj-section><mj-column>${inside}</mj-column></mj-section>`;
 const text = (inside: string): string => column(`<mj-text>${inside}</mj-text>`);
 
-describe('MJML as people write it', () => {
+describe('the MJML compiler with files as people write them', () => {
   it.each([
     ['an attribute over several lines', text('<p style="\n  color: #aa0000;\n  margin: 0;\n">Hello {{name}}</p>')],
     ['text in other scripts in attributes', column('<mj-image src="a.png" alt="Привет, 世界, Grüße {{name}}" />')],
@@ -30,14 +30,14 @@ describe('MJML as people write it', () => {
       'a menu and icons',
       '<mj-section><mj-column><mj-social><mj-social-element name="x" src="x.png" href="https://x.example">X</mj-social-element></mj-social></mj-column></mj-section>',
     ],
-  ])('compiles %s to the result of mjml', async (_what, body) => {
+  ])('compiles %s to the same HTML as mjml itself', async (_what, body) => {
     const source = page(body);
     expect(await compile(source)).toBe(await official(source));
     const windows = source.replaceAll('\n', '\r\n');
     expect(await compile(windows)).toBe(await official(windows));
   });
 
-  it('keeps an attribute over several lines as it was written', async () => {
+  it('keeps an attribute over several lines unchanged', async () => {
     const html = await compile(page(text('<p style="\n  color: #aa0000;\n">a</p>')));
     expect(html).toContain('<p style="\n  color: #aa0000;\n">');
     expect(html).not.toContain(String.raw`\n`);
@@ -71,7 +71,7 @@ describe('MJML as people write it', () => {
     );
   });
 
-  it('compiles a carousel and a menu to the same HTML each time, although mjml draws their ids by chance', async () => {
+  it('compiles a carousel and a menu to the same HTML each time, although mjml uses random ids', async () => {
     const source = page(
       column('<mj-carousel><mj-carousel-image src="a.png" /><mj-carousel-image src="b.png" /></mj-carousel>').repeat(
         2,
@@ -83,7 +83,7 @@ describe('MJML as people write it', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('takes nothing of one source into the next', async () => {
+  it('carries nothing over from one source to the next', async () => {
     const inFont = column('<mj-text font-family="Own, Arial">a</mj-text>');
     const link = 'https://shop.example/own.css';
     expect(await compile(page(inFont, `<mj-font name="Own" href="${link}" />`))).toContain(link);

@@ -79,16 +79,19 @@ const writers: Record<string, () => Promise<unknown>> = {
 
 const GROWING = ['deliveries', 'tasks', 'claims', 'states'];
 
-it.each(Object.keys(writers))('many %s are written in batches that a slow database can handle', async (kind) => {
-  await writers[kind]?.();
-  expect(bulks.reduce((sum, size) => sum + size, 0)).toBe(MANY);
-  expect(bulks[0]).toBe(100);
-  // This database answers at once: what is inserted and states of rules may come in larger ones, and all else stays small.
-  if (GROWING.includes(kind)) expect(Math.max(...bulks)).toBeGreaterThan(100);
-  else expect(Math.max(...bulks)).toBe(100);
-});
+it.each(Object.keys(writers))(
+  'many %s are written to MongoDB in batches that a slow database can handle',
+  async (kind) => {
+    await writers[kind]?.();
+    expect(bulks.reduce((sum, size) => sum + size, 0)).toBe(MANY);
+    expect(bulks[0]).toBe(100);
+    // This database answers at once: what is inserted and states of rules may come in larger ones, and all else stays small.
+    if (GROWING.includes(kind)) expect(Math.max(...bulks)).toBeGreaterThan(100);
+    else expect(Math.max(...bulks)).toBe(100);
+  },
+);
 
-describe('batches of one store', () => {
+describe('batches of writes to MongoDB', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance'] });
   });
@@ -104,7 +107,7 @@ describe('batches of one store', () => {
   };
   const items = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
-  it('hold what the database writes in a second, from one hundred to five hundred documents', async () => {
+  it('hold as many documents as the database writes in a second, from one hundred to five hundred', async () => {
     let rate = 10_000;
     const adapting = createAdaptiveBatches();
     const insert = databaseOf(() => rate);
@@ -158,7 +161,7 @@ describe('batches of one store', () => {
   });
 });
 
-it('batches are written one after another in order, and their results are in order', async () => {
+it('batches of writes run one after another in order, and their results are in order', async () => {
   const items = many((at) => at);
   let open = 0;
   const answers = await inRuns(items, async (run) => {
@@ -171,7 +174,7 @@ it('batches are written one after another in order, and their results are in ord
   expect(answers).toEqual(items.map((item) => -item));
 });
 
-it('earlier batches stay written if a later batch fails', async () => {
+it('batches that were written stay written if a later batch fails', async () => {
   const taken: number[] = [];
   const failing = inRuns(
     many((at) => at),

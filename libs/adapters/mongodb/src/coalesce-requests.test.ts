@@ -24,7 +24,7 @@ const ask = coalesceRequests<Item, number>(
 const askFor = (keys: readonly string[]): Promise<readonly number[]> =>
   Promise.all(keys.map((key, n) => ask({ key, n })));
 
-describe('calls made while a request is running', () => {
+describe('calls to MongoDB made while a request is running', () => {
   it('share the next request once that one ends in any way, and no later call gets its response', async () => {
     const answers: PromiseWithResolvers<number>[] = [];
     const requests: (readonly number[])[] = [];
@@ -58,7 +58,7 @@ describe('calls made while a request is running', () => {
   });
 });
 
-describe('calls made in one tick', () => {
+describe('calls to MongoDB made in one tick', () => {
   it('share one request, and each gets its own response', async () => {
     expect(await askFor(['a', 'b', 'c'])).toEqual([0, 1, 2]);
     expect(asked).toEqual([[0, 1, 2]]);
@@ -70,7 +70,7 @@ describe('calls made in one tick', () => {
     expect(asked).toEqual([7, 8]);
   });
 
-  it('never put one key twice into a request', async () => {
+  it('never have one key twice in a request', async () => {
     expect(await askFor(['a', 'b', 'a', 'a', 'c', 'b'])).toEqual([0, 1, 2, 3, 4, 5]);
     expect(new Set(asked)).toEqual(new Set([[0, 1, 4], [2, 5], 3]));
   });

@@ -11,7 +11,7 @@ import { wallClock } from './open-mongo.ts';
 
 const WRITERS = 24;
 
-describeWith('mongodb', 'a database that is killed while everybody writes', () => {
+describeWith('mongodb', 'MongoDB that is killed while all stores are written', () => {
   let service: FerretDbService;
   let stores: readonly MongoStores[];
   // Patience shorter than the outages, so that writes do reject and their outcome is unknown.
@@ -65,7 +65,7 @@ describeWith('mongodb', 'a database that is killed while everybody writes', () =
     return (await insist(() => ledger.get(delivery.id)))?.token === token;
   }
 
-  it('abandons a silent server, and continues when it responds', async () => {
+  it('is abandoned while it does not respond, and used again when it responds', async () => {
     const opening = { url: service.url, database: 'carillon-silent', clock: wallClock, patience: 300, silence: 500 };
     const hasty = await insist(() => openMongo(opening));
     const first = deliveryOf();

@@ -13,7 +13,7 @@ describeWith('mongodb', 'a delivery that an early version wrote into MongoDB', (
     ['within', (whole: Delivery) => ({ $set: { body: stringifyJson(whole) }, $unset: { intent: '' } })],
     ['beside', ({ intent, ...rest }: Delivery) => ({ $set: { body: stringifyJson({ ...rest, intent: intent.id }) } })],
   ])(
-    'with its intent %s is read like any other, and has no body from its next state change on',
+    'with its intent %s is read like any other, and loses its extra copy of the message at the next state change',
     async (_where, asThen) => {
       const database = playground.database();
       const { ledger } = await playground.open({ database });
@@ -45,7 +45,7 @@ describeWith('mongodb', 'a delivery that an early version wrote into MongoDB', (
     },
   );
 
-  it('is not changed by a writer that read another intent', async () => {
+  it('is not changed by a worker that read another message for it', async () => {
     const database = playground.database();
     const { ledger } = await playground.open({ database });
     const first = deliveryOf();

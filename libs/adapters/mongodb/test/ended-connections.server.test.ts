@@ -23,7 +23,7 @@ async function connectionToNobody() {
   return { socket, theirs, connection, close: () => server.close() };
 }
 
-describe('a driver connection closed by the server', () => {
+describe('a connection of the MongoDB driver that the server closed', () => {
   endCommandsWithTheirConnection();
   const closing: (() => unknown)[] = [];
   afterEach(() => {
@@ -37,7 +37,7 @@ describe('a driver connection closed by the server', () => {
   const outcomeOf = (command: Promise<unknown>): Promise<unknown> =>
     Promise.race([command.catch((error: unknown) => error), pause(FOR_EVER, 'waits for ever', { ref: false })]);
 
-  it('fails a command written to a socket that has not reported its end yet', async () => {
+  it('fails a command that is written before the socket reports its end', async () => {
     const { socket, theirs, connection } = await opened();
     const written = new Promise<readonly unknown[]>((resolve) => {
       // Both sides have ended: the socket is destroyed, and `close` is still to come.
@@ -51,7 +51,7 @@ describe('a driver connection closed by the server', () => {
     expect(await outcome).toBeInstanceOf(MongoNetworkError);
   });
 
-  it('still fails pending commands and later ones like the driver', async () => {
+  it('fails pending commands and later ones like the unpatched driver', async () => {
     const { theirs, connection } = await opened();
     const waiting = outcomeOf(connection.command(...PING));
     await once(theirs, 'data');
@@ -60,7 +60,7 @@ describe('a driver connection closed by the server', () => {
     expect(await outcomeOf(connection.command(...PING))).toBeInstanceOf(MongoNetworkError);
   });
 
-  it('has no listeners of finished commands', async () => {
+  it('keeps no listeners of finished commands', async () => {
     const { connection } = await opened();
     const before = connection.listenerCount('close');
     for (let at = 0; at < 3; at += 1)

@@ -44,7 +44,7 @@ describeWith('mongodb', 'An erasure of the stores in MongoDB', () => {
     return places;
   }
 
-  it('empties every store of the person once, and keeps opt-outs and suppressions under a hash', async () => {
+  it('empties every store of the person’s data once, and keeps opt-outs and suppressions under a hash', async () => {
     const bobs = deliveryOf({ intent: { to: BOB, person: 'u-bob', variables: { name: 'Bob' } }, state: 'SENT' });
     const adas = deliveryOf();
     await mongo.ledger.insert([bobs, adas]);
@@ -108,7 +108,7 @@ describeWith('mongodb', 'An erasure of the stores in MongoDB', () => {
     expect(await erase()).toEqual([]);
   });
 
-  it('refuses a state that a worker loaded before, and takes the one that it loads then', async () => {
+  it('refuses the rule state that a worker loaded before the erasure, and accepts the state loaded afterwards', async () => {
     const memory = { ...emptyMemory({ workspace: 'shop', stream: 'shop/users', key: 'u-bob' }), appliedOffset: 4 };
     const state: RuleState = {
       id: 'sta_1',
@@ -130,7 +130,7 @@ describeWith('mongodb', 'An erasure of the stores in MongoDB', () => {
     expect(await mongo.ruleStates.load(['sta_1'])).toMatchObject([{ offset: 5 }]);
   });
 
-  it('leaves a delivery that is being sent, unless nobody sends any more', async () => {
+  it('waits with a delivery that is being sent, unless no process sends any more', async () => {
     const sending = deliveryOf({ intent: { to: BOB }, state: 'SENDING', leaseUntil: 9 });
     await mongo.ledger.insert([sending]);
     for await (const [entry] of mongo.eraser.entries(WORK, MOMENT)) expect(entry?.undecided).toBe(sending.id);

@@ -45,24 +45,24 @@ async function writeAfterEnd(): Promise<unknown> {
   return said[0];
 }
 
-describe('a duplicate key error', () => {
+describe('a duplicate key error of MongoDB', () => {
   it('is recognized by its code, never by its text', () => {
     expect(isDuplicate(server(11_000, 'whatever'))).toBe(true);
     expect(isDuplicate(server(1, 'E11000 duplicate key error collection'))).toBe(false);
     expect(isDuplicate(new Error('E11000 duplicate key error'))).toBe(false);
   });
 
-  it('is reported by its index within a bulk', () => {
+  it('is reported with its index within a bulk write', () => {
     expect([...duplicatesIn(bulk([11_000, 11_000]))]).toEqual([0, 2]);
   });
 
-  it('is not reported for a bulk in which anything else failed', () => {
+  it('is not reported for a bulk write in which anything else failed', () => {
     const lists = [bulk([11_000, DEADLOCK]), bulk([DEADLOCK]), bulk([11_000], true), brokenBulk(), server(11_000)];
     for (const error of lists) expect(() => duplicatesIn(error)).toThrow(error);
   });
 });
 
-describe('a connection that breaks under a write', () => {
+describe('a MongoDB connection that breaks during a write', () => {
   it('leaves this adapter as store_unavailable, like any other failure', () => {
     const failure = failureOf(brokenWrite());
     expect(failure).toBeInstanceOf(CarillonError);
@@ -78,7 +78,7 @@ describe('a connection that breaks under a write', () => {
   });
 });
 
-describe('a transient failure', () => {
+describe('a transient failure of MongoDB', () => {
   it('includes deadlocks, elections, lost connections and slow majorities', () => {
     const passing = [
       server(DEADLOCK),
@@ -132,7 +132,7 @@ describe('a transient failure', () => {
   });
 });
 
-describe('an error that leaves the adapter', () => {
+describe('an error that leaves the MongoDB adapter', () => {
   it('contains the code but never the text of the server, which repeats values', () => {
     const failure = failureOf(server(1, 'dup key: { recipient: "ada@example.com" }'));
     expect(failure).toBeInstanceOf(CarillonError);
@@ -143,7 +143,7 @@ describe('an error that leaves the adapter', () => {
     expect(inspect(failureOf(documents), { depth: 9, showHidden: true })).not.toContain('ada@');
   });
 
-  it('contains nothing of a bulk whose connection broke, because it holds documents', () => {
+  it('contains nothing of a bulk write whose connection broke, because it holds documents', () => {
     const broken = Object.assign(brokenBulk(brokenWrite()), {
       writeErrors: [{ op: { recipient: 'ada@example.com' } }],
     });
@@ -153,7 +153,7 @@ describe('an error that leaves the adapter', () => {
     expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain('ada@');
   });
 
-  it('says that the credentials were refused', () => {
+  it('states that the credentials were refused', () => {
     expect(String(failureOf(server(18)))).toContain('credentials');
   });
 

@@ -43,24 +43,24 @@ function lateMajority(readings: number) {
   };
 }
 
-describe('a compare-and-set whose majority lags behind', () => {
+describe('a compare-and-set write to MongoDB whose majority lags behind', () => {
   const { attempt } = createAttempts(5000);
 
-  it('is stale only once the majority shows another writer’s change', async () => {
+  it('returns stale only once the majority shows another writer’s change', async () => {
     const set = lateMajority(3);
     set.moveBy('another');
     expect(await compareAndSet(set.collection, attempt, 'a', 2, {})).toBe('stale');
     expect(set.now().written).toBe('another');
   });
 
-  it('is done if its own write timed out and is found to be stored', async () => {
+  it('returns done if its own write timed out and is found to be stored', async () => {
     const set = lateMajority(3);
     set.loseNextAnswer();
     expect(await compareAndSet(set.collection, attempt, 'a', 2, {})).toBe('done');
     expect(set.now().version).toBe(2);
   });
 
-  it('rejects as unavailable if the outcome stays unknown', async () => {
+  it('rejects as unavailable if the result stays unknown', async () => {
     const set = lateMajority(Number.POSITIVE_INFINITY);
     set.moveBy('another');
     const unknown = compareAndSet(set.collection, createAttempts(50).attempt, 'a', 2, {});

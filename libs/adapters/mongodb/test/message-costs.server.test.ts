@@ -19,7 +19,7 @@ const MESSAGES = 240;
 const BATCH_SIZE = 10;
 const BATCH = 20;
 
-describeWith('mongodb', 'a message in MongoDB', () => {
+describeWith('mongodb', 'sending messages over the stores in MongoDB', () => {
   const playground = usePlayground();
   const { attempt } = createAttempts(20_000);
   let client: MongoClient;
@@ -33,7 +33,7 @@ describeWith('mongodb', 'a message in MongoDB', () => {
   });
   afterAll(() => client.close());
 
-  it('takes less than two commands and 7 KB per message with ten at a time, queries included', async () => {
+  it('takes less than two commands and 7 KB per message for ten at a time, queries included', async () => {
     const name = playground.database();
     await playground.open({ database: name, collections: COLLECTIONS });
     const db = durableDatabase(client, name);

@@ -47,7 +47,7 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
       expect(new Set(claimed).size).toBe(60);
     });
 
-    it('claim each delivery once with combined writes, and know their own', async () => {
+    it('claim each delivery once with combined writes, and know which claims are their own', async () => {
       const deliveries = Array.from({ length: 150 }, () => deliveryOf());
       await one.ledger.insert(deliveries);
       const claimAll = async ({ ledger }: MongoStores, name: string): Promise<readonly string[]> => {
@@ -62,7 +62,7 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
       expect(held.filter((found) => found?.token === 'one').map((found) => found?.id)).toEqual(ofOne);
     });
 
-    it('make one step each of twenty concurrent steps', async () => {
+    it('make each of twenty concurrent state changes once', async () => {
       const { id } = deliveryOf();
       await one.ledger.insert([deliveryOf({ id })]);
       const step = async ({ ledger }: MongoStores): Promise<void> => {
@@ -77,7 +77,7 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
       expect(await one.ledger.get(id)).toMatchObject({ version: 21, duplicates: 20 });
     });
 
-    it('give a slot to one of many ids', async () => {
+    it('store one of many deliveries for the same message', async () => {
       const uniqueId = freshName('slot');
       const rivals = Array.from({ length: 32 }, () => deliveryOf({ slot: { uniqueId } }));
       const inserts = rivals.map((rival, at) => (at % 2 === 0 ? one : other).ledger.insert([rival]));
@@ -88,7 +88,7 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
       for (const answer of answers) if (!answer.inserted) expect(answer.holder).toEqual(items[0]);
     });
 
-    it('keep the slot unique after its unique id was removed from a document', async () => {
+    it('keep one delivery per message after its unique_id was erased from the document', async () => {
       const [first, second] = [deliveryOf(), deliveryOf()];
       await one.ledger.insert([first, second]);
       const database = playground.client().db((await databaseOf(first.id)) ?? '');
@@ -107,7 +107,7 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
     }
   });
 
-  describe('lost responses', () => {
+  describe('writes whose responses from MongoDB are lost', () => {
     it('lose no insert or claim, and repeat none', async () => {
       const proxy = await playground.proxy();
       const database = playground.database();

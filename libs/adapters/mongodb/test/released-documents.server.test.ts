@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { usePlayground } from './open-mongo.ts';
 
-describeWith('mongodb', 'document collections of the previous release', () => {
+describeWith('mongodb', 'document collections written by the previous release', () => {
   const playground = usePlayground();
 
   const rawIn = (database: string, name: string) =>
@@ -20,7 +20,7 @@ describeWith('mongodb', 'document collections of the previous release', () => {
     for (const { read, item } of RELEASED) expect(await read(stores)).toEqual(item);
   });
 
-  it('are written as that release wrote them', async () => {
+  it('are written in the form of that release', async () => {
     const database = playground.database();
     const stores = createStores((await playground.open({ database, collections: COLLECTIONS })).documents);
     for (const { write, collection, document } of RELEASED) {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { usePlayground } from './open-mongo.ts';
 
-describeWith('mongodb', 'rows in MongoDB', () => {
+describeWith('mongodb', 'rows of read models and tasks in MongoDB', () => {
   const playground = usePlayground();
 
   it('are removed when their retention ends, in more than one step, and no others are', async () => {
@@ -48,7 +48,7 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     expect(await stores.applyRetention(200, policy)).toBe(0);
   });
 
-  it('of partner questions are removed with their records: finished tasks, and used answers', async () => {
+  it('of partner questions are removed together with their log records: finished tasks, and used answers', async () => {
     const stores = await playground.open();
     const queue = { job: 'ask', workspace: 'shop', name: 'crm' } as const;
     const task = { queue, deadline: null, version: 1, leaseUntil: null, data: '{}' };
@@ -77,7 +77,7 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     expect(await stores.claims.get('new')).not.toBeNull();
   });
 
-  it('are not listed from a cursor that no list returned', async () => {
+  it('are not listed from a forged list cursor', async () => {
     const { documents, ledger } = await playground.open({ collections: COLLECTIONS });
     const { inbox } = createStores(documents);
     for (const cursor of [
@@ -91,7 +91,7 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     }
   });
 
-  it('are found by values, never by database operators inside a value', async () => {
+  it('are found by plain values, never by database operators inside a value', async () => {
     const { ledger, readModels } = await playground.open();
     const operator = { $ne: null } as unknown as string;
     expect((await ledger.list({ uniqueId: operator }, 1)).items).toEqual([]);

@@ -11,7 +11,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
   const db = (name: string) => playground.client().db(name);
   const opening = (name: string): Promise<unknown> => open({ database: name });
 
-  describe('the database that openMongo finds', () => {
+  describe('the database that openMongo sets up', () => {
     it('is set up once, however many processes start at the same time', async () => {
       const name = database();
       const all = await Promise.all(Array.from({ length: 5 }, () => open({ database: name })));
@@ -36,7 +36,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       expect((await stores.verify()).every(({ ok }) => ok)).toBe(true);
     });
 
-    it('may have an equal index of another name, and extra indexes that only help reading', async () => {
+    it('may have an equal index of another name, and extra indexes that only speed up reading', async () => {
       const name = database();
       await opening(name);
       const deliveries = db(name).collection('deliveries');
@@ -103,8 +103,8 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
     });
   });
 
-  describe('the server that openMongo uses', () => {
-    it('returns the identity that was stored first, whatever key comes later', async () => {
+  describe('the server that openMongo connects to', () => {
+    it('returns the deployment’s identity that was stored first, whatever key comes later', async () => {
       const name = database();
       const [first, second] = [await open({ database: name }), await open({ database: name })];
       const stored = { logId: 'log_1' as LogId, keyFingerprint: 'first' };
@@ -134,7 +134,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       await expect(late).resolves.toBeDefined();
     });
 
-    it('is never shown by an unusable URL, which may contain a password', async () => {
+    it('is not named in the error about an unusable URL, which may contain a password', async () => {
       const bad = openMongo({ url: 'mongodb://me:secret-word@', database: 'x', clock: wallClock });
       await expect(bad).rejects.toMatchObject({ code: 'invalid_configuration' });
       await expect(bad).rejects.not.toThrow(/secret-word/);

@@ -46,7 +46,7 @@ const failure = (reason: ProofFailure['reason'], detail: RegExp | string) => ({
   error: { reason, detail: expect.stringMatching(detail) as unknown },
 });
 
-describe('signing in at a provider', () => {
+describe('signing in at an OpenID provider', () => {
   it('identifies a person with the provider’s claims', async () => {
     const { identities, proof, back } = await begun();
     expect(back.origin + back.pathname).toBe(BACK);
@@ -93,7 +93,7 @@ describe('signing in at a provider', () => {
   });
 });
 
-describe('a response is refused', () => {
+describe('a sign-in response of an OpenID provider is refused', () => {
   const refused = async (
     change: (given: Awaited<ReturnType<typeof begun>>) => void | Promise<void>,
     reason: ProofFailure['reason'],
@@ -105,11 +105,11 @@ describe('a response is refused', () => {
     expect(await identities.finish(client, proof, back.search, WANTED)).toEqual(failure(reason, detail));
   };
 
-  it('with a foreign nonce', () =>
+  it('with the nonce of another sign-in', () =>
     refused((given) => void (given.proof = { ...given.proof, nonce: 'another' }), 'invalid', 'nonce'));
-  it('with a foreign state', () =>
+  it('with the state of another sign-in', () =>
     refused((given) => void (given.proof = { ...given.proof, state: 'another' }), 'invalid', 'state'));
-  it('with a foreign PKCE verifier', () =>
+  it('with the PKCE verifier of another sign-in', () =>
     refused((given) => void (given.proof = { ...given.proof, verifier: 'a'.repeat(43) }), 'invalid', 'invalid_grant'));
   it('with another issuer', () =>
     refused(({ back }) => back.searchParams.set('iss', 'https://evil.example'), 'invalid', 'iss'));
@@ -157,7 +157,7 @@ describe('a response is refused', () => {
   });
 });
 
-describe('rotated keys of a provider', () => {
+describe('rotated signing keys of an OpenID provider', () => {
   it('are accepted at once, even with cached old keys', async () => {
     const identities = fresh();
     const before = await begun(identities);
@@ -175,10 +175,10 @@ describe('rotated keys of a provider', () => {
   });
 });
 
-describe('a misbehaving provider', () => {
+describe('a misbehaving OpenID provider', () => {
   const PATHS = ['/token', '/jwks', '/me'];
 
-  it.each(PATHS)('is read up to 256 KiB at %s', async (path) => {
+  it.each(PATHS)('is read only up to 256 KiB at %s', async (path) => {
     const { identities, proof, back } = await begun();
     provider.intercept((asked, response) => {
       if (asked !== path) return false;
@@ -189,7 +189,7 @@ describe('a misbehaving provider', () => {
     expect(found).toEqual(failure('unavailable', 'larger than 262144 bytes'));
   });
 
-  it('is read up to 256 KiB for its metadata', async () => {
+  it('is read only up to 256 KiB for its metadata', async () => {
     provider.intercept((_path, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(TWO_MEGABYTES);
       return true;
@@ -206,23 +206,20 @@ describe('a misbehaving provider', () => {
     expect(await fresh().finish(client, proof, back.search, WANTED)).toEqual(failure('unavailable', '502'));
   });
 
-  it.each(['/token', '/.well-known/openid-configuration'])(
-    'is given up where %s begins and never ends',
-    async (path) => {
-      const { proof, back } = await begun();
-      const open: { destroy(): void }[] = [];
-      provider.intercept((asked, response) => {
-        if (asked !== path) return false;
-        response.writeHead(200, { 'content-type': 'application/json' }).write('{');
-        open.push(response);
-        return true;
-      });
-      expect(await fresh().finish(client, proof, back.search, WANTED)).toMatchObject({
-        error: { reason: 'unavailable' },
-      });
-      for (const response of open) response.destroy();
-    },
-  );
+  it.each(['/token', '/.well-known/openid-configuration'])('is given up if %s never ends', async (path) => {
+    const { proof, back } = await begun();
+    const open: { destroy(): void }[] = [];
+    provider.intercept((asked, response) => {
+      if (asked !== path) return false;
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+      open.push(response);
+      return true;
+    });
+    expect(await fresh().finish(client, proof, back.search, WANTED)).toMatchObject({
+      error: { reason: 'unavailable' },
+    });
+    for (const response of open) response.destroy();
+  });
 
   it('is not followed to redirects', async () => {
     const { identities, proof, back } = await begun();

@@ -36,7 +36,7 @@ const answering = (body: string, headers: Record<string, string> = {}, status = 
 
 const MEGABYTE = 1024 * 1024;
 
-describe('a call to a partner', () => {
+describe('a call that asks a partner for recipients', () => {
   it.each<[string, LookupIntegration['authorization'], string]>([
     ['Bearer where nothing is said', { key: { secret: 'K' } }, 'Bearer a:b'],
     ['Bearer', { scheme: 'Bearer', key: { secret: 'K' } }, 'Bearer a:b'],
@@ -65,7 +65,7 @@ describe('a call to a partner', () => {
   });
 });
 
-describe('a call whose process was stalled', () => {
+describe('a call to a partner by a process that was stalled', () => {
   it('is not made after another worker may have made it', async () => {
     expect(await ask({}, { beginUntil: NOW - 1 })).toMatchObject({ kind: 'not_made' });
     expect(partner.calls).toEqual([]);
@@ -73,7 +73,7 @@ describe('a call whose process was stalled', () => {
   });
 });
 
-describe('an answer', () => {
+describe('an answer of a partner', () => {
   it('keeps numbers exact, and text as it is', async () => {
     partner.follow(answering('[{"to":{"email":null},"variables":{"id":9007199254740993,"n":"é"}}]'));
     expect(await ask()).toMatchObject({
@@ -112,7 +112,7 @@ describe('an answer', () => {
     expect('detail' in answer ? answer.detail : '').toMatch(detail);
   });
 
-  it('in Latin-1 is reported as such, with its content type', async () => {
+  it('in Latin-1 is reported as wrongly encoded, with its content type', async () => {
     const latin = Buffer.from('[{"to":{"email":"a@example.com"},"variables":{"name":"Müller"}}]', 'latin1');
     const send = (headers: Record<string, string>): PartnerScript => {
       return (_request, response) => void response.writeHead(200, headers).end(latin);
@@ -141,7 +141,7 @@ describe('an answer', () => {
     });
   });
 
-  it('is charged by its size in memory, not by its bytes alone, and counts as not asked if memory is short', async () => {
+  it('is charged by its size in memory, and counts as not asked if memory is short', async () => {
     partner.follow(answering(`[[]${',[]'.repeat(10_000)}]`));
     let taken = 0;
     const take = (most: number) => (bytes: number) => (taken += bytes) <= most;

@@ -99,7 +99,7 @@ describeWith('postgres', 'two transactions whose commits are adjacent in the WAL
     throw new Error('no two commits were adjacent');
   }
 
-  it('are both read, although the connection is cut once the first is acknowledged', async () => {
+  it('are both read, even if the connection is cut once the first is acknowledged', async () => {
     const { firstEnd, secondBegin } = await makeAdjacentCommits();
     const cut = await stream(0n);
     cut.acknowledge(firstEnd);
@@ -109,7 +109,7 @@ describeWith('postgres', 'two transactions whose commits are adjacent in the WAL
     expect(next?.begin).toBe(secondBegin);
   });
 
-  it('lose the second if one byte more is acknowledged, as the replication service of the library does', async () => {
+  it('lose the second if one byte more is acknowledged, as the client library’s own service does', async () => {
     const { firstEnd } = await makeAdjacentCommits();
     const cut = await stream(0n);
     cut.acknowledge(firstEnd + 1n);

@@ -13,7 +13,7 @@ const OTHER_MIB = Number(process.env['CARILLON_OTHER_MIB'] ?? 300);
 const OTHER_MINUTES = Number(process.env['CARILLON_OTHER_MINUTES'] ?? 3);
 const MAX_HELD_MIB = 64;
 
-describeWith('postgres', 'a PostgreSQL that is written to while it is read', () => {
+describeWith('postgres', 'a PostgreSQL source that is written to while it is read', () => {
   let server: PostgresService;
   let database: ReadingDatabase;
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describeWith('postgres', 'a PostgreSQL that is written to while it is read', () 
   };
 
   it(
-    `is read whole after ${MISSED_MIB} MiB of WAL were written while the reader was stopped`,
+    `is read completely after ${MISSED_MIB} MiB of WAL were written while the reader was stopped`,
     async () => {
       await database.run('CREATE TABLE wide (id int PRIMARY KEY, note text)');
       // Not compressed, so that a row is as large in the WAL.
@@ -80,7 +80,7 @@ describeWith('postgres', 'a PostgreSQL that is written to while it is read', () 
     ['is read', true],
     ['is not read', false],
   ])(
-    'shows no_table for a table that is dropped while it %s, loses none of its changes before, and reads the others',
+    'shows no_table for a table dropped while the reader %s, loses none of its earlier changes, and reads the others',
     async (_when, isRead) => {
       await database.run('CREATE TABLE dropped (id int PRIMARY KEY); CREATE TABLE kept (id int PRIMARY KEY)');
       const tables = ['public.dropped', 'public.kept'];
@@ -104,7 +104,7 @@ describeWith('postgres', 'a PostgreSQL that is written to while it is read', () 
     ['is read', true],
     ['is not read', false],
   ])(
-    'gives each row with the columns of its time if columns are added, renamed and dropped while it %s',
+    'gives each row with the columns of its time if columns are added, renamed and dropped while the reader %s',
     async (_when, isRead) => {
       await database.run('CREATE TABLE kept (id int PRIMARY KEY, note text)');
       await database.run('ALTER TABLE kept REPLICA IDENTITY FULL');
@@ -131,7 +131,7 @@ describeWith('postgres', 'a PostgreSQL that is written to while it is read', () 
   );
 
   it(
-    `holds less than ${MAX_HELD_MIB} MiB in the slot while ${OTHER_MIB} MiB are written to other tables`,
+    `retains less than ${MAX_HELD_MIB} MiB of WAL while ${OTHER_MIB} MiB are written to other tables`,
     async () => {
       await database.run('CREATE TABLE quiet (id int PRIMARY KEY); CREATE TABLE other (id serial, note text)');
       await database.run('ALTER TABLE other ALTER note SET STORAGE EXTERNAL');

@@ -24,7 +24,7 @@ const readerFrom = (from: Partial<PostgresPosition> = {}): ChangeReader =>
   });
 const ORDERS = relation(7, 'public', 'orders', [['id', 23]]);
 
-describe('ChangeReader', () => {
+describe('ChangeReader (reads the replication stream of PostgreSQL)', () => {
   it('passes on a row that it cannot read, with table and position, and continues after it', async () => {
     const reader = readerFrom();
     await reader.read(begin(0x200n, 728));
@@ -52,7 +52,7 @@ describe('ChangeReader', () => {
     return changes.filter((read) => read !== null);
   };
 
-  it('skips repeated transactions, and continues after the position', async () => {
+  it('skips repeated transactions, and continues after the stored position', async () => {
     const reader = readerFrom({ lsn: '0/300', at: COMMITTED });
     const again = [begin(0x200n, 1), ORDERS, insert(7, '1'), commit(0x200n, 0x300n)];
     expect(await readAll(reader, ...again)).toEqual([]);
@@ -63,7 +63,7 @@ describe('ChangeReader', () => {
     expect(reader.position.lsn).toBe('0/400');
   });
 
-  it('stops at a transaction before the position that was committed later, because the database was restored', async () => {
+  it('stops at a transaction before the stored position that was committed later, because the database was restored', async () => {
     const wentBack = { failure: { kind: 'stopped', reason: 'went_back' } };
     const whole = readerFrom({ lsn: '0/300', at: COMMITTED - 1 });
     await expect(whole.read(begin(0x200n, 1))).rejects.toMatchObject(wentBack);
@@ -72,7 +72,7 @@ describe('ChangeReader', () => {
     expect(await readerFrom({ lsn: '0/200', at: COMMITTED - 1 }).read(begin(0x200n, 1))).toBeNull();
   });
 
-  it('stops if a transaction that is only partly on the log is not sent again', async () => {
+  it('stops if the server does not resend a transaction of which only part is on the log', async () => {
     const from = { lsn: '0/100', partial: { commitLsn: '0/200', changes: 1 }, at: COMMITTED };
     const reader = readerFrom(from);
     reader.advance(0x200n, null);

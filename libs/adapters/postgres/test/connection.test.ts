@@ -17,8 +17,8 @@ const read = (text: string): SourceUrl => {
   return url;
 };
 
-describe('the URL of a database', () => {
-  it('is read with escapes, defaults and addresses of both families', () => {
+describe('the URL of a PostgreSQL source', () => {
+  it('is parsed with escapes, defaults, and IPv4 and IPv6 addresses', () => {
     expect(read('postgres://carillon:p%40ss%2Fw@db.example.com:6432/shop?sslmode=verify-ca')).toEqual({
       host: 'db.example.com',
       port: 6432,
@@ -57,7 +57,7 @@ describe('the URL of a database', () => {
   });
 });
 
-describe('TLS', () => {
+describe('the TLS settings of a PostgreSQL source', () => {
   const wish = (mode: string, ca: string | null, isPrivate: boolean): unknown => {
     const tls = chooseTls(read(`postgres://me@db.test/d${mode && `?sslmode=${mode}`}`), ca, isPrivate);
     if (tls.use === 'never') return 'never';
@@ -78,28 +78,28 @@ describe('TLS', () => {
     ['require', 'PEM', 'always, authority and name'],
     ['verify-ca', 'PEM', 'always, authority'],
     ['disable', 'PEM', 'never'],
-  ])('at a private address with sslmode %j and authority %j is %s', (mode, ca, expected) =>
+  ])('at a private address with sslmode %j and authority %j give %s', (mode, ca, expected) =>
     expect(wish(mode, ca, true)).toBe(expected),
   );
 
   it.each(['', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'])(
-    'at a public address checks authority and name with sslmode %j',
+    'at a public address check authority and name with sslmode %j',
     (mode) => expect(wish(mode, null, false)).toBe('always, authority and name'),
   );
 
-  it('at a public address refuses sslmode=disable', () => {
+  it('at a public address refuse sslmode=disable', () => {
     expect(() => wish('disable', null, false)).toThrow('`sslmode=disable` is for private addresses only');
   });
 });
 
-describe('an address that the guard refuses', () => {
+describe('a PostgreSQL address that the guard refuses', () => {
   const check = async (host: string, reason: 'refused_address' | 'unresolved'): Promise<unknown> => {
     const guard: AddressGuard = { resolve: () => Promise.resolve(err({ reason, detail: '' })) };
     const target = { workspace: 'shop', integration: 'shop-db', url: `postgres://me:canary@${host}/d`, ca: null };
     return (await createPostgresSources({ guard }).check(target, [])).problems;
   };
 
-  it('prints the line of the configuration that allows it', async () => {
+  it('causes an error with the line of the configuration that allows it', async () => {
     expect(await check('10.1.2.3', 'refused_address')).toEqual([
       { reason: 'refused_address', detail: null, fix: 'allowed_private_addresses: ["10.1.2.3"]' },
     ]);
@@ -132,8 +132,8 @@ describe('an address that the guard refuses', () => {
   });
 });
 
-describe('a public address that the deployment lists', () => {
-  it('is checked like any other public address', async () => {
+describe('a public PostgreSQL address that the deployment lists', () => {
+  it('is checked with TLS like any other public address', async () => {
     const guard: AddressGuard = {
       resolve: () =>
         Promise.resolve(
@@ -150,7 +150,7 @@ describe('a public address that the deployment lists', () => {
   });
 });
 
-describe('a server that falls silent', () => {
+describe('a PostgreSQL server that stops responding', () => {
   let server: Server;
   const sockets: Socket[] = [];
   /** Accepts every login, then neither answers nor closes. */
@@ -183,14 +183,14 @@ describe('a server that falls silent', () => {
     await connection.end();
   });
 
-  it('is reached by a second connection beside the first, whatever address its name has then', async () => {
+  it('is reached by a second connection at the address of the first, whatever its name resolves to then', async () => {
     const first = await connect({ guard, timing }, target(), 'sql');
     const elsewhere: AddressGuard = { resolve: () => Promise.reject(new Error('the name was resolved again')) };
     const second = await connect({ guard: elsewhere, timing }, target(), 'replication', first);
     await Promise.all([first.end(), second.end()]);
   });
 
-  it('does not keep a connection from ending', async () => {
+  it('does not prevent closing a connection', async () => {
     const connection = await connect({ guard, timing }, target(), 'sql');
     await connection.end();
     expect(connection.client).toMatchObject({ connection: { stream: { destroyed: true } } });
@@ -208,14 +208,14 @@ describe('a server that falls silent', () => {
   });
 });
 
-describe('errors of a connection', () => {
+describe('errors of a PostgreSQL connection', () => {
   it('quote at most 500 characters of the server', () => {
     const error = Object.assign(new Error('x'.repeat(10_000)), { code: 'XX000' });
     const { detail } = failureOf(error, read('postgres://me@h/d')).failure;
     expect(detail).toMatch(/: x{500}$/);
   });
 
-  it('never hold the password', () => {
+  it('never contain the password', () => {
     const url = read('postgres://me:p%40canary@h/d');
     for (const code of [
       '28P01',

@@ -10,7 +10,7 @@ const MINUTES = 60_000;
 const KILLS = Number(process.env['CARILLON_KILLS'] ?? 20);
 const WRITERS = 4;
 
-describeWith('postgres', 'a PostgreSQL that is killed', () => {
+describeWith('postgres', 'reading a PostgreSQL server that is killed', () => {
   let server: PostgresService;
   let database: ReadingDatabase;
   beforeAll(async () => {
@@ -93,7 +93,7 @@ async function keepReading(database: ReadingDatabase, isReading: () => boolean):
 }
 
 // PostgreSQL 18 comes with FerretDB.
-describeWith('mongodb', 'PostgreSQL 18', () => {
+describeWith('mongodb', 'reading PostgreSQL 18', () => {
   let server: PostgresService;
   let database: ReadingDatabase;
   beforeAll(async () => {
@@ -103,7 +103,7 @@ describeWith('mongodb', 'PostgreSQL 18', () => {
   afterAll(() => server?.stop());
 
   it(
-    'is read by a slot that a standby may follow',
+    'uses a replication slot that survives a failover to a standby',
     async () => {
       await database.run('CREATE TABLE kept (id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED)');
       await database.open(['public.kept']);

@@ -67,7 +67,7 @@ describeWith('postgres', `a transaction of ${ROWS.toLocaleString('en')} rows`, (
     ['at once', 0],
     [`${SLOW_MS} ms after it came`, SLOW_MS],
   ])(
-    'is read once and whole in less than 300 MiB by a process that is killed in its middle, if a batch is durable %s',
+    'is read once and completely in less than 300 MiB by a process that is killed in its middle, if a batch is durable %s',
     async (_when, takeMs) => {
       database = await ReadingDatabase.create(server.url);
       await database.run('CREATE TABLE wide (id int PRIMARY KEY, note text)');

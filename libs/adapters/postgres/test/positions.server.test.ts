@@ -4,7 +4,7 @@ import { sharedServer } from '../../../../test/support/shared-servers.ts';
 import { parseLsn } from '../src/reading/lsn.ts';
 import { ReadingDatabase, sourcesFor } from './support/reading-database.ts';
 
-describeWith('postgres', 'the position of a reader', () => {
+describeWith('postgres', 'the position up to which a PostgreSQL source was read', () => {
   let database: ReadingDatabase;
   beforeEach(async () => {
     database = await ReadingDatabase.create((await sharedServer('postgres')).url);
@@ -26,7 +26,7 @@ describeWith('postgres', 'the position of a reader', () => {
       database.log.position?.slot,
     ]);
 
-  it('is acknowledged once it is durable and never before, however often the timer tells the server', async () => {
+  it('is acknowledged to the server once it is durable and never before', async () => {
     const reader = await database.open(['public.kept']);
     database.log.block();
     const before = saved();
@@ -55,7 +55,7 @@ describeWith('postgres', 'the position of a reader', () => {
     await expect.poll(async () => (await slot()).confirmed === saved()).toBe(true);
   });
 
-  it('continues within a transaction, with the same identities', async () => {
+  it('continues within a transaction, and changes keep their ids', async () => {
     const insert = "INSERT INTO kept SELECT i, repeat('x', 1000) FROM generate_series(1, 5000) i";
     const reader = await database.open(['public.kept']);
     let batches = 0;
@@ -81,7 +81,7 @@ describeWith('postgres', 'the position of a reader', () => {
     await expect.poll(() => database.log.position?.partial).toBeNull();
   });
 
-  it('advances with traffic on tables that are not read, so that no WAL is retained', async () => {
+  it('advances with traffic on tables that are not read, so that the server can delete WAL', async () => {
     await database.run('CREATE TABLE other (id serial PRIMARY KEY, note text)');
     await database.open(['public.kept']);
     await database.run("INSERT INTO other (note) SELECT repeat('x', 500) FROM generate_series(1, 2000)");
@@ -94,7 +94,7 @@ describeWith('postgres', 'the position of a reader', () => {
     expect(database.log.changes).toEqual([]);
   });
 
-  it('stays behind a blocked append, while the server keeps the connection', async () => {
+  it('stays behind an append that is blocked, while the server keeps the connection', async () => {
     await database.run(`ALTER DATABASE ${database.database.name} SET wal_sender_timeout = '500ms'`);
     await database.open(['public.kept'], sourcesFor({ statusMs: 60_000 }));
     database.log.block();
@@ -110,7 +110,7 @@ describeWith('postgres', 'the position of a reader', () => {
     expect(ids()).toEqual(Array.from({ length: 20_000 }, (_, index) => index + 1));
   });
 
-  it('is kept if the server falls silent: the reader ends and is opened again', async () => {
+  it('is kept if the server stops responding: the reader ends and is opened again', async () => {
     const reader = await database.open(['public.kept'], sourcesFor({ silenceMs: 300, statusMs: 100 }));
     const { pid } = await slot();
     await database.run("INSERT INTO kept VALUES (1, 'a')");

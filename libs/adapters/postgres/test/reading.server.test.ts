@@ -3,14 +3,14 @@ import { describeWith } from '../../../../test/support/requirements.ts';
 import { sharedServer } from '../../../../test/support/shared-servers.ts';
 import { ReadingDatabase } from './support/reading-database.ts';
 
-describeWith('postgres', 'reading PostgreSQL', () => {
+describeWith('postgres', 'reading changes of PostgreSQL', () => {
   let database: ReadingDatabase;
   beforeEach(async () => {
     database = await ReadingDatabase.create((await sharedServer('postgres')).url);
   });
   afterEach(() => database.drop());
 
-  it('hands over creates, updates and deletes with the row before', async () => {
+  it('returns creates, updates and deletes with the row before', async () => {
     await database.run('CREATE TABLE orders (id int PRIMARY KEY, status text, total numeric(12,2))');
     await database.run('ALTER TABLE orders REPLICA IDENTITY FULL');
     await database.open(['public.orders']);
@@ -33,7 +33,7 @@ describeWith('postgres', 'reading PostgreSQL', () => {
     expect(first?.change.source.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
 
-  it('passes on no more changes at once than its limit', async () => {
+  it('returns no more changes at once than its limit', async () => {
     await database.run('CREATE TABLE orders (id int PRIMARY KEY)');
     await database.run('ALTER TABLE orders REPLICA IDENTITY FULL');
     await database.open(['public.orders']);

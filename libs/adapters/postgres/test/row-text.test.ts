@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MAX_TEXT_BYTES, readRowText } from '../src/values/row-text.ts';
 
-it('the text of a row leaves out values above the bound without decoding them', () => {
+it('parsing a row as text skips values above the size limit without decoding them', () => {
   const values = [Buffer.alloc(MAX_TEXT_BYTES, 'a'), Buffer.alloc(MAX_TEXT_BYTES + 1, 'a')];
   const [, large] = values;
   if (large !== undefined) large.toString = () => expect.unreachable('it was decoded');

@@ -8,7 +8,7 @@ const KIB = 1024;
 const large = (bytes: number): string =>
   `(SELECT string_agg(md5(i::text), '') FROM generate_series(1, ${bytes / 32}) i)`;
 
-describeWith('postgres', 'rows of PostgreSQL', () => {
+describeWith('postgres', 'changed rows read from PostgreSQL', () => {
   let database: ReadingDatabase;
   beforeEach(async () => {
     database = await ReadingDatabase.create((await sharedServer('postgres')).url);
@@ -18,7 +18,7 @@ describeWith('postgres', 'rows of PostgreSQL', () => {
   const facts = (): readonly unknown[] =>
     database.log.changes.map(({ change: { op, event, previous, unknown } }) => ({ op, event, previous, unknown }));
 
-  it('lack the row before without REPLICA IDENTITY FULL, and deleted rows all but their key', async () => {
+  it('lack the row before without REPLICA IDENTITY FULL, and deleted rows have only their key', async () => {
     await database.run('CREATE TABLE orders (id int PRIMARY KEY, status text)');
     await database.open(['public.orders']);
     await database.run("INSERT INTO orders VALUES (1, 'open')");
@@ -34,7 +34,7 @@ describeWith('postgres', 'rows of PostgreSQL', () => {
     ]);
   });
 
-  it('name a large value that did not change as unknown, or copy it from the row before', async () => {
+  it('list a large unchanged value as unknown, or copy it from the row before', async () => {
     await database.run('CREATE TABLE notes (id int PRIMARY KEY, seen int, note text)');
     await database.open(['public.notes']);
     await database.run(`INSERT INTO notes VALUES (1, 0, ${large(16 * KIB)})`);
@@ -51,7 +51,7 @@ describeWith('postgres', 'rows of PostgreSQL', () => {
     expect(copied?.previous?.['note']).toBe(created?.event['note']);
   });
 
-  it('leave out fields above 64 KiB and name them', async () => {
+  it('omit fields above 64 KiB and list their names', async () => {
     await database.run('CREATE TABLE files (id int PRIMARY KEY, body text, bytes bytea, list text[], tree jsonb)');
     await database.open(['public.files']);
     await database.run(
@@ -77,7 +77,7 @@ describeWith('postgres', 'rows of PostgreSQL', () => {
     expect(database.log.changes[3]?.change.event).toMatchObject({ id: 4, body: 'small' });
   });
 
-  it('name a field whose value before has more than 64 KiB, though the value after is known', async () => {
+  it('list a field whose previous value exceeds 64 KiB, even if the new value is known', async () => {
     await database.run('CREATE TABLE files (id int PRIMARY KEY, body text)');
     await database.run('ALTER TABLE files REPLICA IDENTITY FULL');
     await database.open(['public.files']);
@@ -92,7 +92,7 @@ describeWith('postgres', 'rows of PostgreSQL', () => {
     });
   });
 
-  it('may have any names of columns, and 1,600 of them', async () => {
+  it('may have any column names, and 1,600 columns', async () => {
     const names = ['constructor', '__proto__', 'event', 'a.b', 'Größe', 'sp ace', 'qu"ote'];
     const many = Array.from({ length: 1600 - names.length }, (_, index) => `c${index}`);
     const quoted = [...names, ...many].map((name) => `"${name.replaceAll('"', '""')}" int`);
@@ -116,7 +116,7 @@ describeWith('postgres', 'rows of PostgreSQL', () => {
     expect(read?.change.source.table).toBe('public.My.Table');
   });
 
-  it('of partitions arrive under the name of their table, and columns come and go with ALTER TABLE', async () => {
+  it('of partitions have the name of the parent table, and columns come and go with ALTER TABLE', async () => {
     await database.run('CREATE TABLE parts (id int PRIMARY KEY, a int) PARTITION BY RANGE (id)');
     await database.run('CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (10)');
     await database.open(['public.parts']);

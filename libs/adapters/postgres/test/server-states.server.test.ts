@@ -15,7 +15,7 @@ const PUBLIC: AddressGuard = {
   resolve: () => Promise.resolve(ok([{ address: '127.0.0.1', family: 4, listed: false, isPublic: true }])),
 };
 
-describeWith('postgres', 'a server of few slots and little WAL', () => {
+describeWith('postgres', 'a PostgreSQL source on a server with few replication slots and little WAL', () => {
   const certificate = selfSigned('db.test');
   let server: PostgresService;
   let database: ReadingDatabase;
@@ -44,7 +44,7 @@ describeWith('postgres', 'a server of few slots and little WAL', () => {
     return made.href;
   };
 
-  it('is read over TLS with the certificate of an authority of the user’s own, at public addresses with nothing less', async () => {
+  it('is read over TLS with the user’s own certificate authority, which is required at public addresses', async () => {
     const check = async (address: string, ca: string | null, guard?: AddressGuard): Promise<unknown> => {
       const { server: version, problems } = await sourcesFor({}, guard).check(targetOf(address, ca), []);
       return problems[0]?.reason === undefined ? version?.slice(0, 13) : `${problems[0].reason}: ${problems[0].detail}`;
@@ -72,7 +72,7 @@ describeWith('postgres', 'a server of few slots and little WAL', () => {
     expect(encrypted).toEqual([{ ssl: true }]);
   });
 
-  it('has no slot free when all are taken', async () => {
+  it('reports that no slot is free when all are taken', async () => {
     for (const name of ['one', 'two'])
       await database.run("SELECT pg_create_logical_replication_slot($1, 'pgoutput')", [name]);
     const fix = 'ALTER SYSTEM SET max_replication_slots = 20; -- then restart PostgreSQL';
@@ -82,7 +82,7 @@ describeWith('postgres', 'a server of few slots and little WAL', () => {
     expect(await database.start(['public.kept']).ended).toMatchObject({ kind: 'waiting', reason: 'no_slot_free', fix });
   });
 
-  it('loses a slot whose WAL it deleted, and a reset makes a new one', async () => {
+  it('stops when the server deleted the WAL of its slot, and a reset creates a new slot', async () => {
     const reader = await database.open(['public.kept']);
     await reader.close();
     for (let segment = 0; segment < 4; segment += 1) {
@@ -103,7 +103,7 @@ describeWith('postgres', 'a server of few slots and little WAL', () => {
     expect(database.log.rows).toEqual([{ id: 100, note: 'read' }]);
   });
 
-  it('is a standby until it is promoted; on its new timeline reading continues without a gap', async () => {
+  it('may be a standby until it is promoted; on its new timeline reading continues without a gap', async () => {
     const reader = await database.open(['public.kept']);
     await database.run("INSERT INTO kept VALUES (1, 'before')");
     await database.log.waitForRows(1);
@@ -129,7 +129,7 @@ describeWith('postgres', 'a server of few slots and little WAL', () => {
     expect(database.log.position?.timeline).toBe(2);
   });
 
-  it('is not_logical with another wal_level, and says what to set', async () => {
+  it('waits as not_logical with another wal_level, and names the setting to change', async () => {
     await database.run('ALTER SYSTEM SET wal_level = replica');
     await server.restart();
     const fix = 'ALTER SYSTEM SET wal_level = logical; -- then restart PostgreSQL';
@@ -142,7 +142,7 @@ describeWith('postgres', 'a server of few slots and little WAL', () => {
   });
 });
 
-describeWith('postgres', 'a server that cannot replicate', () => {
+describeWith('postgres', 'a PostgreSQL source on a server that cannot replicate', () => {
   const servers: Server[] = [];
   afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
@@ -171,14 +171,14 @@ describeWith('postgres', 'a server that cannot replicate', () => {
     ['no_slot_free', '53300', 'sorry, too many clients already'],
     ['refused_login', '28000', 'no pg_hba.conf entry for host "x", user "me", database "d", no encryption'],
     ['unreachable', 'XX000', 'canary'],
-  ])('is %s after %s %s', async (reason, code, message) => {
+  ])('reports %s after %s %s', async (reason, code, message) => {
     const { server, problems } = await sourcesFor().check(targetOf(await scripted(code, message)), []);
     expect(server).toBeNull();
     expect(problems).toMatchObject([{ reason }]);
     expect(JSON.stringify(problems)).not.toContain('canary');
   });
 
-  it('is unreachable if nothing listens, or if a server of another kind does', async () => {
+  it('reports unreachable if nothing listens, or if another kind of server does', async () => {
     const other = createServer((socket) => socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request'));
     servers.push(other);
     await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));

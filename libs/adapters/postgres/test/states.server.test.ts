@@ -7,7 +7,7 @@ import { sharedServer } from '../../../../test/support/shared-servers.ts';
 import type { Timing } from '../src/index.ts';
 import { ReadingDatabase, sourcesFor, targetOf } from './support/reading-database.ts';
 
-describeWith('postgres', 'states of a source', () => {
+describeWith('postgres', 'states of a PostgreSQL source', () => {
   let database: ReadingDatabase;
   beforeEach(async () => {
     database = await ReadingDatabase.create((await sharedServer('postgres')).url);
@@ -45,8 +45,8 @@ describeWith('postgres', 'states of a source', () => {
     return result.value;
   };
 
-  describe('stopped', () => {
-    it('is slot_gone after the slot was dropped, stays so, and a reset makes slot and publication again', async () => {
+  describe('a stopped PostgreSQL source', () => {
+    it('has the reason slot_gone after the slot was dropped, until a reset creates slot and publication again', async () => {
       const position = await begin();
       await database.run('SELECT pg_drop_replication_slot($1)', [position.slot]);
       await database.run("INSERT INTO kept VALUES (1, 'missed')");
@@ -66,7 +66,7 @@ describeWith('postgres', 'states of a source', () => {
       expect(database.log.rows).toEqual([{ id: 2, note: 'read' }]);
     });
 
-    it('is publication_gone after the publication was dropped or made again, also while it is read', async () => {
+    it('has the reason publication_gone after the publication was dropped or recreated, also while it is read', async () => {
       const reader = await database.open(['public.kept']);
       const { publication = '' } = database.log.position ?? {};
       await database.run(`DROP PUBLICATION ${publication}`);
@@ -76,7 +76,7 @@ describeWith('postgres', 'states of a source', () => {
       expect(await ended(database.log.position)).toMatchObject({ kind: 'stopped', reason: 'publication_gone' });
     });
 
-    it('is slot_ahead if the slot is beyond the position, and a reset continues at the slot', async () => {
+    it('has the reason slot_ahead if the slot is beyond the stored position, and a reset continues at the slot', async () => {
       const position = await begin();
       await database.open(['public.kept']);
       await database.run("INSERT INTO kept VALUES (1, 'read by the position of later')");
@@ -99,7 +99,7 @@ describeWith('postgres', 'states of a source', () => {
       ]);
     });
 
-    it('is went_back if the WAL of a database that was set back has grown past the position', async () => {
+    it('has the reason went_back if the database was restored and its WAL has grown past the position', async () => {
       const { systemId, ...before } = await begin();
       await database.run("INSERT INTO kept VALUES (1, 'after the copy was restored')");
       const [row] = await database.run('SELECT pg_current_wal_flush_lsn()::text AS lsn');
@@ -120,7 +120,7 @@ describeWith('postgres', 'states of a source', () => {
       expect(made.publicationOid).not.toBe(before.publicationOid);
     });
 
-    it('is other_database for another system id, and went_back for a WAL that ends or branched before the position', async () => {
+    it('has the reason other_database for another system id, and went_back for a WAL that ends or branched before the position', async () => {
       const position = await begin();
       expect(await ended({ ...position, systemId: '1' })).toMatchObject({ kind: 'stopped', reason: 'other_database' });
       expect(await ended({ ...position, lsn: 'FFFFFF/0' })).toMatchObject({ kind: 'stopped', reason: 'went_back' });
@@ -132,8 +132,8 @@ describeWith('postgres', 'states of a source', () => {
     });
   });
 
-  describe('waiting', () => {
-    it('is publication_changed while the options of the publication leave changes out, also while it is read', async () => {
+  describe('a waiting PostgreSQL source', () => {
+    it('has the reason publication_changed while the options of the publication omit changes, also while it is read', async () => {
       const reader = await database.open(['public.kept']);
       const { publication = '' } = database.log.position ?? {};
       const expected = {
@@ -154,7 +154,7 @@ describeWith('postgres', 'states of a source', () => {
       await database.log.waitForRows(1);
     });
 
-    it('is unreachable if the stream breaks and the database cannot be asked why', async () => {
+    it('has the reason unreachable if the stream breaks and the database cannot be asked why', async () => {
       const reader = await database.open(['public.kept'], sourcesFor({ reportMs: 600_000 }));
       await database.run(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -166,7 +166,7 @@ describeWith('postgres', 'states of a source', () => {
       expect(await ended(database.log.position)).toMatchObject({ kind: 'stopped', reason: 'publication_gone' });
     });
 
-    it('is refused_login for a wrong password and an unknown role, and wrong_url for an unknown database', async () => {
+    it('has the reason refused_login for a wrong password and an unknown role, and wrong_url for an unknown database', async () => {
       const { url } = await database.database.createRole('REPLICATION');
       const wrong = new URL(url);
       wrong.password = 'canary-4711';
@@ -183,7 +183,7 @@ describeWith('postgres', 'states of a source', () => {
       });
     });
 
-    it('is may_not_replicate without REPLICATION, with the SQL', async () => {
+    it('has the reason may_not_replicate without the REPLICATION attribute, and shows the SQL', async () => {
       const { url, role } = await database.database.createRole();
       expect(await ended(null, url)).toEqual({
         kind: 'waiting',
@@ -193,7 +193,7 @@ describeWith('postgres', 'states of a source', () => {
       });
     });
 
-    it('is may_not_publish without CREATE on the database, and ends once a person has run the SQL', async () => {
+    it('has the reason may_not_publish without CREATE on the database, and continues once a person has run the SQL', async () => {
       const { url } = await database.database.createRole('REPLICATION');
       const end = await ended(null, url);
       expect(end).toMatchObject({ kind: 'waiting', reason: 'may_not_publish' });
@@ -209,7 +209,7 @@ describeWith('postgres', 'states of a source', () => {
       expect(database.log.reports.at(-1)?.tables).toMatchObject([{ table: 'public.kept', since: null, problem: null }]);
     });
 
-    it('is making_slot while a transaction is open, and names its session', async () => {
+    it('has the reason making_slot while a transaction is open, and names the session of the transaction', async () => {
       const client = new pg.Client(database.database.url);
       await client.connect();
       const pid = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
@@ -226,7 +226,7 @@ describeWith('postgres', 'states of a source', () => {
       expect(await database.run('SELECT count(*)::int AS n FROM pg_publication')).toEqual([{ n: 1 }]);
     });
 
-    it('is making_slot too if the server does not answer before the transaction ends, and while it goes on making the slot', async () => {
+    it('has the reason making_slot also if the server does not answer before the transaction ends', async () => {
       const client = new pg.Client(database.database.url);
       await client.connect();
       await client.query("BEGIN; INSERT INTO kept VALUES (1, 'before')");
@@ -242,7 +242,7 @@ describeWith('postgres', 'states of a source', () => {
       await client.end();
     });
 
-    it('is in_use while another process reads the slot', async () => {
+    it('has the reason in_use while another process reads the slot', async () => {
       await database.open(['public.kept']);
       const second = database.start(['public.kept'], sourcesFor({ releaseMs: 0 }));
       expect(await second.ended).toEqual({ kind: 'waiting', reason: 'in_use', detail: null, fix: null });
@@ -256,7 +256,7 @@ describeWith('postgres', 'states of a source', () => {
     });
   });
 
-  it('are foreseen by a check, which changes nothing and warns of a slot that fills the disk', async () => {
+  it('are predicted by a check, which changes nothing and warns of a slot that fills the disk', async () => {
     const fine = await sourcesFor().check(database.target, []);
     expect(fine).toMatchObject({ problems: [], server: expect.stringMatching(/^PostgreSQL 15\.\d+$/) as string });
     expect(fine.warnings).toEqual([
@@ -277,7 +277,7 @@ describeWith('postgres', 'states of a source', () => {
     expect(await database.run(made)).toEqual([]);
   });
 
-  it('warns of a slot of Carillon that no source has and nobody reads, with the SQL that drops it', async () => {
+  it('include a warning about a slot of Carillon that no source uses, with the SQL that drops it', async () => {
     const { slot } = await begin();
     const of = async (known: readonly string[]) =>
       (await sourcesFor().check(database.target, [], known)).warnings.filter(({ detail }) => detail.includes(slot));
@@ -289,7 +289,7 @@ describeWith('postgres', 'states of a source', () => {
     expect(await of([])).toEqual([]);
   });
 
-  it('continues with a slot that was made right before a crash, whose position was not saved', async () => {
+  it('allow to continue with a slot that was created right before a crash, before its position was saved', async () => {
     let takes = 0;
     database.log.beforeTake = () => ((takes += 1) === 2 ? Promise.reject(new Error('crash')) : Promise.resolve());
     expect(await database.start(['public.kept']).ended).toMatchObject({ kind: 'closed', error: { message: 'crash' } });
@@ -302,7 +302,7 @@ describeWith('postgres', 'states of a source', () => {
     ).toEqual([{ n: 1 }]);
   });
 
-  it('makes a new slot in a reset of a position that has only names', async () => {
+  it('allow a reset of a position without a slot, which creates a new slot', async () => {
     const position = await begin();
     const again = await reset({ ...position, publicationOid: 0, lsn: '0/0' });
     expect(again).toMatchObject({ slot: position.slot, partial: null });
@@ -313,7 +313,7 @@ describeWith('postgres', 'states of a source', () => {
     ).toEqual([{ n: 1 }]);
   });
 
-  it('drops nothing on another server than that of the slot', async () => {
+  it('never lead to dropping a slot on another server', async () => {
     const position = await begin();
     const elsewhere = { ...position, slot: `${position.slot}_elsewhere`, systemId: '8' };
     expect(await sourcesFor().drop(database.target, elsewhere)).toMatchObject({
@@ -325,13 +325,13 @@ describeWith('postgres', 'states of a source', () => {
     ]);
   });
 
-  it('drops a slot that came along with pg_upgrade, which changes the system id', async () => {
+  it('allow to drop a slot that pg_upgrade kept although the system id changed', async () => {
     const position = await begin();
     expect(await sourcesFor().drop(database.target, { ...position, systemId: '8' })).toEqual({ ok: true, value: null });
     expect(await database.run('SELECT pubname FROM pg_publication')).toEqual([]);
   });
 
-  it('drops slot and publication, also twice, and prints the SQL for it', async () => {
+  it('allow to drop slot and publication, also twice, and to print the SQL for it', async () => {
     const position = await begin();
     expect(await sourcesFor().drop(database.target, position)).toEqual({ ok: true, value: null });
     expect(await sourcesFor().drop(database.target, position)).toEqual({ ok: true, value: null });

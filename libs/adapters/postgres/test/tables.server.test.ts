@@ -4,7 +4,7 @@ import { describeWith } from '../../../../test/support/requirements.ts';
 import { sharedServer } from '../../../../test/support/shared-servers.ts';
 import { ReadingDatabase, sourcesFor, targetOf } from './support/reading-database.ts';
 
-describeWith('postgres', 'tables of a source', () => {
+describeWith('postgres', 'the tables that a PostgreSQL source reads', () => {
   let database: ReadingDatabase;
   beforeEach(async () => {
     database = await ReadingDatabase.create((await sharedServer('postgres')).url);
@@ -34,7 +34,7 @@ describeWith('postgres', 'tables of a source', () => {
       ({ name }) => name,
     );
 
-  it('are read, or have a reason and the SQL that ends it; no table is published whose UPDATEs would fail', async () => {
+  it('are read, or have a reason with the SQL that fixes it; no table is published whose UPDATEs would fail', async () => {
     const names = [
       'good',
       'bare',
@@ -84,7 +84,7 @@ describeWith('postgres', 'tables of a source', () => {
     expect(Math.abs(Date.now() - (since ?? 0))).toBeLessThan(60_000);
   });
 
-  it('are found by a check as a reader finds them: a partition can be read if its table is not listed', async () => {
+  it('are judged by a check as by the reader: a partition can be read if its parent table is not listed', async () => {
     const tables = ['public.parts_1', 'public.seen'];
     const { tables: checked } = await sourcesFor().check(database.target, tables);
     expect(checked).toEqual([
@@ -99,7 +99,7 @@ describeWith('postgres', 'tables of a source', () => {
     expect(problems()).toEqual({ 'public.parts_1': null, 'public.seen': 'is_view' });
   });
 
-  it('are added and taken out while they are read', async () => {
+  it('can be added and removed while they are read', async () => {
     await database.open(['public.good', 'public.bare', 'public.later']);
     await database.run('ALTER TABLE bare REPLICA IDENTITY FULL');
     await database.run('CREATE TABLE later (id int PRIMARY KEY)');
@@ -117,7 +117,7 @@ describeWith('postgres', 'tables of a source', () => {
     await expect.poll(problems).toMatchObject({ 'public.later': 'no_table' });
   });
 
-  it('leave the publication when they are listed no longer, and come back', async () => {
+  it('leave the publication when they are no longer listed, and are added again when listed again', async () => {
     const reader = await database.open(['public.good', 'public.whole']);
     await reader.close();
     const other = await database.open(['public.good']);
@@ -130,7 +130,7 @@ describeWith('postgres', 'tables of a source', () => {
     expect(database.log.rows).toEqual([{ note: 'read' }]);
   });
 
-  it('may all be taken out: the slot follows, and they come back', async () => {
+  it('may all be removed: the slot still advances, and they can come back', async () => {
     await (await database.open(['public.good'])).close();
     const empty = await database.open([]);
     await expect.poll(published).toEqual([]);
@@ -151,7 +151,7 @@ describeWith('postgres', 'tables of a source', () => {
     expect(database.log.rows).toEqual([{ id: 2 }]);
   });
 
-  it('of another owner are not published, with the SQL for an administrator', async () => {
+  it('are not published if they have another owner; the SQL for an administrator is shown', async () => {
     const { url, role } = await database.database.createRole('REPLICATION');
     const { role: owner } = await database.database.createRole();
     await database.run(
@@ -173,7 +173,7 @@ describeWith('postgres', 'tables of a source', () => {
     await database.log.waitForRows(1);
   });
 
-  it('are in the SQL of a publication that a person has to make, as far as they can be read', async () => {
+  it('are in the SQL of a publication that a person has to create, as far as they can be read', async () => {
     const { url } = await database.database.createRole('REPLICATION');
     const names = ['good', 'bare', 'seen', 'parts', 'parts_1', 'missing'].map((name) => `public.${name}`);
     const end = await database.start(names, sourcesFor(), targetOf(url)).ended;
@@ -182,7 +182,7 @@ describeWith('postgres', 'tables of a source', () => {
     );
   });
 
-  it('are listed with columns, keys and what is sent of the row before', async () => {
+  it('are listed with columns, keys and which part of the row before is sent', async () => {
     await database.run(
       'CREATE TABLE "z Last" (id int, "the key" numeric(12,2) PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED)',
     );
@@ -205,7 +205,7 @@ describeWith('postgres', 'tables of a source', () => {
     ]);
   });
 
-  it('have another entry once they left the publication and entered it again', async () => {
+  it('have another id once they were removed from the publication and added again', async () => {
     await database.open(['public.good']);
     const entry = () => database.log.reports.at(-1)?.tables[0]?.entry;
     await expect.poll(entry).toMatch(/^\d+$/);

@@ -78,14 +78,14 @@ const SETTINGS = [
   'extra_float_digits = 0',
 ];
 
-describeWith('postgres', 'values of PostgreSQL', () => {
+describeWith('postgres', 'column values read from PostgreSQL', () => {
   let database: ReadingDatabase;
   beforeEach(async () => {
     database = await ReadingDatabase.create((await sharedServer('postgres')).url);
   });
   afterEach(() => database.drop());
 
-  it('are exact, whatever the database sets', async () => {
+  it('are exact, whatever the database settings', async () => {
     await database.run("CREATE TYPE mood AS ENUM ('sad', 'ok')");
     await database.run('CREATE DOMAIN price AS numeric(12,2)');
     await database.run('CREATE DOMAIN lines AS integer[]');

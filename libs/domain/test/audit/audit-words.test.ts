@@ -18,7 +18,7 @@ describe('the texts of audit log entries', () => {
     expect(describeAuditAction('moon.land')).toBe('moon.land');
   });
 
-  it.each(AUDIT_FAULT_KINDS)('name the position of a damage of kind %s in the audit log', (kind) => {
+  it.each(AUDIT_FAULT_KINDS)('name the position of a fault of kind %s in the audit log', (kind) => {
     const sentence = describeAuditFault({ kind, position: 7, seal: null });
     expect(sentence).toMatch(/^the record at position 7 [^_;]*[^.]$/);
   });

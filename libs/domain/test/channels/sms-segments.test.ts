@@ -17,7 +17,7 @@ describe('the number of segments of an SMS', () => {
     ['я'.repeat(71), 'UCS-2', 2],
     ['😀'.repeat(35), 'UCS-2', 1],
     ['😀'.repeat(36), 'UCS-2', 2],
-  ])('is right for %j', (text, encoding, segments) => {
+  ])('and the encoding are right for %j', (text, encoding, segments) => {
     expect(smsSegments(text)).toMatchObject({ encoding, segments });
   });
 

@@ -81,7 +81,7 @@ describe('the database and Kafka sources of a configuration', () => {
     ]);
   });
 
-  it('mark their streams as streams of changes that no HTTP sender may post to', () => {
+  it('feed streams of database changes, which have no sender security, beside streams that are posted to', () => {
     const { streams } = streamTable(configuration);
     const facts = [...streams.values()].map((each) => [each.path, takesChanges(each), each.key, each.security]);
     expect(facts).toEqual([

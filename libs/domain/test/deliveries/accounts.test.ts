@@ -52,7 +52,7 @@ describe('the provider accounts of the deployment', () => {
     ]);
   });
 
-  it('are tried in the order of the configuration, and their settings do not contain the name', () => {
+  it('are tried in the order of the configuration', () => {
     expect(deploymentAccounts(shop, 'sms').map(({ body }) => body)).toEqual([
       twilio,
       { ...twilio, account_sid: 'AC02' },

@@ -183,7 +183,7 @@ describe('the digest message', () => {
     expect(digestOf(resent.value.intent, () => false)).toBeNull();
   });
 
-  it('is made of messages that expire with it, also if they moved to another deployment before', () => {
+  it('leaves out messages of another deployment’s open window, which are sent alone and keep their lifetime', () => {
     const late = MORNING + 5 * HOUR;
     const own = { slot: { ...slot, uniqueId: 'a' }, notAfter: MORNING + 2 * HOUR };
     const left = dissolvedItem(collected(waiting('a', own)), pinned, late);

@@ -35,7 +35,7 @@ describe('a token claim that must equal a field of the event', () => {
     [{ a: 1 }, 'ada', 'no_claim'],
     [true, true, 'no_claim'],
     [1.5, 1.5, 'no_claim'],
-  ])('matches or not for the claim %s and the field %s: %s', (claim, field, reason) => {
+  ])('does not match for the claim %s and the field %s: %s', (claim, field, reason) => {
     expect(why(claim, field)).toBe(reason);
   });
 

@@ -11,7 +11,7 @@ const timesWith = (rule: Readonly<Record<string, unknown>>, body: Partial<Notifi
     .filter(({ path }) => path[0] !== 'expires')
     .map(({ path, rule: name, duration }) => [path.join('.'), name, duration]);
 
-describe('the times that a notification needs log records for', () => {
+describe('the durations in a notification’s configuration', () => {
   it('include expires, also its default', () => {
     const expires = (body: Partial<NotificationBody>) => timesOf({ channels: {}, rules: {}, ...body });
     expect(expires({})).toEqual([{ path: ['expires'], rule: null, text: '24h', duration: DAY }]);

@@ -20,12 +20,12 @@ const openStateOf = (slots: readonly string[], ledger: Readonly<Record<string, H
   missingStateOf(slots.map(id), new Map(Object.entries(ledger).map(([name, delivery]) => [id(name), delivery])));
 const stateOf = (...args: Parameters<typeof openStateOf>) => openStateOf(...args)?.slotState ?? null;
 
-describe('whether a message that a comparison found missing can still be sent', () => {
-  it('is answered with none (never sent) if no delivery has its unique_id', () => {
+describe('the state in which a comparison reports a missing message', () => {
+  it('is none if no delivery has its unique_id', () => {
     expect(stateOf(['a'], {})).toBe('none');
   });
 
-  it('is answered with stopped if the delivery can be replaced, and null for every other delivery', () => {
+  it('is stopped if the existing delivery can be replaced, and null for every other delivery', () => {
     const states = DELIVERY_STATES.filter((state) => stateOf(['a'], { a: holder(state) }) === 'stopped');
     expect(states).toEqual(['SUPPRESSED', 'FAILED', 'EXPIRED']);
     const others = DELIVERY_STATES.filter((state) => stateOf(['a'], { a: holder(state) }) === null);

@@ -143,12 +143,12 @@ const law = (connect: ReusedConnection['connect']) =>
     }
   });
 
-describe('responses of a broker over the sockets of a connection', () => {
+describe('responses of a Kafka broker over the sockets of a connection', () => {
   it('reach their own request completely, or reject it, wherever sockets are cut', async () => {
     await fc.assert(law(OURS), { numRuns: 400 });
   });
 
-  it('break this law with unpatched kafkajs', async () => {
+  it('can reach a wrong request with unpatched kafkajs', async () => {
     const { failed } = await fc.check(law(AS_IT_COMES), { numRuns: 400, timeout: 1000, endOnFailure: true });
     expect(failed).toBe(true);
   });
@@ -171,7 +171,7 @@ describe('responses of a broker over the sockets of a connection', () => {
     return { got: await answer, sent };
   }
 
-  it('confirmed a wrong request in unpatched kafkajs, and do not with the patch', async () => {
+  it('confirm a wrong request in unpatched kafkajs, and do not with our patch', async () => {
     expect((await misread(AS_IT_COMES)).got).toEqual(numbers(777));
     const { got, sent } = await misread(OURS);
     expect(got).toEqual(sent);

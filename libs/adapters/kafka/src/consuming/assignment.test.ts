@@ -39,13 +39,13 @@ async function triesAfter(
   return { tries: assigned.mock.calls.length, said };
 }
 
-it('a partition assignment is retried after a transient error', async () => {
+it('taking over a partition is retried after a transient error', async () => {
   const { tries, said } = await triesAfter(new Error('away'), (made) => made > 1);
   expect(tries).toBeGreaterThan(1);
   expect(said).toEqual(['the end']);
 });
 
-it('a partition whose position belongs to another log stays stopped with the reason, also after that log has grown', async () => {
+it('a partition whose stored position belongs to another log stays stopped with the reason, even after that log has grown', async () => {
   const { tries, said } = await triesAfter(
     new CarillonError('wrong_log', 'the checkpoint is beyond the end'),
     // The second try of what is tried again comes after 100 ms.

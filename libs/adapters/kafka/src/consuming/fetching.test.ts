@@ -39,7 +39,7 @@ function brokersThatTrim(): Brokers {
   return brokersLedBy(leader, [0]);
 }
 
-it('reports records removed by retention, processes what it has, and continues after the gap', async () => {
+it('a consumer reports records that retention removed before it read them, and continues after the gap', async () => {
   const begun: number[] = [];
   const handled: number[] = [];
   const failures: string[] = [];
@@ -112,7 +112,7 @@ function brokersThatWait(): { readonly brokers: Brokers; readonly asked: number[
 // At one of these delays a partition once was never fetched: the new partition found a running loop that had just
 // decided to end.
 it.each(Array.from({ length: 20 }, (_, turns) => turns))(
-  'a partition added %i microtasks after a response is fetched too',
+  'a consumer fetches a partition that is added %i microtasks after a response',
   async (turns) => {
     const { brokers, asked, answer } = brokersThatWait();
     const fetching = createFetching(
@@ -169,7 +169,7 @@ function brokersThatHold(filled: readonly number[]) {
 }
 
 // With a long wait for the empty one, the full one was not asked for again for half a second after it was worked off.
-it('waits long only in a fetch of all partitions, so that a partition left out is soon fetched again', async () => {
+it('a consumer waits long for new records only if it fetches all of its partitions, so that a partition left out is soon fetched', async () => {
   const { brokers, requests } = brokersThatHold([0]);
   const fetching = createFetching(
     'carillon.events',

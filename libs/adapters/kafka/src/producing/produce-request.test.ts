@@ -25,10 +25,10 @@ const request = fc.record({
   }),
 });
 
-describe('a produce request', () => {
+describe('the bytes of a produce request to Kafka', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('is to the byte what kafkajs makes of the same records', async () => {
+  it('are the same as those that kafkajs makes of the same records', async () => {
     vi.useFakeTimers({ now: 1_800_000_000_123, toFake: ['Date'] });
     await fc.assert(
       fc.asyncProperty(request, async ({ topics, ...rest }) => {
@@ -49,7 +49,7 @@ describe('a produce request', () => {
     );
   });
 
-  it('has the checksum of kafkajs, from any byte to any other', () => {
+  it('have the checksum that kafkajs computes, over any range of bytes', () => {
     fc.assert(
       fc.property(anyBytes, fc.nat(), fc.nat(), (value, one, other) => {
         const [from, to] = [one % (value.length + 1), other % (value.length + 1)].toSorted((a, b) => a - b) as [
@@ -63,7 +63,7 @@ describe('a produce request', () => {
     expect(crc32c(Buffer.from('123456789'), 0, 9)).toBe(0xe3_06_92_83);
   });
 
-  it('keeps the bytes that a record had when it was handed over', () => {
+  it('have the value that a record had when it was handed over, even if it is changed later', () => {
     const value = Buffer.from('before');
     const record = new ReadyRecord(0, 'k', value, {});
     const was = Buffer.from(record.tail);

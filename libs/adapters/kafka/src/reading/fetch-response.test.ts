@@ -105,8 +105,8 @@ const essence = ({ clientSideThrottleTime, errorCode, throttleTime, responses }:
   })),
 });
 
-describe('a fetch response', () => {
-  it('is parsed like by kafkajs', async () => {
+describe('the parser of Kafka fetch responses', () => {
+  it('returns the same records as kafkajs', async () => {
     await fc.assert(
       fc.asyncProperty(anyAnswer, async (payload) => {
         expect(essence(readAnswer(payload))).toEqual(essence(fromKafkajs(await kafkajs.decode(payload))));
@@ -115,7 +115,7 @@ describe('a fetch response', () => {
     );
   });
 
-  it('with any changed byte is parsed, left to kafkajs, or rejected with a RangeError for its partition', () => {
+  it('never misreads a response with a changed byte: it parses it, leaves it to kafkajs, or rejects it with a RangeError', () => {
     const told = new Set<string>();
     fc.assert(
       fc.property(anyAnswer, fc.nat(), fc.integer({ min: 1, max: 255 }), (payload, at, change) => {
@@ -134,7 +134,7 @@ describe('a fetch response', () => {
     expect([...told].filter((name) => !['read', 'left', 'RangeError'].includes(name))).toEqual([]);
   });
 
-  it('with a compressed batch is left to kafkajs', async () => {
+  it('leaves a compressed batch to kafkajs', async () => {
     const ready = [new ReadyRecord(0, 'key', Buffer.from('value'), { kind: 'event' })];
     const plain = Buffer.alloc(sizeOfBatch(ready));
     writeBatch(plain, 0, ready, { id: 4n, epoch: 1, firstSequence: 0 }, 1000);
@@ -157,7 +157,7 @@ describe('a fetch response', () => {
     ]);
   });
 
-  it('keeps a header with the name of the prototype', () => {
+  it('keeps a header named __proto__', () => {
     const ready = [new ReadyRecord(0, 'key', Buffer.from('value'), Object.fromEntries([['__proto__', 'text']]))];
     const bytes = Buffer.alloc(sizeOfBatch(ready));
     writeBatch(bytes, 0, ready, { id: 4n, epoch: 1, firstSequence: 0 }, 1000);

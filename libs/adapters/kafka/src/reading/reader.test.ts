@@ -64,13 +64,13 @@ function readerOver(...answers: readonly Answer[]) {
   return { offsets, asked, held, fetchRange, raw: () => reader.raw('carillon.config', 0, 0), left };
 }
 
-it('a response without the partition, as under a quota, does not count as the end', async () => {
+it('a read does not take a response without the partition, as under a quota, for the end of the log', async () => {
   const { offsets, left } = readerOver([], page(2, fetchedMessage(0), fetchedMessage(1)), [], page(2));
   expect(await offsets()).toEqual([0, 1]);
   expect(left).toEqual([]);
 });
 
-it('an empty page is the end only if the broker reports that end of the partition', async () => {
+it('a read takes an empty page for the end of the log only if the broker reports that end', async () => {
   const { offsets, left } = readerOver(
     page(2),
     page(2, fetchedMessage(0)),
@@ -108,7 +108,7 @@ it('a read requests more bytes with each fetch until it has enough records', asy
   expect(asked).toEqual([65_536, 262_144, 1_048_576]);
 });
 
-it('a small response with only earlier records does not count as the end', async () => {
+it('a read does not take a small response with only earlier records for the end of the log', async () => {
   const { offsets, asked } = readerOver(
     page(9, fetchedMessage(3), fetchedMessage(4)),
     page(9, fetchedMessage(3), fetchedMessage(4), fetchedMessage(7)),
@@ -119,7 +119,7 @@ it('a small response with only earlier records does not count as the end', async
   expect(await whole.offsets(5, 1)).toEqual([]);
 });
 
-describe('A fetch of a range', () => {
+describe('a read of a range of offsets', () => {
   const offsetsOf = ({ records }: { readonly records: readonly { readonly offset: number }[] }) =>
     records.map(({ offset }) => offset);
 
@@ -142,7 +142,7 @@ describe('A fetch of a range', () => {
     expect(offsetsOf(await fetchRange(4, 9))).toEqual([4]);
   });
 
-  it('refuses a partition that ends within the range, because the topic was recreated', async () => {
+  it('fails if the partition ends within the range, because the topic was recreated', async () => {
     const ended = readerOver(outOfRange());
     ended.held.end = 2;
     await expect(ended.fetchRange(4, 9)).rejects.toMatchObject({ code: 'wrong_log' });

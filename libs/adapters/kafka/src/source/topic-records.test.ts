@@ -15,7 +15,7 @@ const read = (bytes: Buffer, from = 0, aborted: readonly AbortedTransaction[] = 
   };
 };
 
-describe('readTopicRecords', () => {
+describe('readTopicRecords (parses the batches of a customer’s topic)', () => {
   it('reads keys, values, headers and times of whole batches', () => {
     const first = batchOf([{ key: 'k', value: 'a', headers: { h: 'é' } }, { value: null }], { first: 5, time: 1_000 });
     const { all, next } = read(Buffer.concat([first, batchOf([{ value: 'b' }], { first: 7 })]));
@@ -60,7 +60,7 @@ describe('readTopicRecords', () => {
     expect(read(Buffer.concat([holes, empty]), 10).next).toBe(23);
   });
 
-  it('leaves out aborted transactions of their producer only, and all markers', () => {
+  it('leaves out records of aborted transactions of the same producer only, and all control records', () => {
     const of = (producerId: number, first: number, value: string): Buffer =>
       batchOf([{ value }], { first, producerId, attributes: TRANSACTIONAL });
     const bytes = Buffer.concat([
@@ -77,7 +77,7 @@ describe('readTopicRecords', () => {
     expect(found.next).toBe(7);
   });
 
-  it('stops after the batch that uses up the budget', () => {
+  it('stops after the batch that uses up the byte budget', () => {
     const batches = [0, 1, 2].map((first) => batchOf([{ value: 'x'.repeat(1_000) }], { first }));
     expect(read(Buffer.concat(batches), 0, [], 1_500)).toMatchObject({ next: 2 });
   });
@@ -105,7 +105,7 @@ describe('readTopicRecords', () => {
     ['a last offset before its first', batchOf([{ value: 'a' }], { first: 0, lastDelta: -5 })],
     ['a negative number of records', batchOf([{ value: 'a' }], { first: 0, count: -1 })],
     ['two thousand million records', batchOf([{ value: 'a' }], { first: 0, count: 2 ** 31 - 1 })],
-  ])('makes one record unreadable of a batch with %s, and continues after it', (_, bad) => {
+  ])('reports the records of a batch with %s as unreadable, and continues after it', (_, bad) => {
     const bytes = Buffer.concat([bad, batchOf([{ value: 'behind' }], { first: 9 })]);
     const found = read(bytes, 0, [], 64 * 1024 * 1024);
     expect(found.all).toMatchObject([
@@ -115,7 +115,7 @@ describe('readTopicRecords', () => {
     expect(found.next).toBe(10);
   });
 
-  it('deducts from the budget also a batch that is too large for its codec', () => {
+  it('deducts from the byte budget also a batch that is too large to decompress', () => {
     const bomb = gzipSync(Buffer.alloc(17 * 1024 * 1024));
     const bombs = [0, 1, 2].map((first) =>
       batchOf([], { first, lastDelta: 0, attributes: GZIP, count: 1, pack: () => bomb }),
@@ -123,7 +123,7 @@ describe('readTopicRecords', () => {
     expect(read(Buffer.concat(bombs))).toMatchObject({ next: 1, records: [[0, null]] });
   });
 
-  it('never increases the budget for a batch with a negative number of records', () => {
+  it('never increases the byte budget for a batch with a negative number of records', () => {
     const budget = { left: 1_000 };
     runToCompletion(readTopicRecords(batchOf([{ value: 'a' }], { first: 0, count: -2_000_000_000 }), 0, [], budget));
     expect(budget.left).toBeLessThanOrEqual(1_000);

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { fetchRequest, metadataRequest } from './requests.ts';
 import { CompactReader, CompactWriter } from './wire.ts';
 
-describe('The compact form of Kafka’s protocol', () => {
-  it('reads what it writes', () => {
+describe('the compact encoding of Kafka’s protocol', () => {
+  it('reads back what it wrote', () => {
     const uuid = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => {
       const text = Buffer.from(bytes).toString('base64url');
       return bytes.every((byte) => byte === 0) ? null : text;
@@ -46,7 +46,7 @@ describe('The compact form of Kafka’s protocol', () => {
     expect(() => read(new CompactReader(Buffer.from(bytes)))).toThrow(RangeError);
   });
 
-  it('refuses answers of any bytes with a RangeError, or reads them', async () => {
+  it('reads responses of random bytes, or refuses them with a RangeError', async () => {
     const requests = [metadataRequest(null), fetchRequest([], { maxWaitMs: 1, maxBytes: 1 })];
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
